@@ -1,10 +1,10 @@
-"""What holds for every folder: which tests are skipped on this machine, which have one more try, and the browser.
+"""Settings for all test folders: the tests skipped on this machine, the tests with a second try, and the browser.
 
-A test that needs root, /dev/fuse or loop devices says so by a mark, and is skipped with the reason where there is none.
+Marks declare that a test needs root, /dev/fuse or loop devices; it is skipped, with the reason, if they are missing.
 
-One more try have those whose surroundings are real, and may disturb them though nothing is wrong: a browser, a kernel's
-mounts and devices, and the moment at which a signal arrives are not the tests' own. A test that has none of these is
-the same each time, and must hold each time. Tries are shown in the summary, so that one that is needed often is seen.
+Tests whose environment is real get a second try, because it can disturb them without any fault of the code: a browser,
+the kernel's mounts and devices, the moment when a signal arrives. All other tests are deterministic and get one try.
+Second tries are listed in the summary, so that a test that often needs one is noticed.
 """
 
 import os
@@ -24,7 +24,7 @@ _FIXTURES = {"browser", "devices", "loop", "mount", "serve"}
 
 
 def pytest_configure() -> None:
-    """Under nohup the tests and all programs that they start would ignore SIGHUP, which some of them test."""
+    """Under nohup the tests and their child processes would ignore SIGHUP, which some of them test."""
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
@@ -39,7 +39,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def browser() -> "Iterator[Browser]":
-    """A headless Chromium, that of the system."""
+    """The system's Chromium, headless."""
     from playwright.sync_api import sync_playwright
 
     path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The blind test of `ssdlab identify`: random simulated drives as black boxes, what is inferred against the truth.
+"""The blind test of `ssdlab identify`: compares the values inferred for random simulated drives with the true values.
 
     tools/blind.py 20 --seed 1 --output out/blind.json
 
-Drives are drawn over what is built: dies, channels, planes, pages, times, links, buffers, caches, spare area, policies.
-A host's noise is added to all times. Prints a row for each value: how many were determined, how far off they are, how
-many of the 90 % intervals hold the truth.
+Drives vary in dies, channels, planes, pages, times, links, buffers, caches, spare area and policies. Host noise is
+added to all times. Prints a row for each value: the number of drives for which it was determined, its error, and the
+share of the 90 % intervals that contain the true value.
 """
 
 import argparse
@@ -54,11 +54,11 @@ TARGETS = {
     "ftl.placement": 0.0,
     "parity.units_per_stripe": 0.10,
 }
-"""How far a value may be off: as a share; of over-provisioning in absolute terms; of words not at all."""
+"""The allowed error: relative; absolute for over-provisioning; none for words."""
 
 
 class NoisyBox:
-    """A box whose requests take longer by what a host adds: a little each, jitter, and now and then an outlier."""
+    """A box that adds a host's delays to each request: a small delay, jitter, and occasional outliers."""
 
     def __init__(self, box: Box, seed: int) -> None:
         import numpy as np
@@ -87,7 +87,7 @@ class NoisyBox:
         extra = draw.exponential(0.7, count) + np.abs(draw.normal(0, 0.005, count)) * done.latency_us
         outlier = draw.random(count) < 0.001
         extra = extra + outlier * draw.uniform(50, 400, count)
-        # With several outstanding, each delays only a part of the others.
+        # With several outstanding requests, each delays only a part of the others.
         depth = max(1.0, float(done.latency_us.sum()) / max(1e-3, done.seconds * 1e6))
         ends = done.end_s + np.cumsum(extra) / depth / 1e6
         return replace(
@@ -100,7 +100,7 @@ class NoisyBox:
 
 
 class Nowhere:
-    """Keeps no outcomes."""
+    """A store that keeps no outcomes."""
 
     def finished(self, name: str) -> Outcome | None:
         del name
@@ -113,7 +113,7 @@ class Nowhere:
 def drawn(
     seed: int, *, capacity_bytes_min: int = 1 << 30, capacity_bytes_max: int = 6 << 30
 ) -> tuple[ResolvedDrive, dict[str, Any]]:
-    """A random drive and the truth of what may be inferred of it."""
+    """A random drive, and the true values that can be inferred."""
     draw = random.Random(seed)
     while True:
         settings, spare, truth = _settings(draw)
@@ -211,7 +211,7 @@ def _truth(drive: ResolvedDrive) -> dict[str, Any]:
 
 
 def identified(drive: ResolvedDrive, seed: int, *, policies: bool = False) -> Found:
-    """The drive identified through a noisy box, with at most two drive writes; with `policies` simulated besides."""
+    """Identifies the drive through a noisy box, with at most two drive writes; with `policies` also by simulation."""
     with tempfile.TemporaryDirectory(prefix="ssdlab-blind-") as folder:
         box = NoisyBox(SimulatedBox(drive, Path(folder), seed=seed), seed)
         found = identify(box, plan(box.capacity_bytes, Limits(2 * box.capacity_bytes)), Nowhere())
@@ -227,29 +227,29 @@ UNSEEN = {
     "half": "rw=randwrite\nbs=8k\niodepth=32\nsize=50%",
     "64k": "rw=randwrite\nbs=64k\niodepth=4",
 }
-"""Workloads of which no experiment runs anything alike."""
+"""Workloads that resemble no experiment."""
 PREDICTED = 0.04, 0.15
-"""Median and worst error that a prediction may have."""
+"""Allowed median and worst relative error of a prediction."""
 
 
 @dataclass(frozen=True)
 class Predicted:
-    """An unseen workload on the identified drive file against the true drive."""
+    """An unseen workload: the prediction from the identified drive file, and the result on the true drive."""
 
     seed: int
     workload: str
     waf: tuple[float, float]
-    """True, predicted."""
+    """The true and the predicted value."""
     mb_s: tuple[float, float]
 
     @property
     def errors(self) -> tuple[float, float]:
-        """Of WAF and speed, as shares."""
+        """Relative errors of WAF and speed."""
         return tuple(abs(own / true - 1) for true, own in (self.waf, self.mb_s))  # type: ignore[return-value]
 
 
 def predicted(drive: ResolvedDrive, seed: int, found: Found) -> list[Predicted]:
-    """Both drives filled once and worked on until they are steady; measured is the last part, 0.3 capacities."""
+    """Fills both drives once, runs each workload to steady state, and measures its last part, 0.3 capacities."""
     try:
         model = resolve(model_of(found.inferred, found.capacity_bytes, "identified", choices.nearest(found)).file)
     except (InputError, RunFailed):
@@ -282,7 +282,7 @@ def _steady(drive: ResolvedDrive, options: str, seed: int) -> tuple[float, float
 
 
 def predictions_table(rows: Sequence[Predicted]) -> str:
-    """Median and worst error of WAF and speed, by workload and over all."""
+    """Median and worst error of WAF and speed, by workload and overall."""
     lines = [f"{'unseen workload':20}{'drives':>7}{'WAF median':>12}{'worst':>8}{'speed median':>14}{'worst':>8}"]
     for name in [*UNSEEN, "all"]:
         errors = [row.errors for row in rows if name in (row.workload, "all")]
@@ -301,7 +301,7 @@ def predictions_table(rows: Sequence[Predicted]) -> str:
 
 @dataclass(frozen=True)
 class Judged:
-    """One value of one drive: inferred against true."""
+    """One value of one drive: inferred and true."""
 
     seed: int
     key: str
@@ -312,7 +312,8 @@ class Judged:
 
     @property
     def error(self) -> float | None:
-        """As a share, or absolute for over-provisioning; 0 or 1 for words. None where nothing was determined."""
+        """The relative error, absolute for over-provisioning, 0 or 1 for words; None if the value was not
+        determined."""
         if self.value is None:
             return None
         if isinstance(self.truth, str | bool) or isinstance(self.value, str | bool):
@@ -331,7 +332,8 @@ class Judged:
 
 
 def judged(seed: int, truth: dict[str, Any], found: Found) -> list[Judged]:
-    """Every value that the drive has, determined or not; and what was determined although the drive has none."""
+    """Every value that the drive has, determined or not, and values that were determined although the drive has
+    none."""
     rows = []
     for key, true in truth.items():
         each = found.inferred.get(key)

@@ -1,7 +1,7 @@
-"""What the live page in the browser knows beforehand, as plain JSON: drives, policies, job files, tours, theory.
+"""Precomputed data for the live page in the browser, as plain JSON: drives, policies, job files, tours, theory.
 
-Its worker (`site/live/`) has no Python: what depends on more than a few numbers is computed here. Not for how pages are
-made, which is `website.py`'s.
+The page's worker (`site/live/`) has no Python, so everything that needs more than simple arithmetic is computed here.
+`website.py` builds the pages.
 """
 
 import math
@@ -20,24 +20,25 @@ from ssdlab.workloads.jobs import parse
 from ssdlab.workloads.jobs.seeds import clone_seed
 from ssdlab.workloads.jobs.table import IO_SIZE, LOOPS, NORANDOMMAP, NUMBER_IOS, OFFSET, RW, SIZE
 
-# As many jobs as a session has before seeds come again, and clones of one as the shipped job files have.
+# A session's jobs before seeds repeat, and the largest number of clones in the shipped job files.
 SEEDS = 64
 CLONES = 4
-# What the browser's live page cannot do (`site/live/worker.js`), so that tours with it are left out.
+# Commands that the browser's live page lacks (`site/live/worker.js`); tours that use them are left out.
 ONLY_INSTALLED = {"dropped-job", "share", "report"}
 
-# Where the worker looks up theory's lines: between two places it goes straight in logarithms, within 0.1 %.
+# The range of over-provisioning of theory's lines. The worker interpolates them linearly in logarithms, with an error
+# of at most 0.1 %.
 OVER_PROVISIONING_MIN, OVER_PROVISIONING_MAX = 0.002, 20.0
-# Places of each victim's curve; a value of d-choices takes 20 ms.
+# Points per victim's curve; a value for d-choices takes 20 ms.
 PLACES = {"fifo": 320, "greedy": 320, "random": 320, "d-choices": 80}
-# Their formulas do not ask how large an erase unit is.
+# Their formulas do not depend on the size of an erase unit.
 _OF_ANY_SIZE = {"fifo", "random"}
-# Jobs are written for a drive of so many bytes first; what depends on its size, the worker computes again.
+# Jobs are resolved for a drive of this many bytes; the worker recomputes the values that depend on the size.
 _ANY_BYTES = 1 << 40
 
 
 def in_browser() -> dict[str, Any]:
-    """All of it; drives at the scale at which they are quick to watch."""
+    """All data; drives at the scale that is fast enough to watch."""
     drives = [_drive(name) for name in names()]
     return {
         "version": engine.native().version(),
@@ -76,7 +77,7 @@ def _drive(name: str) -> Mapping[str, Any]:
 
 
 def shipped_job(job: catalogue.ShippedJob) -> dict[str, Any]:
-    """A shipped job file: the engine's jobs, and for each what its sizes follow from (`site/live/job_file.js`)."""
+    """A shipped job file: the engine's jobs, and for each the source of its sizes (`site/live/job_file.js`)."""
     file = parse(job.text, f"{job.name}.fio")
     engine_jobs = file.resolve(_ANY_BYTES, seed=1)
     places = {section.name: place for place, section in enumerate(file.sections)}
@@ -99,9 +100,9 @@ def shipped_job(job: catalogue.ShippedJob) -> dict[str, Any]:
 
 
 def theory(data_units: set[int]) -> dict[str, Any]:
-    """Write amplification of uniform writes over spare areas, for victims and sizes of erase units.
+    """Write amplification of uniform writes over spare area, by victim policy and size of erase units.
 
-    Null: no value. Size 0: any.
+    Null: no value. Size 0: any size.
     """
     curves: dict[str, dict[str, list[float | None]]] = {}
     for victim, places in PLACES.items():

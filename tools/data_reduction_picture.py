@@ -1,6 +1,5 @@
-"""Draws docs/pictures/data-reduction-*.svg from runs: write amplification against how far the data compresses, next to
-the closed form. usage: data_reduction_picture.py FOLDER
-"""
+"""Draws docs/pictures/data-reduction-*.svg from runs: write amplification over the compressibility of the data, with
+the closed form. usage: data_reduction_picture.py FOLDER"""
 
 import sys
 from fractions import Fraction
@@ -44,7 +43,7 @@ buffer_compress_percentage={percent}
 
 
 def main(folder: Path) -> None:
-    """Runs both spare areas over all contents and writes the picture in both themes."""
+    """Runs both spare areas with all compressibilities and writes the picture in both themes."""
     drives = [ssdlab.drive(DRIVE, op=op, scale=SCALE, settings=SETTINGS) for op in OVER_PROVISIONING]
     with TemporaryDirectory() as scratch:
         specifications = []
@@ -74,7 +73,7 @@ def main(folder: Path) -> None:
 
 
 def _closed_form(drive: ResolvedDrive, percent: int) -> float:
-    """The stored share times the write amplification at alpha = T / (U x stored share)."""
+    """The stored share multiplied by the write amplification at alpha = T / (U x stored share)."""
     places = -(-UNIT_PLACES * (100 - percent) // 100)
     capacity = drive.capacity
     of_erase_unit = capacity.units_per_erase_unit * UNIT_PLACES // places

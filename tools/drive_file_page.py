@@ -1,6 +1,6 @@
-"""Writes docs/drive-file.md from the engine's schema. usage: drive_file_page.py FILE, or - for the screen.
+"""Writes docs/drive-file.md from the engine's schema. usage: drive_file_page.py FILE, or - for standard output.
 
-Every word of a key stands in its doc comment in `crates/engine/src/specification/drive/`; here is only their order.
+The text of each key is its doc comment in `crates/engine/src/specification/drive/`; this file only defines the order.
 """
 
 import json
@@ -81,14 +81,14 @@ def page() -> str:
 
 
 class Schema:
-    """The schema of a drive file, its references resolved."""
+    """The schema of a drive file, with its references resolved."""
 
     def __init__(self, schema: dict[str, Any]) -> None:
         self._definitions = schema["$defs"]
         self.drive_file = self.target(schema["properties"]["drive_file"])
 
     def target(self, node: dict[str, Any]) -> dict[str, Any]:
-        """What a node means: itself, or the type that it refers to."""
+        """The type of a node: the node itself, or the type that it refers to."""
         for choice in node.get("anyOf", []):
             if "$ref" in choice:
                 node = choice
@@ -109,13 +109,13 @@ class Schema:
         )
 
     def list_of_tables(self, name: str) -> str:
-        """The section of a list that a file may leave out, a table for each entry."""
+        """The section of an optional list, with a table for its entries."""
         target = self.target(self.drive_file["properties"][name]["items"])
         rows = [self.row(key, target["properties"][key]) for key in target["required"]]
         return f"## [[{name}]]\n\n{_joined(target['description'])}\n\n{table(_COLUMNS, rows)}"
 
     def choices(self, table: dict[str, Any]) -> str:
-        """What the words of a table's keys mean, where they say so."""
+        """The meaning of the words that a table's keys accept, if documented."""
         lines = []
         for key in table["required"]:
             for word in self.target(table["properties"][key]).get("oneOf", []):
@@ -139,7 +139,7 @@ def _toml(value: Any) -> str:
 
 
 def _joined(text: str) -> str:
-    """A doc comment as one line, its sentence in capitals."""
+    """A doc comment as one line that starts with a capital letter."""
     text = " ".join(text.split())
     return text[0].upper() + text[1:]
 

@@ -1,11 +1,11 @@
-"""Writes the types of what crosses the engine's boundary from the engine's schema.
+"""Writes the Python types of the engine's interface from the engine's schema.
 
-usage: engine_types.py FILE, or - for the screen. `plain.py` gets the JSON objects that stay dictionaries, any other
-file the structs.
+usage: engine_types.py FILE, or - for standard output. `plain.py` receives the JSON objects that stay dictionaries, any
+other file the structs.
 
-The structs are msgspec's, which read JSON in one pass and take little time to import. What pydantic would do besides,
-bounds and rules, the engine does (`_engine.check`). Specifications are made and outcomes read as JSON objects, which
-results repeat as they are; their types are TypedDicts.
+The structs are msgspec's, which reads JSON in one pass and imports fast. The engine checks bounds and rules
+(`_engine.check`), so pydantic is not needed. Specifications are built and outcomes are read as JSON objects, which
+results contain unchanged; their types are TypedDicts.
 """
 
 import json
@@ -77,13 +77,13 @@ class TraceCounts(TypedDict):
     placed_units: int | None
     """Units that packing has placed."""
 '''
-# What the engine's own types do not know of.
+# Keys that the engine's own types lack.
 _MORE_KEYS = {
     "Outcome": ["    trace: NotRequired[TraceCounts]", '    """Of `_engine.replay` only."""'],
 }
-# Types whose form in JSON is not that of a struct.
+# Types whose JSON form is not an object.
 _BY_HAND = {"PolicyChoice"}
-# Where the types begin.
+# The types from which all others are reached.
 _ROOTS = ("described_drive", "problem")
 _PLAIN_ROOTS = ("specification", "outcome")
 _WIDTH = 120
@@ -91,7 +91,7 @@ _PER_DIRECTION = re.compile(r"PerDirection[0-9]*")
 
 
 def module() -> str:
-    """The whole module, as ruff formats it."""
+    """The text of the whole module, as ruff formats it."""
     schema = json.loads(_engine.schema())
     definitions = schema["$defs"]
     names = sorted(_reached(schema, [schema["properties"][root] for root in _ROOTS]) - _BY_HAND)
@@ -104,7 +104,7 @@ def module() -> str:
 
 
 def plain_module() -> str:
-    """The module of JSON objects, as ruff formats it but for what it joins."""
+    """The text of the module of JSON objects, as ruff formats it except for lines that ruff joins."""
     schema = json.loads(_engine.schema())
     whole = [schema["properties"][root] for root in ("drive_file", "outcome")]
     plain = _Plain(schema["$defs"], _reached(schema, whole) | {"Drive"})
@@ -113,15 +113,15 @@ def plain_module() -> str:
 
 
 class _Plain:
-    """The types of JSON objects, each after those that it refers to."""
+    """The types of JSON objects, each after the types that it refers to."""
 
     def __init__(self, definitions: dict[str, Any], whole: set[str]) -> None:
-        """`whole` are the types in which keys that have a default are given too: those of drives and outcomes."""
+        """`whole` are the types whose keys with defaults are always present: those of drives and outcomes."""
         self._definitions = definitions
         self._whole = whole
 
     def rank(self, name: str) -> tuple[int, str]:
-        """Types stand in the order of their depth."""
+        """The sort key of a type: its depth, then its name."""
         inner = _reached({"$defs": self._definitions}, [self._definitions[name]]) - _BY_HAND - {name}
         return 1 + max((self.rank(each)[0] for each in inner), default=0), name
 
@@ -146,13 +146,13 @@ class _Plain:
         return found
 
     def _part(self, name: str, node: dict[str, Any]) -> str:
-        """Some of a type's keys, whichever."""
+        """A TypedDict with an arbitrary subset of a type's keys."""
         lines = [f"class {name}Part(TypedDict, total=False):", f'    """Some of the keys of a `{name}`."""', ""]
         lines += [f"    {key}: {self._type(field)}" for key, field in node["properties"].items()]
         return "\n".join(lines) + "\n"
 
     def _choice(self, name: str, node: dict[str, Any]) -> str:
-        """What one of several forms is called: by the word that tells it from the others."""
+        """The name of one of several forms, from the constant that distinguishes it."""
         word = next(field["const"] for field in node["properties"].values() if "const" in field)
         return name + "".join(part.capitalize() for part in word.split("-"))
 
@@ -177,7 +177,7 @@ class _Plain:
         if "anyOf" in node:
             return " | ".join(dict.fromkeys(self._type(choice) for choice in node["anyOf"]))
         if "prefixItems" in node:
-            # JSON has lists only.
+            # JSON has no tuples, only lists.
             return f"list[{' | '.join(dict.fromkeys(self._type(item) for item in node['prefixItems']))}]"
         if node.get("type") == "array":
             return f"list[{self._type(node['items'])}]"
@@ -185,13 +185,13 @@ class _Plain:
 
 
 def _may_be_left_out(field: dict[str, Any]) -> bool:
-    """Whether the engine takes a specification without this key."""
+    """Whether the engine accepts a specification without this key."""
     kinds = [field.get("type"), *(choice.get("type") for choice in field.get("anyOf", ()))]
     return "default" in field or any(kind == "null" or (isinstance(kind, list) and "null" in kind) for kind in kinds)
 
 
 def _reached(schema: dict[str, Any], nodes: list[Any]) -> set[str]:
-    """The definitions that nodes refer to, and what those refer to."""
+    """The definitions that nodes refer to, directly or indirectly."""
     found: set[str] = set()
     while nodes:
         match nodes.pop():
@@ -263,7 +263,7 @@ def _plain(kind: str, node: dict[str, Any]) -> str:
 
 
 def _units(definitions: dict[str, Any]) -> str:
-    """The units of a drive file's keys, as listings show them."""
+    """The units of a drive file's keys, as shown in listings."""
     lines = ["UNITS = {"]
     for table, node in definitions["DriveFile"]["properties"].items():
         name = str(node.get("$ref", "")).rpartition("/")[2]

@@ -1,7 +1,7 @@
-"""Writes the files that the examples of README.md read, into a folder. usage: example_files.py FOLDER
+"""Writes the files that the examples in README.md read. usage: example_files.py FOLDER
 
-All of it is made up: two volumes of a host for an hour, what a drive reports on a Monday and on a Friday, two points to
-fit a drive to.
+All data is made up: an hour of requests from two volumes of a host, SMART reports of a drive on two days, and two
+points for fitting a drive.
 """
 
 import gzip
@@ -11,18 +11,18 @@ import sys
 from pathlib import Path
 
 _BLOCK_BYTES = 4096
-# The format counts in 100 ns since 1601; any day will do.
+# The format counts units of 100 ns since 1601; the day is arbitrary.
 _START = 133_500_000_000_000_000
 _TICKS_PER_S = 10_000_000
 _SECONDS = 3600
 _GIB = 2**30
 
 Request = tuple[float, str, int, int]
-"""When in seconds, what, where and how much in bytes."""
+"""Time in seconds, operation, offset and length in bytes."""
 
 
 def database(source: random.Random, requests: int) -> list[Request]:
-    """Pages of 8 KiB, a tenth of them hot, read and written at random; a log that is written in sequence."""
+    """Random reads and writes of 8 KiB pages, a tenth of them hot, and a sequentially written log."""
     found, log_end = [], 0
     pages = 24 * _GIB // 8192
     for _ in range(requests):
@@ -37,7 +37,7 @@ def database(source: random.Random, requests: int) -> list[Request]:
 
 
 def mail(source: random.Random, requests: int) -> list[Request]:
-    """Files of some hundred KiB written once in a free place, read a few times."""
+    """Files of some hundred KiB, written once to a free place and read a few times."""
     found: list[Request] = []
     while len(found) < requests:
         at, place = source.uniform(0, _SECONDS), source.randrange(12 * _GIB // _BLOCK_BYTES) * _BLOCK_BYTES
@@ -51,7 +51,7 @@ def mail(source: random.Random, requests: int) -> list[Request]:
 
 
 def trace(requests: list[Request], host: str) -> str:
-    """As Microsoft Research Cambridge published its traces: timestamp, host, disk, type, offset, size, response."""
+    """A trace in the format of Microsoft Research Cambridge: timestamp, host, disk, type, offset, size, response."""
     lines = (
         f"{_START + round(at * _TICKS_PER_S)},{host},0,{kind},{offset},{size},{500 + size // 64}"
         for at, kind, offset, size in requests
@@ -60,7 +60,7 @@ def trace(requests: list[Request], host: str) -> str:
 
 
 def report(day: int, written_gb: int, used_percent: int) -> dict[str, object]:
-    """What `smartctl --json -x` says of an NVMe drive of 480 GB, cut down to what ssdlab reads."""
+    """A report of `smartctl --json -x` on an NVMe drive of 480 GB, reduced to the values that ssdlab reads."""
     return {
         "smartctl": {"version": [7, 3]},
         "model_name": "EXAMPLE 480",
@@ -80,7 +80,7 @@ def report(day: int, written_gb: int, used_percent: int) -> dict[str, object]:
             "power_on_hours": 9000 + day * 24,
             "media_errors": 0,
         },
-        # The log C0h of Open Compute, which tells what the flash took.
+        # The log C0h of Open Compute, which counts the flash writes.
         "ocp_smart_log": {"physical_media_units_written_bytes": round(2.9 * written_gb * 10**9)},
     }
 
@@ -92,7 +92,7 @@ workload,space_in_use,metric,value
 
 
 def write_all(folder: Path) -> None:
-    """All files; the same bytes each time."""
+    """Writes all files, with the same bytes each time."""
     (folder / "traces").mkdir(parents=True, exist_ok=True)
     for name, make in (("database", database), ("mail", mail)):
         text = trace(make(random.Random(name), 6000), name)

@@ -1,6 +1,5 @@
-"""Fits the drives of the study `internal-fragmentation` to their published times and writes them into the catalogue.
-usage: fit_fragmentation.py [DRIVE ...]; without names all ten. Half a minute a drive.
-"""
+"""Fits the drives of the study `internal-fragmentation` to their published times and writes them to the catalogue.
+usage: fit_fragmentation.py [DRIVE ...]; all ten drives by default. Takes half a minute per drive."""
 
 import sys
 from collections.abc import Sequence
@@ -17,7 +16,7 @@ SOURCE = '"Another look at the question: do I need defragmentation for SSD", 202
 
 
 def main(names: Sequence[str]) -> None:
-    """Fits each, reports the result, and rewrites its file."""
+    """Fits each drive, reports the result, and rewrites its file."""
     for each in DRIVES:
         if names and each.drive not in names:
             continue
@@ -31,7 +30,7 @@ def main(names: Sequence[str]) -> None:
 
 
 def prepared(each: Fragmented) -> DriveFile:
-    """The drive with the read path that the study gives it, before anything is fitted."""
+    """The drive with the study's read path settings, before fitting."""
     window = str(each.window_bytes)
     settings: dict[str, str] = {"read_ahead.window_bytes": window, "read_ahead.segment_bytes": str(SEGMENT_BYTES)}
     settings |= {key: f'"{value}"' if isinstance(value, str) else str(value) for key, value in _extents(each).items()}
@@ -56,7 +55,7 @@ def prepared(each: Fragmented) -> DriveFile:
 
 
 def fitted(begun: DriveFile, each: Fragmented, found: Fit, points: Sequence[float]) -> DriveFile:
-    """The drive with the found values to four digits, each with the points it was fitted to."""
+    """The drive with the fitted values to four digits, each with the points it was fitted to."""
     values = {key.name: f"{value:.4g}" for key, value in zip(each.free, found.values, strict=True)}
     result = drive_settings.apply(begun, values)
     cells = ", ".join(f"{cell} {point:g} s" for cell, point in zip(each.cells, points, strict=True))

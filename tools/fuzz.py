@@ -1,9 +1,9 @@
-"""Runs the fuzzers one after the other: libFuzzer on the trace readers and on NBD connections, atheris on what reads
+"""Runs the fuzzers one after another: libFuzzer on the trace readers and on NBD connections, atheris on the parsers of
 jobs, scripts and reports.
 
-usage: fuzz.py [SECONDS] [TARGET...], by default 600 seconds of each target: the name of a trace format for its reader,
-recognised, compressed-traces, nbd, jobs, scripts, reports. What is found lies in out/fuzz/, a failing input as
-crash-TARGET-...; with SSDLAB_FUZZ_KEEP=1 the corpus in fuzz/corpus is rewritten from what was found.
+usage: fuzz.py [SECONDS] [TARGET...], by default 600 seconds per target. A target is the name of a trace format,
+recognised, compressed-traces, nbd, jobs, scripts or reports. Results are in out/fuzz/, failing inputs as
+crash-TARGET-...; with SSDLAB_FUZZ_KEEP=1 the corpus in fuzz/corpus is rewritten from the results.
 """
 
 import os
@@ -28,11 +28,11 @@ TEXTS = ("jobs", "scripts", "reports")
 TARGETS = (*RUST, *TEXTS)
 SECONDS = 600
 INPUT_BYTES_MAX = 2048
-# A report of smartctl is long before it says anything of writes.
+# A report of smartctl is long before its first write counter.
 REPORT_BYTES_MAX = 16384
-# Only short inputs are kept: the corpus is part of the repository.
+# Only short inputs are kept, because the corpus is part of the repository.
 KEPT_BYTES_MAX = 600
-# What a nightly compiler's -Z sanitizer would switch on, but for the sanitizer: a stable compiler takes these too.
+# The flags of a nightly compiler's -Z sanitizer, except the sanitizer itself; a stable compiler accepts these too.
 COVERAGE = (
     "--cfg fuzzing -Cpasses=sancov-module -Ccodegen-units=1 -Cllvm-args=-sanitizer-coverage-level=4 "
     "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table "
@@ -41,7 +41,7 @@ COVERAGE = (
 
 
 def host() -> str:
-    """The machine's target triple. Only with one named do build scripts go without the flags."""
+    """The machine's target triple. Build scripts are compiled without the flags only if a triple is given."""
     said = subprocess.run(["rustc", "-vV"], check=True, capture_output=True, text=True).stdout
     found = re.search(r"^host: (\S+)$", said, re.MULTILINE)
     assert found, said
@@ -51,7 +51,8 @@ def host() -> str:
 def command_of(target: str, triple: str) -> list[str]:
     """The program that fuzzes the target, without libFuzzer's arguments."""
     if target in TEXTS:
-        # libFuzzer starts itself again to merge, by the name that it was called by; Python alone is not it.
+        # libFuzzer restarts itself to merge, under the name by which it was called, so it needs a script and not just
+        # Python.
         program = OUT / f"run-{target}"
         script = f'exec {sys.executable} {ROOT}/fuzz/job_files.py {target} "$0" "$@"'
         program.write_text(f"#!/bin/sh\nPYTHONPATH={ROOT}/python {script}\n")
@@ -61,12 +62,12 @@ def command_of(target: str, triple: str) -> list[str]:
 
 
 def environment_of(target: str) -> dict[str, str]:
-    """The target's environment, which tells the program of all trace readers whose turn it is."""
+    """The target's environment, which selects the format for the program of all trace readers."""
     return {**os.environ, "SSDLAB_FUZZ_FORMAT": target} if target in READERS else dict(os.environ)
 
 
 def dictionary(target: str) -> Path:
-    """Words of the target's language, for libFuzzer to put in."""
+    """Words of the target's language, for libFuzzer to insert."""
     if target != "jobs":
         return ROOT / "fuzz" / (f"{target}.dict" if target in ("scripts", "reports", NBD) else "traces.dict")
     from ssdlab.workloads.jobs import OPTIONS
@@ -77,13 +78,13 @@ def dictionary(target: str) -> Path:
 
 
 def kept(target: str) -> list[bytes]:
-    """The inputs that are in the repository."""
+    """The inputs in the repository."""
     path = CORPUS / f"{target}.hex"
     return [bytes.fromhex(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
 def unpack(target: str) -> Path:
-    """The kept corpus and whatever else makes good inputs, as files in a folder."""
+    """Writes the kept corpus and other good inputs to a folder, as files."""
     folder = OUT / "seeds" / target
     folder.mkdir(parents=True, exist_ok=True)
     inputs = kept(target)
@@ -91,7 +92,7 @@ def unpack(target: str) -> Path:
         places = {"jobs": "*/**/*.fio", "scripts": "*/**/*.files", "reports": "tests/smart/field_sample/reports/*"}
         inputs += [path.read_bytes() for path in sorted(ROOT.glob(places[target])) if "out" not in path.parts]
     elif target in TRACES:
-        # What is to be recognised is an input of each reader too, a good one or a bad one.
+        # Inputs for format detection are inputs of each reader too, valid or not.
         inputs += kept(RECOGNISED) if target in READERS else []
         inputs += [b"?" + path.read_bytes() for path in sorted((ROOT / "crates/traces/tests/fixtures").iterdir())]
     for number, content in enumerate(inputs):
@@ -100,7 +101,7 @@ def unpack(target: str) -> Path:
 
 
 def keep(target: str, command: list[str], folders: list[Path]) -> None:
-    """Writes the smallest set of short inputs that reaches all that was reached."""
+    """Writes the smallest set of short inputs with the same coverage."""
     short, least = OUT / "short" / target, OUT / "least" / target
     for folder in (short, least):
         folder.mkdir(parents=True, exist_ok=True)
@@ -119,7 +120,7 @@ def keep(target: str, command: list[str], folders: list[Path]) -> None:
 
 
 def fuzz(target: str, seconds: int, triple: str) -> bool:
-    """Fuzzes the target for so long, and says what came of it. False when an input broke something."""
+    """Fuzzes the target for this time and prints the result. Returns False if an input failed."""
     found = OUT / "found" / target
     found.mkdir(parents=True, exist_ok=True)
     seeds = unpack(target)
@@ -147,7 +148,7 @@ def fuzz(target: str, seconds: int, triple: str) -> bool:
 
 
 def main() -> None:
-    """Builds what is needed and runs the targets; ends with 1 when an input broke one."""
+    """Builds the fuzzers and runs the targets. Exits with code 1 if an input failed."""
     words = sys.argv[1:]
     seconds = int(words.pop(0)) if words and words[0].isdigit() else SECONDS
     targets = words or list(TARGETS)
@@ -160,7 +161,7 @@ def main() -> None:
         build = ["cargo", "build", "--release", "--locked", "--target", triple]
         flags = {"RUSTFLAGS": COVERAGE, "CARGO_TARGET_DIR": str(PROGRAMS)}
         subprocess.run(build, cwd=ROOT / "fuzz", check=True, env=os.environ | flags)
-    # All of them, whatever becomes of the first.
+    # All of them, even if the first fails.
     broken = [target for target in targets if not fuzz(target, seconds, triple)]
     sys.exit(1 if broken else 0)
 

@@ -1,9 +1,10 @@
-"""Makes the gallery: the pages of the studies, a tour as an animation, pictures of the live page. All of it from runs.
+"""Creates the gallery: the pages of the studies, a tour as an animation, pictures of the live page. All of it from
+runs.
 
     tools/gallery.py out/gallery [--study NAME ...] [--readme docs/pictures]
 
-It takes minutes, most of them the studies (all of them unless some are named; `none` for none), and is no part of the
-tests. Chromium draws the live page. `--readme` puts those that the README shows where it looks for them.
+It takes minutes, most of them for the studies (all by default; `none` for none), and is not part of the tests. Chromium
+draws the live page. `--readme` copies the pictures that the README shows to that folder.
 """
 
 import argparse
@@ -35,7 +36,7 @@ TOUR = "write-amplification"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--no-first-run"]
 WIDTH_PX, HEIGHT_PX = 1280, 860
 FRAMES_PER_STEP = 16
-# By then the drive is in its steady state.
+# After this amount the drive is in steady state.
 DRIVE_WRITES = 5
 FRAME_MS = 500
 PATIENCE_MS = 60_000
@@ -46,7 +47,7 @@ SHOWN_MS = 260
 
 @contextmanager
 def live_pages(browser: Browser, *schemes: str) -> Iterator[list[Page]]:
-    """Pages of one drive that is just beginning, one in each colour scheme."""
+    """Pages of a drive that is just starting, one in each colour scheme."""
     with tempfile.TemporaryDirectory() as folder:
         start = Start((DriveChoice(name="generic-tlc-480"),))
         server: LiveServer = live_server(start, Path(folder), port=0, tour=None, is_running=False)
@@ -96,10 +97,10 @@ def animation(browser: Browser, path: Path) -> None:
 
 
 def stills(browser: Browser, folder: Path) -> None:
-    """The page once its drive has come into the steady state, light and dark."""
+    """The page after its drive has reached steady state, light and dark."""
     with live_pages(browser, "light", "dark") as pages:
         first = pages[0]
-        # So that theory's line is there from the beginning.
+        # Waits until theory's line is loaded.
         first.wait_for_function(
             "(loading) => document.querySelector('[data-figure=theory]').title !== loading",
             arg=LOADING,
@@ -115,7 +116,7 @@ def stills(browser: Browser, folder: Path) -> None:
 
 
 def studies(folder: Path, names: list[str]) -> list[str]:
-    """The page of each study, in a folder each; of all, if none is named."""
+    """Writes the page of each study, each to its own folder; of all studies, if none is named."""
     wanted = {name: [name] for name in names} or {"all": ["--all"]}
     for name, words in wanted.items():
         output = folder if name == "all" else folder / name
@@ -124,13 +125,13 @@ def studies(folder: Path, names: list[str]) -> list[str]:
 
 
 def put_for_readme(gallery: Path, pictures: Path) -> None:
-    """Copies what the README shows; a study's picture only where it was among those that were run."""
+    """Copies the pictures that the README shows; a study's picture only if the study was run."""
     for path in (*gallery.glob("live-*.webp"), *(gallery / "studies").glob(README_PICTURE)):
         shutil.copyfile(path, pictures / path.name)
 
 
 def index(folder: Path, names: list[str]) -> str:
-    """The page of all of it, which like every page of ssdlab holds its pictures itself."""
+    """The gallery's index page, which like every page of ssdlab contains its pictures."""
     title = tours()[TOUR].title
     live = Markup(
         '<picture><source media="(prefers-color-scheme: dark)" srcset="{dark}">'

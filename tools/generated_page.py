@@ -12,7 +12,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def write(page: Callable[[], str]) -> None:
-    """Writes the page to the file that the command line names; `-` is the screen."""
+    """Writes the page to the file named on the command line; `-` is standard output."""
     if len(sys.argv) != 2:
         raise SystemExit(f"usage: {Path(sys.argv[0]).name} FILE")
     if sys.argv[1] == "-":

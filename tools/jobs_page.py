@@ -1,7 +1,7 @@
-"""Writes docs/jobs.md from the table of fio's options. usage: jobs_page.py FILE, or - for the screen.
+"""Writes docs/jobs.md from the table of fio's options. usage: jobs_page.py FILE, or - for standard output.
 
 `python/ssdlab/workloads/jobs/table.py` describes the options. The text before the tables, on the differences from fio,
-is here.
+is in this file.
 """
 
 from collections.abc import Sequence

@@ -13,7 +13,7 @@ from ssdlab.cli.commands import COMMANDS, loaded
 
 
 def overview() -> str:
-    """The page of the program: every command with its line."""
+    """The page of the program, with a line for every command."""
     whole: Any = typer.main.get_command(app)
     context = whole.make_context("ssdlab", ["drives"])
     commands = [_entry(f"ssdlab-{name}(1)", listed.summary) for name, listed in COMMANDS.items()]
@@ -73,7 +73,7 @@ def _entry(name: str, said: str) -> str:
 
 
 def _text(plain: str) -> str:
-    """Text as roff has it: backslashes and hyphens escaped, no line that begins like a request."""
+    """Text escaped for roff: backslashes, hyphens, and lines that start like a request."""
     escaped = plain.replace("\\", "\\e").replace("-", "\\-")
     return re.sub(r"^(?=[.'])", r"\\&", escaped, flags=re.MULTILINE)
 

@@ -1,6 +1,5 @@
-"""Draws docs/pictures/map-cache-*.svg from runs: random reads against the size of the part that they fall on, for a
-drive with room for a sixteenth of its map. usage: map_cache_picture.py FOLDER
-"""
+"""Draws docs/pictures/map-cache-*.svg from runs: the speed of random reads over the size of the range read, for a drive
+whose map cache holds a sixteenth of its map. usage: map_cache_picture.py FOLDER"""
 
 import sys
 from fractions import Fraction
@@ -15,9 +14,9 @@ from ssdlab.workloads import jobs
 DRIVE = "generic-nvme-960"
 SCALE = Fraction(1, 64)
 ROOM = Fraction(1, 16)
-# Per cent of the drive that the reads fall on.
+# Percent of the drive that the reads cover.
 SHARES = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 30, 45, 65, 100)
-# Of the full drive: the scale divides them.
+# For the full drive; the scale divides them.
 WARM_UP, READS = 20_000 * SCALE.denominator, 10_000 * SCALE.denominator
 JOB = """[fill]
 rw=write
@@ -48,7 +47,7 @@ def main(folder: Path) -> None:
     """Runs both drives over all shares, in worker processes, and writes the picture in both themes."""
     whole = ssdlab.drive(DRIVE, scale=SCALE)
     map_bytes = -(-whole.capacity.user_units // ENTRIES) * ENTRIES * ENTRY_BYTES
-    # Settings speak of the full drive; the scale makes its cache smaller with its map.
+    # Settings apply to the full drive; the scale reduces the cache together with the map.
     cache = {"map_cache.bytes": str(int(map_bytes * ROOM / SCALE))}
     drives = {
         "whole map in memory": whole,

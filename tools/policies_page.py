@@ -1,6 +1,6 @@
-"""Writes docs/policies.md from the engine's list of its policies. usage: policies_page.py FILE, or - for the screen.
+"""Writes docs/policies.md from the engine's list of policies. usage: policies_page.py FILE, or - for standard output.
 
-Explanations belong into the source files of the policies, which the page names.
+Explanations belong in the source files of the policies, which the page names.
 """
 
 import json
@@ -9,7 +9,7 @@ from typing import Any
 from generated_page import table, write
 from ssdlab import _engine
 
-# Each kind by its name in the engine: the heading, what the policy decides, the folder of its files.
+# Each kind by its name in the engine: the heading, the decision that the policy makes, and the folder of its files.
 KINDS = {
     "victim": ("Victim", "Selects the erase unit that is garbage-collected next.", "victim"),
     "placement": (

@@ -1,7 +1,8 @@
 """Writes python/ssdlab/theory/skew.csv: simulated write amplification over spare area and skew.
 
-usage: skew_table.py. A generic server drive, full, under random 4 KiB writes to its whole space, skewed by zipf's law,
-until it is steady; no clock. A minute or two. Run it again when the engine's write amplification changes.
+usage: skew_table.py. Runs a generic server drive, full, under random 4 KiB writes to its whole space, skewed by Zipf's
+law, to steady state, without a clock. Takes one or two minutes. Must be run again when the engine's write amplification
+changes.
 """
 
 import csv
@@ -21,7 +22,7 @@ TARGET = Path(__file__).parents[1] / "python/ssdlab/theory/skew.csv"
 
 
 def main() -> None:
-    """Runs all and writes the table."""
+    """Runs all points and writes the table."""
     setting = Setting(load(DRIVE), {}, DRIVE)
     points = [(op, theta) for op in OVER_PROVISIONINGS for theta in THETAS]
     specifications = []

@@ -1,6 +1,5 @@
-"""Draws docs/pictures/slc-cache-*.svg from runs: sequential writes to a fresh drive with a static, a dynamic and no SLC
-cache, against what has been written. usage: slc_cache_picture.py FOLDER
-"""
+"""Draws docs/pictures/slc-cache-*.svg from runs: the speed of sequential writes to a fresh drive with a static, a
+dynamic and no SLC cache, over the data written. usage: slc_cache_picture.py FOLDER"""
 
 import sys
 from fractions import Fraction
@@ -50,7 +49,7 @@ def main(folder: Path) -> None:
     transfer_us = nand.planes_per_die * nand.page_bytes / nand.channel_mb_s
 
     def closed_form(program_us: float) -> float:
-        """MB/s of dies that transfer and program in turn, where the channels are not the limit."""
+        """MB/s of dies that alternate between transfer and program, limited by the channels."""
         dies_mb_s = planes * nand.page_bytes / (transfer_us + program_us)
         return min(dies_mb_s, nand.channels * float(nand.channel_mb_s))
 
@@ -71,7 +70,7 @@ def main(folder: Path) -> None:
 
 
 def _speeds(result: Result) -> list[tuple[float, float]]:
-    """GiB of the full drive written up to the middle of each stretch of half a GiB, and its MB/s."""
+    """GiB of the full drive written up to the middle of each half GiB, and the speed there in MB/s."""
     frame = result.timing_series
     assert frame is not None, "the runs have a clock"
     points, written, gathered, elapsed = [], 0.0, 0.0, 0.0

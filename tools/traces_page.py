@@ -1,6 +1,6 @@
-"""Writes docs/traces.md: the formats, from the native module's list, and how a trace is replayed.
+"""Writes docs/traces.md: the formats, from the native module's list, and the replay of a trace.
 
-usage: traces_page.py FILE, or - for the screen. Details of a format belong into its own source file.
+usage: traces_page.py FILE, or - for standard output. Details of a format belong in its source file.
 """
 
 import json

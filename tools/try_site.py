@@ -1,10 +1,10 @@
-"""Tries the site that `tools/website.py` made, in Chromium: links, accessibility, and the engine in the page.
+"""Tests the site built by `tools/website.py` in Chromium: links, accessibility, and the engine in the page.
 
     tools/try_site.py
 
-Every link leads to a page and a heading that there are, nothing is asked of another server, axe-core finds nothing
-serious. The engine in the page gives the same bytes as the native one, and executes at least a million timed requests
-a second. Ends with exit code 1 where one of these is not so; without Chromium it says so and tries nothing.
+Every link must lead to an existing page and heading, no other server is contacted, and axe-core finds nothing serious.
+The engine in the page must return the same bytes as the native one, and execute at least a million timed requests per
+second. Exits with code 1 if one of these fails; without Chromium it prints so and tests nothing.
 """
 
 import http.server
@@ -27,7 +27,7 @@ from ssdlab import engine
 
 SITE = Path(__file__).parents[1] / "out/site"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--no-first-run"]
-# Code in colours: shell, Python, TOML.
+# Pages with highlighted code: shell, Python, TOML.
 HIGHLIGHTED = ("contributing.html", "python.html", "sweeps.html")
 # One page of each kind: prose, tables, code, lists of studies.
 LOOKED_AT = ("index.html", "tutorial.html", "drive-file.html", "commands.html", "studies.html", *HIGHLIGHTED)
@@ -38,7 +38,7 @@ RUN_REQUESTS = 300_000
 
 
 class _Page(HTMLParser):
-    """What a page links to or loads, and what can be linked to in it."""
+    """The links and resources of a page, and the anchors in it."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -55,11 +55,11 @@ class _Page(HTMLParser):
 
 
 def lost_links() -> list[str]:
-    """Links of any page that lead nowhere on the site; those to other sites are not followed."""
+    """Links of any page without a target on the site; links to other sites are not followed."""
     pages = {path: _Page(path.read_text(encoding="utf-8")) for path in SITE.rglob("*.html")}
     lost = []
     for path, page in pages.items():
-        # The page of errors is served from any folder, so that its links begin at the root.
+        # The error page is served for any path, so its links start at the root.
         for link in page.links if path.name != "404.html" else []:
             url = urlsplit(link)
             if url.scheme or url.netloc:
@@ -75,7 +75,7 @@ def lost_links() -> list[str]:
 
 @contextmanager
 def served() -> Iterator[str]:
-    """The address of the site, on a free port of this machine."""
+    """The address of the site, served on a free port of this machine."""
 
     class Quiet(http.server.SimpleHTTPRequestHandler):
         def log_message(self, format: str, *args: object) -> None:
@@ -92,14 +92,14 @@ def served() -> Iterator[str]:
 
 
 def grave(page: Page) -> list[str]:
-    """What axe-core calls serious or critical."""
+    """The serious and critical findings of axe-core."""
     rules = Axe().run(page).response["violations"]
     grave = [rule for rule in rules if rule["impact"] in ("serious", "critical")]
     return [f"{rule['id']}: {rule['nodes'][0]['html'][:120]}" for rule in grave]
 
 
 def read(browser: Browser, address: str) -> list[str]:
-    """Opens pages in both colours and widths; what is wrong with them."""
+    """Opens pages in both colour schemes and widths. Returns the problems found."""
     wrong: list[str] = []
 
     def note(request: Request) -> None:
@@ -152,7 +152,7 @@ _RATE = """async ([specification, seconds]) => {
 
 
 def _specification(number_ios: int | None) -> str:
-    """The drive of the catalogue that the page begins with, under random writes, as the engine receives it."""
+    """The specification of the page's initial drive under random writes, as the engine receives it."""
     from ssdlab.live.bench import resolve_to_watch
     from ssdlab.live.choices import DriveChoice
     from ssdlab.workloads.controls import Controls
@@ -166,8 +166,9 @@ def _specification(number_ios: int | None) -> str:
 
 
 def try_engine(page: Page, address: str) -> list[str]:
-    """Whether the engine in the page gives the native one's bytes, and how fast it is."""
-    # A page of that folder without drives of its own.
+    """Compares the page's engine with the native one, byte by byte, and measures its speed. Returns the problems
+    found."""
+    # A page in that folder without drives.
     page.goto(f"{address}live/catalogue.json")
     wrong = []
     specification = _specification(RUN_REQUESTS)
@@ -186,7 +187,7 @@ def try_engine(page: Page, address: str) -> list[str]:
 
 
 def try_page(page: Page, address: str) -> list[str]:
-    """Whether the live page shows a drive at work, and its controls change it."""
+    """Checks that the live page shows a running drive and that its controls change it. Returns the problems found."""
     wrong: list[str] = []
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)

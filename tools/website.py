@@ -1,10 +1,10 @@
-"""Makes the documentation's site: static pages with a search, and the live page with the engine in the browser.
+"""Builds the documentation site: static pages with a search, and the live page with the engine in the browser.
 
     tools/website.py            into out/site; open index.html, or serve the folder for the live page
 
-Pages come from docs/, site/pages/, the commands' own help, the studies and, where `make gallery` was run, its pages.
-The live page needs Rust's target wasm32-unknown-unknown. Where that cannot be had the site is made without it, and says
-so.
+Pages come from docs/, site/pages/, the commands' help, the studies and, if `make gallery` was run, its pages. The live
+page needs Rust's target wasm32-unknown-unknown. If it cannot be installed, the site is built without the live page,
+with a message.
 """
 
 import inspect
@@ -32,7 +32,7 @@ MODULE = ROOT / "target" / TARGET / "web/ssdlab_web.wasm"
 HELP_COLUMNS = 100
 
 _LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)(#[^)]*)?\)")
-# Where the live page stands on the first one.
+# The place of the live page's link on the first page.
 _LIVE_MARK = "<!-- live -->"
 _WITH_LIVE = """<a class="md-button md-button--primary" href="live/index.html">A drive at work, in this browser</a>
 
@@ -41,10 +41,10 @@ the folder of this site needs a web server, which may be `python3 -m http.server
 _WITHOUT_LIVE = """This site was made without the live page, which needs Rust's target for WebAssembly; `ssdlab live` of
 an installed ssdlab shows the same."""
 
-# A dialog of the theme that has no name for a screen reader.
+# A dialog of the theme that has no name for screen readers.
 _SEARCH = 'data-md-component="search" role="dialog"'
 
-# The tabs of the site; what is not named here stands under Guides.
+# The tabs of the site; pages not listed here are under Guides.
 NAVIGATION: list[tuple[str, list[str]]] = [
     ("Start", ["index.md", "tutorial.md", "how-to.md"]),
     ("Guides", []),
@@ -66,7 +66,7 @@ def main() -> None:
 
 
 def gather(folder: Path, has_live: bool) -> None:
-    """Puts all pages into a folder of their own, as Markdown, with links that lead from one to another."""
+    """Copies all pages to a folder, as Markdown, with links between them adapted."""
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(ROOT / "docs", folder)
     shutil.copytree(ROOT / "site/pages", folder, dirs_exist_ok=True)
@@ -81,7 +81,7 @@ def gather(folder: Path, has_live: bool) -> None:
 
 
 def _within(link: re.Match[str]) -> str:
-    """A link of the repository, as one of the site."""
+    """A link in the repository converted to one on the site."""
     name = link[1].removeprefix("docs/")
     if name.removeprefix("../") in ("ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"):
         name = name.removeprefix("../").lower()
@@ -89,7 +89,7 @@ def _within(link: re.Match[str]) -> str:
 
 
 def commands_page() -> str:
-    """The help of every command, as the program prints it on a terminal of that width."""
+    """The help of every command, as printed on a terminal of that width."""
     parts = ["# Commands\n\nMade from the commands' own help.\n"]
     for name in COMMANDS:
         command = loaded(name)
@@ -102,7 +102,7 @@ def commands_page() -> str:
 
 
 def python_page() -> str:
-    """What `import ssdlab` offers, from its docstrings."""
+    """The interface of `import ssdlab`, from its docstrings."""
     import ssdlab
 
     parts = [f"# From Python\n\n{inspect.getdoc(ssdlab)}\n"]
@@ -114,7 +114,7 @@ def python_page() -> str:
 
 
 def _studies(folder: Path) -> None:
-    """A page a study, and one that lists them; the pages of the gallery, where they are made."""
+    """Writes a page per study, an index of them, and the pages of the gallery, if built."""
     (folder / "studies").mkdir()
     rows = []
     for study in registry.studies():
@@ -132,7 +132,7 @@ def _studies(folder: Path) -> None:
 
 
 def navigation(folder: Path) -> list[dict[str, list[str]]]:
-    """The tabs with their pages, all of which there are."""
+    """The tabs with their pages, including all pages in the folder."""
     placed = {page for _, pages in NAVIGATION for page in pages}
     there = {str(page.relative_to(folder)) for page in folder.rglob("*.md")}
     studies = sorted(page for page in there if page.startswith("studies/"))
@@ -143,9 +143,9 @@ def navigation(folder: Path) -> list[dict[str, list[str]]]:
 
 def _make(tabs: list[dict[str, list[str]]]) -> None:
     settings = PAGES.parent / "mkdocs.json"
-    # YAML reads JSON.
+    # JSON is valid YAML.
     settings.write_text(json.dumps({"INHERIT": "../site/mkdocs.yml", "nav": tabs}), encoding="utf-8")
-    # The theme advertises another program in each build.
+    # The theme prints an advertisement in each build.
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
     command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--config-file", str(settings)]
     if subprocess.run(command, env=environment, check=False).returncode:
@@ -157,7 +157,7 @@ def _make(tabs: list[dict[str, list[str]]]) -> None:
 
 
 def build_module() -> bool:
-    """The engine as WebAssembly. False, with a word, where its target cannot be had."""
+    """Builds the engine as WebAssembly. Returns False, with a message, if the target is not available."""
     if not _has_target():
         print(f"site: Rust's target {TARGET} is not installed and rustup cannot fetch it; made without the live page")
         return False
@@ -188,7 +188,7 @@ def _has_target() -> bool:
 
 
 def live_page(folder: Path) -> None:
-    """The page of `ssdlab live`, whose drives are at work in a worker of the browser."""
+    """Writes the page of `ssdlab live`, whose drives run in a worker of the browser."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in catalogue.page_files().items():
         if not name.startswith("sweep"):

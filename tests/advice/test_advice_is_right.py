@@ -1,4 +1,4 @@
-"""The spare area that is advised holds the limit in a run of the whole drive, and a tenth less of it does not."""
+"""The advised spare area meets the limit in a run of the whole drive, and a tenth less does not."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from ssdlab.advice.trials import Demand, Trials
 from ssdlab.drives import load
 
 SEED_OF_CHECK = 77
-# 512 erase units of 2048 units: 4 GiB. The miniature is an eighth of it.
+# 512 erase units of 2048 units: 4 GiB. The scaled-down drive is an eighth of it.
 UNITS_OF_MINIATURE = 131072
 
 JOBS = Path(__file__).parents[2] / "jobs"

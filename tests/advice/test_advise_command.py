@@ -1,4 +1,4 @@
-"""`ssdlab advise` as a user calls it: what it says, what it writes, what it refuses."""
+"""`ssdlab advise` as a user calls it: its messages, its files, its errors."""
 
 import json
 import re
@@ -61,14 +61,14 @@ def test_a_limit_out_of_reach_is_said_to_be(ssdlab: Program, tmp_path: Path) -> 
     assert ended.returncode == 0, ended.stderr
     said = " ".join(ended.stdout.split())
     assert "No amount of spare area meets a life of 30 years: 100 TB per day are 1,095 PB in that time" in said
-    # 100 TB over 240 MiB, rounded up.
+    # 100 TB divided by 240 MiB, rounded up.
     assert "Take a drive rated 398,000 DWPD or more over 30 years" in said
     result = json.loads((tmp_path / "out/advice-uniform/result.json").read_text())
     assert result["runs"] == [], "it is said at once"
 
 
 def test_life_out_of_reach_for_its_write_amplification_names_a_rating(ssdlab: Program) -> None:
-    # The flash takes 73.5 MB a day without write amplification, of which a little is left at any spare area.
+    # The flash endures 73.5 MB a day without write amplification; at any spare area only a little is left.
     life = ["--life", "30y", "--writes-per-day", "73MB", "--drive-price", "30"]
     ended = ssdlab("advise", "uniform.fio", "--drive", "small.toml", *life)
     assert ended.returncode == 0, ended.stderr

@@ -1,4 +1,4 @@
-"""Fits recover what points were made with, and say so where points cannot tell parameters apart."""
+"""Fits recover the parameters behind the points, and report parameters that the points cannot distinguish."""
 
 import csv
 import json
@@ -21,7 +21,7 @@ WRITES = (
 
 
 def copying(values: list[float], spaces: list[float]) -> list[float]:
-    """Speed of a drive whose write amplification is greedy garbage collection's: T, fresh speed, cost of a copy."""
+    """The speed of a drive with greedy garbage collection, from its flash size, fresh speed, and cost of a copy."""
     physical, fresh, copy = values
     return [fresh / (1 + (closed_forms.greedy(physical / space - 1, 512) - 1) * copy) for space in spaces]
 
@@ -70,7 +70,8 @@ def test_a_bound_that_is_hit_is_named() -> None:
 
 
 def test_the_first_order_of_leaving_out_is_what_fitting_again_gives() -> None:
-    """A line in logarithms has no other order; the point that alone tells the slope has no prediction."""
+    """The model is a line in logarithms, so higher orders vanish. The only point that determines the slope has no
+    prediction."""
     places = [1.0, 1.0, 1.0, 2.0]
 
     def model(values: Sequence[float]) -> list[float]:
@@ -86,7 +87,7 @@ def test_the_first_order_of_leaving_out_is_what_fitting_again_gives() -> None:
 
 
 def test_a_search_that_begins_at_a_bound_leaves_it() -> None:
-    """A drive's own value at a bound of `--free` came back as the fitted one."""
+    """A regression: a value that started at a bound of `--free` was returned as the fitted one."""
     found = fit(lambda values: [70 + values[0], 140 + values[0]], [Parameter("a", 1, 100, 1.0)], [82.0, 152.0])
     assert found.values == pytest.approx((12,), rel=0.01)
 
@@ -99,7 +100,7 @@ def test_bounds_are_checked(bounds: tuple[float, float]) -> None:
 
 @pytest.fixture
 def points(tmp_path: Path) -> Path:
-    """Points simulated on the drive `tiny` with another program time, at two depths, whatever the drive file says."""
+    """Points simulated on the drive `tiny` with a different program time than its file states, at two queue depths."""
     (tmp_path / "deep.fio").write_text(WRITES.format(depth=32, amount="8m"))
     (tmp_path / "single.fio").write_text(WRITES.format(depth=1, amount="2m"))
     return tmp_path / "points.csv"
@@ -134,7 +135,7 @@ def test_the_command_recovers_a_program_time(points: Path, capsys: pytest.Captur
 
 
 def test_the_command_says_what_the_points_cannot_tell(points: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Without a buffer a write of one unit takes the command and the program: only their sum can be seen."""
+    """Without a buffer a write of one unit takes the command time and the program time: only their sum is visible."""
     write_points(points, ["single"], {"nand.program_us": 300.0})
     free = "--free nand.program_us=100..1000 --free controller.command_us=1..100"
     call("fit", points, *f"--drive textbook {free} --until job --workers 1 --output".split(), points.parent / "out")
@@ -181,7 +182,7 @@ def test_free_keys_are_read_strictly(text: str, message: str) -> None:
     [b"\x7fELF\x02\x01\xff\xfe", b"workload\x00,metric\n"],
 )
 def test_a_file_that_is_no_table_is_the_users_error(content: bytes, tmp_path: Path) -> None:
-    """`ssdlab fit` on a program ended in a traceback of the decoder."""
+    """A regression: `ssdlab fit` on a binary file ended in a traceback of the decoder."""
     path = tmp_path / "points.csv"
     path.write_bytes(content)
     with pytest.raises(InputError, match=r"points\.csv: .*expected is a CSV file with the columns workload"):

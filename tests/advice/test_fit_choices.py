@@ -1,4 +1,4 @@
-"""Fits to latencies, with choices, and of several drives: what the points were made with comes back."""
+"""Fits to latencies, with choices, and of several drives, recover the parameters behind the points."""
 
 import csv
 import json
@@ -37,7 +37,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def drive_file(folder: Path, name: str, settings: Mapping[str, str]) -> str:
-    """A drive of four dies, as a file of its own."""
+    """A drive of four dies, with these settings, in a file."""
     from ssdlab.drives import to_toml
 
     four_dies = {"nand.blocks_per_plane": "16", "nand.channels": "4", "ftl.user_bytes": "40MiB", "name": name}
@@ -47,7 +47,7 @@ def drive_file(folder: Path, name: str, settings: Mapping[str, str]) -> str:
 
 
 def write_points(path: Path, rows: Rows, drives: Mapping[str, str]) -> None:
-    """What these drives, by the names in the rows, give in simulations, to four digits."""
+    """Writes the simulated values of these drives, by their names in the rows, to four digits."""
     path.write_text(",".join(COLUMNS) + "\n")
     with path.open("a", newline="") as file:
         writer = csv.writer(file)
@@ -61,7 +61,7 @@ def write_points(path: Path, rows: Rows, drives: Mapping[str, str]) -> None:
 
 
 def test_the_documented_example_gives_the_truth_back(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Percentiles at two rates, one request at a time, a saturated rate and the WAF: as docs/fitting.md says."""
+    """Percentiles at two rates, single requests, a saturated rate and the WAF, as in docs/fitting.md."""
     text = (Path(__file__).parents[2] / "docs" / "fitting.md").read_text()
     for name, content in re.findall(r"`([a-z]+\.(?:fio|csv))`:\n\n```\w+\n(.*?)```", text, re.DOTALL):
         (folder / name).write_text(content)
@@ -83,7 +83,8 @@ def test_the_documented_example_gives_the_truth_back(folder: Path, monkeypatch: 
 
 
 def test_two_drives_share_what_is_free(folder: Path) -> None:
-    """Another channel rate in one of them: only the other one's points tell the program time, which both have."""
+    """Two drives with different channel rates: only the second one's points determine the program time, which both
+    share."""
     times = {"nand.read_us": "71.0", "nand.program_us": "430.0"}
     drives = {
         "a": drive_file(folder, "a", times),
@@ -109,7 +110,7 @@ def test_two_drives_share_what_is_free(folder: Path) -> None:
 
 
 def test_a_bound_says_which_key_to_free(folder: Path) -> None:
-    """Writes alone need the program time, which is fixed: the read time goes to its bound and explains nothing."""
+    """The writes depend on the program time, which is fixed: the read time moves to its bound without effect."""
     truth = drive_file(folder, "truth", {"nand.program_us": "900.0"})
     rows: Rows = [("full.fio", "write_iops", "", "", ""), ("single.fio", "write_us_mean", "", "one", "")]
     write_points(folder / "points.csv", rows, {"": truth})
@@ -122,7 +123,7 @@ def test_a_bound_says_which_key_to_free(folder: Path) -> None:
 
 
 def test_a_percentile_of_few_requests_is_refused(folder: Path) -> None:
-    """The highest of 300 writes would stand for their 99.9th percentile."""
+    """The maximum of 300 writes would be reported as their 99.9th percentile."""
     point = fit_drive.Point(folder / "single.fio", "40MiB", "write_us_p99_9", 1.0, "points.csv:2", None, "one")
     with pytest.raises(RunFailed, match=r"points.csv:2: write_us_p99_9: 99.9 % of 3\d\d writes: too few.*10,000"):
         fit_drive.simulate(load(drive_file(folder, "a", {})), [point], fit_drive.Runs(workers=1, steady=False))

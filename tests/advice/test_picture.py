@@ -1,4 +1,4 @@
-"""The straight lines of an advice's picture do not mislead: runs lie where a curve bends."""
+"""The straight lines of an advice's chart do not mislead: it has runs where the curve bends."""
 
 import math
 from itertools import pairwise

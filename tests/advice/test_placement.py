@@ -1,4 +1,4 @@
-"""What `ssdlab advise` says of placement: whether it helps, and what spare area it is worth."""
+"""The part of `ssdlab advise` on placement: whether it helps, and the spare area that it replaces."""
 
 import json
 import textwrap
@@ -60,7 +60,7 @@ def test_it_is_worth_the_spare_area_at_which_the_drive_alone_does_as_well(tmp_pa
     assert handles.waf < 0.9 * answer.waf
     equal = handles.equal_over_provisioning
     assert equal is not None and equal > answer.over_provisioning + 0.02
-    # Said by a run that the advice had no part in.
+    # Checked with a run that is independent of the advice.
     compared = ssdlab.compare(workload, small, op=[equal], until="steady", precondition="fill", timed=False)
     (variant,) = compared.variants
     assert variant.result.settled_waf == pytest.approx(handles.waf, rel=0.06), (

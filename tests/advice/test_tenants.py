@@ -1,4 +1,4 @@
-"""`ssdlab advise` for tenants: one drive for all, or each on a drive of its share."""
+"""`ssdlab advise` for tenants: one drive for all, or a separate drive for each."""
 
 import json
 import re
@@ -56,7 +56,7 @@ def test_figures_are_those_of_a_run_with_alone(advised: tuple[TenantAdvice, Path
 
 
 def test_life_is_the_flash_over_what_is_programmed(advised: tuple[TenantAdvice, Path]) -> None:
-    """Computed anew from bytes: the shared flash by all that was programmed, a share's by its own."""
+    """Computed independently from bytes: the shared flash by all programmed data, a tenant's flash by its own."""
     advice, folder = advised
     full = ssdlab.drive(str(folder / "tenants.toml"))
     lifetime = full.endurance_cycles * full.capacity.physical_bytes

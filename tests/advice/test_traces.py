@@ -1,4 +1,4 @@
-"""Traces as the workload: miniatures agree with whole runs, and the command says what a trace can and cannot tell."""
+"""Traces as the workload: scaled-down runs agree with complete runs, and the command states the limits of a trace."""
 
 import json
 import pickle
@@ -22,7 +22,7 @@ from ssdlab.workloads.traces.recording import opened
 from ssdlab.workloads.traces.specification import specify
 from synthetic_traces import made, write
 
-# 8 GiB in erase units of 16,384 units; the miniature's have 1,024.
+# 8 GiB in erase units of 16,384 units; those of the scaled-down drive have 1,024.
 USER_UNITS = 24 * 2**16
 ONE_IN = 16
 
@@ -44,14 +44,15 @@ def test_the_miniature_is_within_three_percent_of_the_whole_run(tmp_path: Path, 
             return result.settled_waf, result.ledger.host_written_bytes
 
         whole, whole_bytes = settled(None, 1)
-        # As an advice does: two seeds.
+        # Two seeds, as in an advice.
         small = [settled(Fraction(1, ONE_IN), seed) for seed in (1, 2)]
         assert fmean(waf for waf, _ in small) == pytest.approx(whole, rel=0.03)
         assert all(written_bytes < whole_bytes / ONE_IN * 1.2 for _, written_bytes in small)
 
 
 def test_regions_as_large_as_a_request_keep_their_share_of_the_writes(tmp_path: Path) -> None:
-    """By chance alone one hot region more or less moved the writes of a miniature by a tenth, and WAF with them."""
+    """A regression: one hot region more or less, by chance, changed the writes of a scaled-down run by a tenth, and WAF
+    with them."""
     import numpy as np
 
     path = tmp_path / "drive.toml"
@@ -87,12 +88,12 @@ def test_a_trace_is_advised_on(ssdlab: Program, tmp_path: Path) -> None:
     said = " ".join(ended.stdout.split())
     assert said.startswith("Leave ")
     assert "shorter than one drive write" in said
-    # The sentence had the expression in it instead of its value.
+    # A regression: the sentence contained the expression instead of its value.
     assert re.search(r"it does not cover later writes to the other [\d.]+ \w?B or changes of the workload", said)
     assert "a day" in ended.stderr, "its own pace"
     runs = json.loads((tmp_path / "o/result.json").read_text())["runs"]
     again = runs[-1]["command"] if "fifo" not in runs[-1]["command"] else runs[0]["command"]
-    # What is said to run it again gives the same figure.
+    # The printed command line gives the same figure.
     repeated = ssdlab(*again.split()[1:], "--output", "again")
     assert repeated.returncode == 0, repeated.stderr
     waf = next(run["figures"]["waf"] for run in runs if run["command"] == again)
@@ -146,7 +147,7 @@ def test_what_is_in_memory_is_what_the_files_hold(ssdlab: Program, tmp_path: Pat
 
 
 def test_a_cache_keeps_its_share_in_a_miniature() -> None:
-    """At 1/128 blocks of this drive would have 8 pages, of which two are its SLC cache's where it is due a third."""
+    """At 1/128 blocks of this drive would have 8 pages, 2 of them for its SLC cache, whose share is a third."""
     setting = Setting(load("generic-nvme-tlc-1000"), {})
     assert setting.scale_for(1_000_000, 1000) == Fraction(1, 64)
     assert setting.with_settings({"slc_cache.dynamic_bytes_max": "0"}).scale_for(1_000_000, 1000) == Fraction(1, 128)

@@ -1,4 +1,4 @@
-"""The atlas: what is built from reports, what is shipped, where a drive stands; and what is inferred from it."""
+"""The atlas: building it from reports, the shipped file, the comparison of a drive with it, and inferences from it."""
 
 import json
 import re
@@ -36,7 +36,7 @@ def drive(waf: float, *, written_gib: int = 100_000, serial: str = "S1") -> dict
 
 
 def test_built_and_asked(ssdlab: Program, tmp_path: Path) -> None:
-    """Eleven drives of WAF 1.0 to 2.0, and one that is too new to count; what is looked up is what was put in."""
+    """Eleven drives of WAF 1.0 to 2.0, and one that is too new to count; lookups return the values that were put in."""
     folder = tmp_path / "reports"
     folder.mkdir()
     for number in range(11):
@@ -79,7 +79,7 @@ def test_below_and_above_all_others() -> None:
 
 
 def test_the_one_that_is_shipped() -> None:
-    """Small, credited, and with the figures that are known of all of the reports, which it has two thirds of."""
+    """Small, credited, and consistent with the known figures of all reports, two thirds of which it contains."""
     path = Path(distributions.__file__).parent / "field.parquet"
     assert path.stat().st_size < 1_000_000
     assert "CC BY 4.0" in pl.read_parquet_metadata(path)["source"]
@@ -134,7 +134,7 @@ def test_more_spare_area_gives_less_amplification_and_the_table_gives_itself() -
         assert len(found) == 3
         assert all(1 <= each.waf_low <= each.waf_high <= waf for each in found)
         assert [each.waf_high for each in found] == sorted((each.waf_high for each in found), reverse=True)
-    # Evenly spread writes at the drive's own spare area: what is inferred is what was simulated.
+    # Uniform writes at the drive's own spare area: the inferred value is the simulated one.
     exact = field_inference.at(table.waf(0.145, 0.0), 0.145, 0.28)
     assert exact and exact.waf_low <= table.waf(0.28, 0.0) * 1.001 and exact.waf_high >= table.waf(0.28, 0.0) * 0.999
     assert field_inference.with_more(1.0, 0.145, 0.28) is None

@@ -1,4 +1,4 @@
-"""What the tests of mounted and served drives share: mounts and servers that are always taken away."""
+"""Fixtures for mounted and served drives: mounts and servers that are always removed."""
 
 import signal
 import subprocess
@@ -13,7 +13,7 @@ from running_drives import DRIVE, Mount, MountMaker, Mounts, Server
 
 @pytest.fixture
 def mount(tmp_path: Path) -> Iterator[MountMaker]:
-    """Mounts the drive of these tests: `mount("--loop", ...)`. All are taken away, and their loop devices."""
+    """Mounts the test drive: `mount("--loop", ...)`. All mounts and their loop devices are removed at the end."""
     mounts = Mounts(tmp_path)
     (tmp_path / "mounted.toml").write_text(DRIVE)
 
@@ -26,7 +26,7 @@ def mount(tmp_path: Path) -> Iterator[MountMaker]:
 
 @pytest.fixture
 def serve(tmp_path: Path) -> Iterator[Callable[..., Server]]:
-    """Serves the drive of these tests over NBD: `serve("--port", "0")`; at a unix socket unless told otherwise."""
+    """Serves the test drive over NBD: `serve("--port", "0")`; by default at a Unix socket."""
     made: list[Server] = []
     (tmp_path / "mounted.toml").write_text(DRIVE)
 

@@ -1,6 +1,6 @@
-"""Drives that run beside the tests: mounted or served by the program as a user calls it, and what this machine lacks.
+"""Drives that run next to the tests: mounted or served by the program as a user calls it, and missing prerequisites.
 
-Real block devices are only loop devices that a test made itself.
+The only block devices used are loop devices that a test created itself.
 """
 
 import contextlib
@@ -18,8 +18,8 @@ import pytest
 from ssdlab.serving import guardian
 from waiting import SECONDS_MAX, wait_for
 
-# 272 MiB of flash in 272 erase units of 1 MiB; the host has 1 MiB in 17 less: an over-provisioning of 6.25 %, of which
-# garbage collection has a little more than half.
+# 272 MiB of flash in 272 erase units of 1 MiB; the host has 1/17 less: an over-provisioning of 6.25 %, of which garbage
+# collection has a little more than half.
 DRIVE = """
 name = "mounted"
 description = "a drive for tests"
@@ -79,7 +79,7 @@ class Mount:
         return self.process.wait(SECONDS_MAX)
 
     def take_away(self) -> None:
-        """However it is, and its loop device too."""
+        """Removes the mount and its loop device, in any state."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.end()
         if self.process.poll() is None:
@@ -87,7 +87,7 @@ class Mount:
         guardian.clean(str(self.folder), self.loop)
 
     def wait_until_gone(self) -> None:
-        """Until neither mount nor loop device is left."""
+        """Waits until neither mount nor loop device is left."""
         wait_for(
             "mount and loop device are gone",
             lambda: str(self.folder) not in guardian.mounted_folders() and not self._loop_is_there(),
@@ -98,14 +98,14 @@ class Mount:
 
 
 class Mounts:
-    """Mounts drives at folders of its own."""
+    """Mounts drives at new folders."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._made: list[Mount] = []
 
     def start(self, drive: Path | str, *options: str) -> Mount:
-        """`ssdlab mount` of a drive's name or file, once it has said that it is there."""
+        """Runs `ssdlab mount` with a drive's name or file, and waits until the drive is mounted."""
         folder = self._folder / f"mount-{len(self._made)}"
         process = subprocess.Popen(
             [sys.executable, "-m", "ssdlab", "mount", str(folder), "--drive", str(drive), *options],

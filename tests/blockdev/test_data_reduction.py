@@ -1,7 +1,8 @@
-"""A mounted drive that compresses and deduplicates what programs really write: fio's own checksums hold, and what the
-drive programs is what a simulated run of the same job says.
+"""A mounted drive that compresses and deduplicates programs' data: fio's checksums hold, and the programmed bytes agree
+with a simulated run of the same job.
 
-In a run the job says how far its data can be reduced; on the mounted drive lz4 and hashes find it out from fio's bytes.
+In a run the job states how far its data can be reduced; the mounted drive determines it from fio's bytes with lz4 and
+hashes.
 """
 
 import subprocess
@@ -36,7 +37,7 @@ def drive_file(folder: Path, deduplication: bool) -> Path:
 
 
 def written_by_fio(folder: Path, target: str, *options: str) -> None:
-    """Fills the device in order, then writes all of it once more at random, with other data."""
+    """Fills the device in sequence, then overwrites all of it at random, with other data."""
     common = ["--direct=1", "--ioengine=libaio", "--iodepth=32", f"--filename={target}", *options]
     fill = ("--rw=write", "--bs=256k", "--randseed=1")
     for kind in (fill, ("--rw=randwrite", "--bs=4k", "--randseed=2")):
@@ -64,7 +65,7 @@ def test_real_data_is_compressed_as_a_run_says(mount: MountMaker, tmp_path: Path
     run = simulated(tmp_path, drive, compressed)["ssdlab"]
     assert real["host"]["written_bytes"] == run["host"]["written_bytes"] == 2 * WRITTEN_BYTES
     stored, expected = (side["nand"]["programmed_bytes"]["host"] for side in (real, run))
-    # lz4 spends some bytes on its own words: one piece of 128 in 16, or two.
+    # lz4 adds some overhead: one piece of 128 in 16, or two.
     assert expected <= stored <= 1.08 * expected
     assert expected == pytest.approx((100 - percent) / 100 * 2 * WRITTEN_BYTES)
     assert real["waf"] == pytest.approx(run["waf"], rel=0.08)
@@ -81,7 +82,7 @@ def test_real_repetitions_are_found_as_a_run_says(mount: MountMaker, tmp_path: P
     run = simulated(tmp_path, drive, "dedupe_percentage=40")["ssdlab"]
     assert real["host"]["deduplicated_bytes"] == pytest.approx(run["host"]["deduplicated_bytes"], rel=0.08)
     assert real["waf"] == pytest.approx(run["waf"], rel=0.08)
-    # A loss of power, and the drive's memory with it: what is read afterwards is what was read before.
+    # A loss of power also loses the drive's memory: reads must return the same data afterwards.
     target = Path(mounted.loop)
     before = target.read_bytes()
     mounted.command("power-cut")

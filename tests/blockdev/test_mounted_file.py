@@ -1,4 +1,4 @@
-"""The drive as a file: what programs do with a file on it, and what they read in its statistics."""
+"""The drive as a file: file operations of programs, and the statistics of the drive."""
 
 import ctypes
 import ctypes.util
@@ -45,7 +45,7 @@ def test_what_is_written_is_read_also_directly_and_mapped(mount: MountMaker) -> 
             os.pwritev(descriptor, [aligned], 4096)
             os.preadv(descriptor, [aligned], 4096)
             assert aligned[:] == data
-        # Not on the borders of units.
+        # Not aligned to units.
         os.pwrite(descriptor, b"part", 5000)
         assert os.pread(descriptor, 6, 4999) == data[903:904] + b"part" + data[908:909]
         assert os.pread(descriptor, 100, 268435456 - 10) == bytes(10)
@@ -127,7 +127,7 @@ def test_nothing_is_left_of_a_mount_that_ends(mount: MountMaker, number: signal.
 
 
 def guardians_of(mounted: Mount) -> list[str]:
-    """Command lines of guardians that still watch over the folder."""
+    """Command lines of guardians that still run for the folder."""
     return [
         line
         for process in Path("/proc").glob("[0-9]*/cmdline")
@@ -147,7 +147,7 @@ def test_real_pace_answers_when_the_drive_would(mount: MountMaker) -> None:
             os.pread(file.fileno(), 4096, unit * 4096)
         seconds = time.monotonic() - started
     statistics = mounted.statistics()
-    # A read of the array takes 60 us and the transfer of 4 KiB at 800 MB/s another five.
+    # A read of the array takes 60 us, and the transfer of 4 KiB at 800 MB/s another 5 us.
     assert statistics["jobs"][-1]["read"]["clat_ns"]["min"] == pytest.approx(65_120, rel=0.02)
     assert seconds >= 16 * 65e-6
     pace = statistics["ssdlab"]["device"]["real_pace"]

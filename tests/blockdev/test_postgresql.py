@@ -1,4 +1,5 @@
-"""PostgreSQL on a mounted drive: what pgbench does to it is read off, and its own checksums find no error."""
+"""PostgreSQL on a mounted drive: the effect of pgbench is visible in the statistics, and its checksums find no
+error."""
 
 import pwd
 import shutil
@@ -23,7 +24,7 @@ def has_user() -> bool:
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """One that the database's user may enter; a test's own folder belongs to root alone."""
+    """A folder that the database's user can enter; a test's usual folder is accessible only to root."""
     place = Path(tempfile.mkdtemp(prefix="ssdlab-"))
     place.chmod(0o755)
     (place / "files").mkdir()
@@ -61,7 +62,7 @@ def test_pgbench_on_a_mounted_drive(mount: MountMaker, folder: Path) -> None:
         mounted.command("mark pgbench")
         run("pgbench", "--client=4", "--time=3", "--no-vacuum", *client, USER)
         query = "select (select sum(abalance) from pgbench_accounts) = (select sum(bbalance) from pgbench_branches)"
-        # Every page that it reads has its checksum verified.
+        # Verifies the checksum of every page read.
         assert run("psql", "--tuples-only", "--no-align", *client, "--command", query, USER).strip() == "t"
         failures = "select sum(checksum_failures) from pg_stat_database"
         assert run("psql", "--tuples-only", "--no-align", *client, "--command", failures, USER).strip() in ("0", "")

@@ -1,4 +1,4 @@
-"""Losses of power under programs, drives that outlive their process, and what SMART says of it."""
+"""Losses of power while programs run, drives that outlive their process, and their SMART values."""
 
 import errno
 import os
@@ -13,7 +13,7 @@ from running_drives import DRIVE, MountMaker
 
 pytestmark = pytest.mark.fuse
 
-# Follows the table of sources.
+# Must follow the table of sources.
 STRIPE = """
 "stripe.*" = { kind = "assumed", source = "made up for tests" }
 [stripe]
@@ -57,7 +57,7 @@ def test_a_drive_in_a_file_outlives_a_kill_and_an_orderly_end(mount: MountMaker,
                 file.seek(0)
             file.write(data := os.urandom(1 << 20))
             if number == signal.SIGKILL:
-                # SIGHUP lost what was not flushed, as a kill does; an orderly end keeps it.
+                # A regression: SIGHUP lost unflushed data, as a kill does; an orderly end keeps it.
                 os.fsync(file.fileno())
         mounted.end(number)
         mounted.wait_until_gone()
@@ -76,7 +76,7 @@ def test_a_stripe_keeps_what_it_was_given_through_a_loss_of_power_and_a_kill(mou
         mounted = mount("--store", store, drive=striped)
         assert mounted.drive.stat().st_size == 536870912
         with mounted.drive.open("r+b", buffering=0) as file:
-            # Over the borders of chunks, and of units.
+            # Across the boundaries of chunks and of units.
             file.seek((256 << 20) - 5000)
             if number == signal.SIGINT:
                 assert file.read(1 << 20) == data
@@ -129,7 +129,7 @@ def test_a_kind_of_fault_that_there_is_not_is_refused(tmp_path: Path) -> None:
 
 def test_idle_time_folds_the_slc_cache(mount: MountMaker, tmp_path: Path) -> None:
     drive = tmp_path / "cached.toml"
-    # A block of 8 pages has 2 in SLC mode, so that 16 erase units of the cache's own hold 4 MiB.
+    # A block of 8 pages has 2 in SLC mode, so 16 erase units of the cache hold 4 MiB.
     cache = '[slc_cache]\nstatic_bytes = 4194304\n[sources]\n"slc_cache.*" = { kind = "assumed", source = "made up" }\n'
     drive.write_text(DRIVE.replace("blocks_per_plane = 272", "blocks_per_plane = 300").replace("[sources]\n", cache))
     mounted = mount(drive=drive)

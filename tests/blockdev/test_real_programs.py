@@ -1,7 +1,7 @@
 """Real programs on a mounted drive under garbage collection: fio's checksums, a file system's check, hashes of files.
 
-File systems are made on loop devices only that the mount itself attached. Nothing is trimmed before `mountpoint` has
-said that the folder is a mount of that device: on a failed mount fstrim would trim this machine's own file system.
+File systems are created only on loop devices that the mount attached. Nothing is trimmed before `mountpoint` has
+confirmed that the folder is a mount of that device: after a failed mount fstrim would trim this machine's file system.
 """
 
 import contextlib
@@ -53,7 +53,7 @@ def test_fio_verifies_over_the_loop_device_under_gc_with_trims(mount: MountMaker
     statistics = mounted.statistics()
     phase = statistics["jobs"][-1]
     assert statistics["ssdlab"]["host"]["trimmed_bytes"] >= 32 << 20
-    # All of the drive written at random at 6 % over-provisioning: garbage collection had much to move.
+    # The whole drive written at random at 6 % over-provisioning: garbage collection had to move much data.
     assert phase["ssdlab"]["host"]["written_bytes"] == 256 << 20
     assert phase["ssdlab"]["waf"] > 1.5
     assert phase["ssdlab"]["nand"]["programmed_bytes"]["gc"] > 64 << 20
@@ -61,7 +61,7 @@ def test_fio_verifies_over_the_loop_device_under_gc_with_trims(mount: MountMaker
 
 @contextlib.contextmanager
 def file_system(mounted: Mount, folder: Path) -> Iterator[Path]:
-    """The file system of the mount's loop device at a folder, which is certainly its mount."""
+    """The file system of the mount's loop device, mounted at a folder and verified."""
     assert mounted.loop is not None
     folder.mkdir(exist_ok=True)
     run("mount", mounted.loop, folder)
@@ -91,7 +91,8 @@ def test_ext4_filled_deleted_and_trimmed_keeps_its_files(mount: MountMaker, tmp_
             (folder / f"{index}.data").write_bytes(os.urandom(4 << 20))
         run("sync", "--file-system", folder)
         for turn in range(3):
-            # Every third file is written anew, others deleted and trimmed: the drive is full of holes and cleans.
+            # Every third file is rewritten, others are deleted and trimmed, so that the drive is full of holes and
+            # collects garbage.
             for index in range(turn, 48, 3):
                 (folder / f"{index}.data").unlink(missing_ok=True)
                 if index % 2:
@@ -105,7 +106,7 @@ def test_ext4_filled_deleted_and_trimmed_keeps_its_files(mount: MountMaker, tmp_
         assert hashes(folder) == kept
     run("fsck.ext4", "-f", "-n", mounted.loop)
     statistics = mounted.statistics()["ssdlab"]
-    # How much of the freed space is trimmed, and when, is ext4's choice.
+    # ext4 decides when and how much of the freed space it trims.
     assert statistics["host"]["trimmed_bytes"] > 16 << 20
     assert statistics["device"]["power_cycles"] == 1
     assert mounted.end() == 0

@@ -1,5 +1,5 @@
-"""The drive over NBD: real clients copy to it, verify on it, find what they wrote and skip what they did not; those who
-mean harm take little memory and no one's place for long."""
+"""The drive over NBD: real clients copy to it, verify their data and skip unwritten ranges; malicious clients use
+little memory and do not block a connection for long."""
 
 import json
 import os
@@ -21,7 +21,7 @@ ServerMaker = Callable[..., Server]
 
 
 def test_without_ublk_it_says_what_is_missing(tmp_path: Path) -> None:
-    # The wheel has none, and this build is as the wheel.
+    # Neither the wheel nor this build has it.
     (tmp_path / "drive.toml").write_text(DRIVE)
     command = [sys.executable, "-m", "ssdlab", "serve", "--drive", str(tmp_path / "drive.toml"), "--ublk"]
     done = subprocess.run(command, capture_output=True, text=True)
@@ -69,8 +69,8 @@ def test_qemu_writes_an_image_and_finds_no_difference(serve: ServerMaker, tmp_pa
     assert "identical" in done.stdout, done.stderr
 
 
-# 256 KiB at 1 MiB, the same at 8 MiB without its second unit, one unit at the end; four connections at once read all of
-# it back, and ask what is there.
+# 256 KiB at 1 MiB, the same at 8 MiB without its second unit, one unit at the end; four simultaneous connections read
+# all of it back and query the allocated ranges.
 FOUR_CONNECTIONS = """
 import errno, nbd, os, threading
 
@@ -160,7 +160,7 @@ def test_four_connections_read_what_was_written_and_where_it_is(serve: ServerMak
     server = serve()
     script = f"uri = {server.uri!r}\n" + FOUR_CONNECTIONS
     command = ["nbdsh", "--base-allocation", "--uri", server.uri, "-c", script]
-    # libnbd's module belongs to the system's Python, which is not the first one everywhere.
+    # libnbd's module belongs to the system's Python, which is not always the first in the path.
     environment = os.environ | {"PATH": os.pathsep.join(("/usr/bin", os.environ["PATH"]))}
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr
@@ -211,7 +211,7 @@ def test_clients_skip_what_was_never_written_or_was_trimmed(serve: ServerMaker, 
     assert copy.stat().st_blocks * 512 < 8 << 20, "holes stay holes"
     server.end(signal.SIGTERM)
     host = json.loads((tmp_path / "statistics.json").read_text())["ssdlab"]["host"]
-    # Each has read the two mebibytes that are there, and qemu the first sector besides.
+    # Each client has read the two allocated MiB, and qemu also the first sector.
     assert read_before + (4 << 20) <= host["read_bytes"] < read_before + (8 << 20)
 
 
@@ -226,7 +226,7 @@ def fio_has_nbd() -> bool:
 def test_fio_verifies_what_it_wrote_under_gc_and_trims(serve: ServerMaker, tmp_path: Path) -> None:
     server = serve("--output", str(tmp_path / "statistics.json"))
     common = ["--ioengine=nbd", f"--uri={server.uri}", "--bs=4k", "--iodepth=16", "--output-format=json"]
-    # The whole drive, then half of it trimmed in pieces, then random writes over all of it, each checked afterwards.
+    # Writes the whole drive, trims half of it in pieces, then writes all of it at random; each step is verified.
     for job in (
         ["--name=fill", "--rw=write", "--bs=256k", "--size=256m"],
         ["--name=trim", "--rw=randtrim", "--bs=64k", "--size=256m", "--io_size=64m", "--randseed=3"],
@@ -249,7 +249,7 @@ def test_the_server_survives_nonsense_and_takes_its_socket_away(serve: ServerMak
             client.connect(path)
             assert client.recv(18, socket.MSG_WAITALL).startswith(b"NBDMAGICIHAVEOPT")
             client.sendall(nonsense)
-    # Requests after a proper start: one unknown, one past the end, one read.
+    # Requests after a valid handshake: one unknown, one past the end, one read.
     with socket.socket(socket.AF_UNIX) as client:
         client.connect(path)
         client.recv(18, socket.MSG_WAITALL)
@@ -266,15 +266,15 @@ def test_the_server_survives_nonsense_and_takes_its_socket_away(serve: ServerMak
 
 
 def _memory_mib(process: "subprocess.Popen[str]") -> int:
-    """The most memory that the process has had."""
+    """The peak memory of the process."""
     (line,) = (line for line in Path(f"/proc/{process.pid}/status").read_text().splitlines() if "VmHWM" in line)
     return int(line.split()[1]) >> 10
 
 
 @pytest.mark.parametrize("attack", ["announce", "send half", "read"])
 def test_two_hundred_clients_that_mean_harm_take_little_memory(serve: ServerMaker, attack: str) -> None:
-    # The length that a request announced was reserved before a byte of it came: 200 connections, each with a write of
-    # 32 MiB, took 6 GB; so did reads whose answers nobody took.
+    # A regression: memory was reserved for a request's announced length before its data arrived. 200 connections, each
+    # with a write of 32 MiB, took 6 GB; so did reads whose replies were not received.
     server = serve("--null")
     path = server.uri.split("socket=")[1]
     before_mib = _memory_mib(server.process)
@@ -295,10 +295,10 @@ def test_two_hundred_clients_that_mean_harm_take_little_memory(serve: ServerMake
         taken += 1
     assert taken == 64
     if attack == "read":
-        # Each has begun to be answered.
+        # The server has started to reply to each.
         assert all(client.recv(16, socket.MSG_WAITALL) for client in clients[:taken])
     assert _memory_mib(server.process) - before_mib < 256
-    # The first to leave makes room, and a client that means no harm is served.
+    # The first client to leave makes room, and a well-behaved client is served.
     clients[0].close()
     honest = wait_for("a place is free", lambda: _greeted(path))
     honest.close()

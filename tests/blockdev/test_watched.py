@@ -1,4 +1,4 @@
-"""Does a served drive look, from another process, as it is; and is it found, by its folder or address?"""
+"""A served drive, seen from another process, shows its real state, and is found by its folder or address."""
 
 import os
 import signal
@@ -20,12 +20,12 @@ UNITS_PER_ERASE_UNIT = 256
 
 @pytest.fixture(autouse=True)
 def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Other drives that are served on this machine are not seen."""
+    """Hides other drives that are served on this machine."""
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
 
 
 def look_again(drive: WatchedDrive) -> WatchedDrive:
-    """Forgets what came before."""
+    """Resets the figures and marks counted so far."""
     drive.figures()
     drive.marks()
     return drive
@@ -64,7 +64,7 @@ def test_a_mounted_drive_is_seen_at_work(mount: MountMaker) -> None:
     with pytest.raises(InputError, match="no erase unit 272"):
         drive.erase_unit(0, 272)
 
-    # What is counted begins anew with a phase and after a loss of power; the watcher goes on.
+    # Counters restart with a phase and after a loss of power; the watcher continues.
     for line in ("mark next", "power-cut", "reset"):
         drive.command(line)
         with mounted.drive.open("r+b", buffering=0) as file:
@@ -94,7 +94,7 @@ def test_served_drives_are_found_by_their_address(serve: Callable[..., Server]) 
         watched()
     with pytest.raises(InputError, match="there are: nbd"):
         watched("elsewhere")
-    # One that is killed leaves its socket, and nobody is told of it.
+    # A killed process leaves its socket, which must not be offered.
     second.end(signal.SIGKILL)
     second.process.wait()
     assert len(list(watching.runtime_folder().iterdir())) == 2
@@ -112,7 +112,7 @@ def test_a_folder_that_others_can_reach_is_not_used(tmp_path: Path) -> None:
 
 
 def test_sockets_of_killed_processes_are_removed_at_the_next_start(tmp_path: Path) -> None:
-    """A drive that was killed left its socket, and `ssdlab live` offered it, until somebody removed it by hand."""
+    """A regression: a killed drive left its socket, and `ssdlab live` offered it until somebody removed it by hand."""
     folder = watching.runtime_folder()
     dead = folder / "4000000.sock"
     with socket.socket(socket.AF_UNIX) as listener:

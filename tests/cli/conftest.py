@@ -1,4 +1,4 @@
-"""What the tests of the command line share: the program as a user calls it, a small drive, small jobs."""
+"""Fixtures for the command line: the program as a user calls it, a small drive, small jobs."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -7,14 +7,15 @@ import pytest
 
 from small_drives import Program, drive_file, program_in
 
-# Small enough to settle in a second.
+# Small enough to reach steady state in a second.
 DRIVE = drive_file("small", blocks=512, pages=64, user_bytes=104857600)
 UNIFORM = "[uniform]\nrw=randwrite\nbs=4k\nnorandommap\nrandrepeat=0\n"
 
 
 @pytest.fixture(scope="session")
 def ssdlab_in() -> Callable[[Path], Program]:
-    """Makes a caller of the program in a folder, into which it puts `small.toml`, `uniform.fio` and `iolog.fio`."""
+    """Returns a function that prepares a folder with `small.toml`, `uniform.fio` and `iolog.fio`, and calls the program
+    there."""
 
     def prepare(folder: Path) -> Program:
         (folder / "small.toml").write_text(DRIVE)
@@ -27,5 +28,5 @@ def ssdlab_in() -> Callable[[Path], Program]:
 
 @pytest.fixture
 def ssdlab(ssdlab_in: Callable[[Path], Program], tmp_path: Path) -> Program:
-    """Calls the program in the test's own folder."""
+    """Calls the program in the test's folder."""
     return ssdlab_in(tmp_path)

@@ -1,4 +1,4 @@
-"""Do lists become the variants that they name?"""
+"""Do lists expand to the variants that they name?"""
 
 import pytest
 

@@ -17,7 +17,7 @@ Ended = subprocess.CompletedProcess[str]
 
 @pytest.fixture(scope="module")
 def compared(ssdlab_in: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[Ended, Path]:
-    """The main job, and the folder that it wrote. Pictures take seconds, so it runs once for all tests here."""
+    """The main run and its output folder. Charts take seconds, so it runs once for all tests here."""
     folder = tmp_path_factory.mktemp("compared")
     choices = ("--op", "20%,40%", "--set", "ftl.victim=greedy,fifo", "--workers", "2", "--output", "out")
     ended: Ended = ssdlab_in(folder)(*COMPARE, *choices)
@@ -57,7 +57,7 @@ def test_the_figures_belong_together(compared: tuple[Ended, Path]) -> None:
 
 
 def test_the_waf_is_that_of_theory(compared: tuple[Ended, Path]) -> None:
-    """Rounds of one drive write on a drive of 512 erase units scatter, hence the width."""
+    """Rounds of one drive write on a drive of 512 erase units scatter, hence the tolerance."""
     for result in json.loads((compared[1] / "result.json").read_text()):
         theory = result["ssdlab"]["variant"]["theory"]
         assert theory["reason"] is None
@@ -65,7 +65,7 @@ def test_the_waf_is_that_of_theory(compared: tuple[Ended, Path]) -> None:
 
 
 def test_speed_is_that_of_the_steady_state_and_follows_from_waf(compared: tuple[Ended, Path]) -> None:
-    """One die: a host unit costs its program, and WAF - 1 copies with their reads, and WAF erases of 1/64 block."""
+    """One die: a host unit costs its program, plus WAF - 1 copies with their reads, plus WAF erases of 1/64 block."""
     for result in json.loads((compared[1] / "result.json").read_text()):
         variant = result["ssdlab"]["variant"]
         speed, waf = variant["speed"], variant["waf"]

@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and SIGHUP: do they end a command, is it said, is nothing half-written, is no process left?"""
+"""Ctrl-C, SIGTERM and SIGHUP: does the command end with a message, without partial files or leftover processes?"""
 
 import os
 import signal
@@ -22,14 +22,14 @@ pytestmark = pytest.mark.surroundings
 ENDLESS = "[endless]\nrw=randwrite\nbs=4k\nloops=1000000\n"
 RUN = ["run", "endless.fio", "--drive", "small.toml"]
 COMPARISON = ["compare", *RUN[1:], "--until", "job", "--op", "20%,40%", "--workers", "2"]
-# More than reading the job and the drive takes: a process that has computed for so long is in the midst of its run.
+# More than reading the job and the drive takes: a process that has computed for this long is running its simulation.
 CPU_SECONDS_AT_WORK = 0.3
 
 
 @contextmanager
 def endless(folder: Path, *words: str, workers: int = 0) -> Iterator[subprocess.Popen[str]]:
-    """A run that never ends, once its worker processes, or without any itself, are in the midst of it. All are ended
-    afterwards."""
+    """A run that never ends, yielded once its worker processes (or the process itself, without workers) are simulating.
+    All processes are ended afterwards."""
     (folder / "endless.fio").write_text(ENDLESS)
     process = subprocess.Popen(
         [sys.executable, "-m", "ssdlab", *words],
@@ -59,7 +59,7 @@ def endless(folder: Path, *words: str, workers: int = 0) -> Iterator[subprocess.
 
 
 def wait_until_gone(group: int) -> None:
-    """Workers that were killed are gone a moment later."""
+    """Killed workers disappear after a moment."""
     wait_for("no process of the group is left", lambda: not of_group(group))
 
 
@@ -70,7 +70,7 @@ def test_a_signal_ends_a_run_and_its_workers(
 ) -> None:
     before = {*tmp_path.rglob("*"), tmp_path / "endless.fio"}
     with endless(tmp_path, *words, workers=workers) as process:
-        # As a terminal does, and whoever ends a service: to every process of the group.
+        # A terminal or a service manager sends the signal to every process of the group.
         os.killpg(process.pid, number)
         out, err = process.communicate(timeout=SECONDS_MAX)
         assert process.returncode == 128 + number
@@ -102,7 +102,7 @@ def test_commands_of_many_runs(command: str, number: signal.Signals, ssdlab: Any
     (tmp_path / "traces").mkdir()
     units = np.random.default_rng(1).integers(0, 900_000, 200_000)
     synthetic_traces.write(tmp_path / "traces/random.trace", units)
-    # Not endless, but far longer than it takes to be in the midst of it.
+    # Not endless, but far longer than the test needs.
     (tmp_path / "large.toml").write_text(drive_file("large", blocks=4096, pages=256, user_bytes=3 << 30))
     shares = ",".join(f"{share}%" for share in range(36, 76))
     words = {
@@ -120,7 +120,7 @@ def test_commands_of_many_runs(command: str, number: signal.Signals, ssdlab: Any
 
 
 def test_a_second_signal_does_not_disturb_the_tidying_up(ssdlab: Any, tmp_path: Path) -> None:
-    """A terminal that closes sends SIGHUP from the kernel and from the shell; systemd sends SIGTERM and SIGHUP."""
+    """A closing terminal causes SIGHUP from the kernel and from the shell; systemd sends SIGTERM and SIGHUP."""
     with endless(tmp_path, *COMPARISON, workers=2) as process:
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGTERM):
             os.killpg(process.pid, number)

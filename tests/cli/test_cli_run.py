@@ -65,7 +65,7 @@ def test_same_specification_same_bytes_whatever_the_file_name(ssdlab: Any, tmp_p
 
 
 def test_a_folder_of_another_command_is_refused(ssdlab: Any, tmp_path: Path) -> None:
-    """Files of two commands in one folder were taken for one result."""
+    """A regression: files of two commands in one folder were taken for one result."""
     (tmp_path / "out").mkdir()
     page = '<pre class="command"><code>ssdlab compare uniform.fio --drive small.toml</code></pre>'
     (tmp_path / "out/report.html").write_text(page)
@@ -131,7 +131,7 @@ def test_the_python_interface_gives_the_same(ssdlab: Any, tmp_path: Path) -> Non
 
 
 def test_real_programs_read_the_json(ssdlab: Any, tmp_path: Path) -> None:
-    """jq stands for all readers that look up fio's keys."""
+    """jq represents all readers that look up fio's keys."""
     ssdlab(*RUN, "--output", "out.json")
     wanted = '.jobs[0] | [.jobname, .write.total_ios, .read.total_ios, .write.clat_ns.percentile["99.000000"]]'
     read = subprocess.run(["jq", "-c", wanted, "out.json"], capture_output=True, text=True, cwd=tmp_path, check=True)
@@ -144,7 +144,7 @@ DEPTHS = "[global]\nbs=4k\nrw=randwrite\nnorandommap\nrandrepeat=0\n[one]\niodep
 
 
 def test_little_s_law_and_the_sums(ssdlab: Any, tmp_path: Path) -> None:
-    """IOPS x mean latency = depth; requests and bytes of the series are those of the jobs; time only goes on."""
+    """IOPS x mean latency = depth; requests and bytes of the series are those of the jobs; time only increases."""
     (tmp_path / "depths.fio").write_text(DEPTHS)
     ended = ssdlab("run", "depths.fio", "--drive", "small.toml", "--output", "out/")
     assert ended.returncode == 0, ended.stderr
@@ -159,7 +159,7 @@ def test_little_s_law_and_the_sums(ssdlab: Any, tmp_path: Path) -> None:
         assert write["iops_min"] <= write["iops_mean"] <= write["iops_max"]
     ours = result["ssdlab"]
     assert ours["simulated_seconds"] == pytest.approx(sum(job["ssdlab"]["simulated_seconds"] for job in result["jobs"]))
-    # What a die has begun counts whole, also where the run ends before it is done.
+    # An operation that a die has started counts completely, even if the run ends before it completes.
     assert 0 < ours["die_utilization"] < 1.001
     series = pl.read_parquet(tmp_path / "out" / "data/timeseries-time.parquet")
     assert series["simulated_seconds"].is_sorted() and (series["interval_seconds"] > 0).all()
@@ -180,7 +180,7 @@ def test_little_s_law_and_the_sums(ssdlab: Any, tmp_path: Path) -> None:
 def test_the_state_of_the_drive_is_said_at_the_end(
     ssdlab: Any, tmp_path: Path, precondition: str, began: str, offered: bool
 ) -> None:
-    """`run` and `compare` gave 3.12 and 8.59 for the same job and drive, and neither said why."""
+    """A regression: `run` and `compare` gave 3.12 and 8.59 for the same job and drive without an explanation."""
     (tmp_path / "loops.fio").write_text((tmp_path / "uniform.fio").read_text() + "loops=4\n")
     run = ("run", "loops.fio", "--drive", "small.toml", "--op", "14%", "--untimed")
     ended = ssdlab(*run, "--precondition", precondition)

@@ -1,4 +1,4 @@
-"""Values that are slips of the hand: are they refused, with what is allowed, before anything is done?"""
+"""Values that are typing errors: are they rejected, with the allowed range, before any work is done?"""
 
 import re
 
@@ -24,7 +24,8 @@ from small_drives import Program
     ],
 )
 def test_a_slip_is_refused(ssdlab: Program, call: str, said: str) -> None:
-    """`--op 99999%` simulated a drive of a few units; `--writes-per-day 500` promised a life of a billion years."""
+    """A regression: `--op 99999%` simulated a drive of a few units; `--writes-per-day 500` gave a life of a billion
+    years."""
     ended = ssdlab(*call.split())
     assert ended.returncode == 2
     assert re.search(said, ended.stderr), ended.stderr
@@ -32,6 +33,6 @@ def test_a_slip_is_refused(ssdlab: Program, call: str, said: str) -> None:
 
 @pytest.mark.parametrize("call", ["measure uniform.fio", "study pny-over-provisioning"])
 def test_an_empty_place_is_no_place(ssdlab: Program, call: str) -> None:
-    """A variable of a script that was not set, `--on "$DISK"`, meant the working folder."""
+    """A regression: an unset variable in a script, `--on "$DISK"`, selected the working folder."""
     ended = ssdlab(*call.split(), "--on", "", "--dry-run")
     assert (ended.returncode, "--on is empty; allowed: a folder" in ended.stderr) == (2, True), ended.stderr

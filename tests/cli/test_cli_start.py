@@ -1,4 +1,4 @@
-"""Does the program start without heavy imports, explain itself, and end with the exit codes that it promises?"""
+"""Does the program start without heavy imports, explain itself, and end with the documented exit codes?"""
 
 import subprocess
 import sys
@@ -71,7 +71,7 @@ def test_wrong_input_ends_with_2_one_message_and_no_file(
     (tmp_path / "reads.fio").write_text("[reads]\nrw=read\nbs=4k\n")
     before = sorted(tmp_path.rglob("*"))
     ended = ssdlab(*arguments)
-    # Without any command the help itself is what is said.
+    # Without any command the help itself is the message.
     printed = ended.stdout + ended.stderr if not arguments else ended.stderr
     assert ended.returncode == 2, printed
     assert said in printed

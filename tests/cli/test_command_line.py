@@ -1,4 +1,4 @@
-"""The command line that pages show is that of the parsed options, without what does not change the files."""
+"""The command line that pages show is that of the parsed options, without options that do not affect the files."""
 
 import shlex
 

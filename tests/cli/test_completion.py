@@ -1,4 +1,4 @@
-"""`ssdlab --install-completion`: three shells get a script, and what it asks is answered with commands and options."""
+"""`ssdlab --install-completion`: three shells get a script, and its queries return commands and options."""
 
 import os
 import subprocess

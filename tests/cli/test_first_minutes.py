@@ -1,4 +1,4 @@
-"""The newcomer's path, as `tools/first_minutes` walks it, with the environment of the tests."""
+"""The newcomer's path in `tools/first_minutes`, with the environment of the tests."""
 
 import os
 import re

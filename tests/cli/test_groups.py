@@ -1,4 +1,4 @@
-"""Options in groups: are they the options that their fields say, read and refused by their types?"""
+"""Options in groups: do they match their fields, and are values parsed and rejected by their types?"""
 
 import inspect
 from collections.abc import Sequence

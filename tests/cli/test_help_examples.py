@@ -1,4 +1,4 @@
-"""The examples in `--help` work as they stand: options that exist, and files that are shipped."""
+"""The examples in `--help` work as they stand: existing options and shipped files."""
 
 import shlex
 from pathlib import Path
@@ -9,7 +9,7 @@ from ssdlab.cli.commands import COMMANDS, loaded
 
 ROOT = Path(__file__).parents[2]
 _SUFFIXES = {".fio", ".toml", ".csv", ".gz", ".json", ".db"}
-# Outputs and mount points are made.
+# Outputs and mount points are created.
 _MADE = ("--output", "--socket")
 
 

@@ -1,4 +1,4 @@
-"""Do the man pages say what the help says?"""
+"""Do the man pages contain the text of the help?"""
 
 import shutil
 import subprocess

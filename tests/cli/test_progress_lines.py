@@ -1,4 +1,4 @@
-"""Without a terminal long work says a line a minute: a study was silent for 400 seconds."""
+"""Without a terminal, long work prints a line per minute. A regression: a study was silent for 400 seconds."""
 
 import pytest
 

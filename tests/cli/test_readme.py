@@ -1,5 +1,5 @@
-"""The examples of README.md work as they stand: each is a command with options that exist, and each file that one names
-is in the repository or made by a line above it."""
+"""The examples of README.md work as they stand: each is a command with existing options, and each named file is in the
+repository or created by an earlier line."""
 
 import itertools
 import shlex
@@ -20,12 +20,12 @@ _BLOCK = ROOT.joinpath("README.md").read_text().partition("## Examples\n\n```\n"
 LINES = [words for line in _BLOCK.splitlines() if (words := shlex.split(line, comments=True))]
 COMMANDS = [words for words in LINES if words[0] == "ssdlab"]
 _SUFFIXES = {".fio", ".toml", ".csv", ".gz", ".json", ".txt", ".db", ".files"}
-# What these options name is written, not read.
+# The values of these options are output paths.
 _WRITTEN = ("--output", "--socket", "--save-state")
 
 
 def _made(words: list[str]) -> list[str]:
-    """The files that a line leaves behind."""
+    """The files that a line creates."""
     if words[0] == "ssdlab":
         outputs = [value for option, value in itertools.pairwise(words) if option in _WRITTEN]
         return [*outputs, words[-1]] if words[1:3] == ["drives", "new"] else outputs
@@ -47,7 +47,7 @@ def test_an_example_is_a_command_with_options_that_exist(words: list[str]) -> No
     group: Any = typer.main.get_command(app)
     _, command, _ = group.resolve_command(group.make_context("ssdlab", ["drives"]), words[1:])
     assert command, f"no command {words[1]}"
-    # Parses the line and converts its values; raises a usage error for what is wrong.
+    # Parses the line and converts its values; raises a usage error if it is invalid.
     command.make_context(words[1], words[2:])
 
 

@@ -1,4 +1,4 @@
-"""Every table in the terminal fits 60, 80 and 120 columns: no cell is cut, no word is broken, and what was left out is
+"""Every table in the terminal fits 60, 80 and 120 columns: no cell is cut, no word is broken, and omitted columns are
 named."""
 
 import io
@@ -37,7 +37,7 @@ fit, fleet, model, sweep = (import_module(f"ssdlab.cli.{name}") for name in ("fi
 
 ROOT = Path(__file__).parents[2]
 WIDTHS = (60, 80, 120)
-# Wide enough for every table as it is.
+# Wide enough for every table without changes.
 WIDE = 400
 
 _COMMANDS = {
@@ -127,7 +127,7 @@ def _check(narrow: str, wide: str, width: int) -> None:
     assert [line for line in narrow.splitlines() if len(line.rstrip()) > width] == []
 
     def words(text: str) -> set[str]:
-        # The drawing of a drive adapts in a way of its own: tests/drives/test_commands.py.
+        # The drawing of a drive adapts differently: tests/drives/test_commands.py.
         text = text[text.find("definition") :] if "controller" in text else text
         return set(re.findall(r"[^\s,\N{BOX DRAWINGS LIGHT HORIZONTAL}]+", text))
 

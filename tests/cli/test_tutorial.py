@@ -1,6 +1,6 @@
-"""The tutorial as its reader types it: what it says to make can be made, read and used. Its runs are too long for here.
+"""The tutorial as its reader types it: the files that it creates are valid. Its runs are too long for a test.
 
-Its fourth step once made a table that no reader of traces knew, and its scale was too small for its drive.
+A regression: its fourth step created a table that no trace reader knew, and its scale was too small for its drive.
 """
 
 import re
@@ -19,7 +19,7 @@ SNIPPET = re.compile(r'python3 -c "\n(.*?)" > (\S+)$', re.DOTALL | re.MULTILINE)
 
 
 def commands() -> list[str]:
-    """What is typed, each as one line."""
+    """The commands to type, each as one line."""
     text = TUTORIAL.read_text(encoding="utf-8")
     typed = "\n".join(line[4:] for line in text.splitlines() if line.startswith("    "))
     return [line for line in typed.replace("\\\n", " ").splitlines() if line.startswith("ssdlab ")]

@@ -1,4 +1,4 @@
-"""Does a check see what is the matter, and change nothing? On loop devices, and a simulated drive in its own time."""
+"""Does a check find the problem and change nothing? On loop devices, and on a simulated drive with its own clock."""
 
 import json
 import os
@@ -57,7 +57,7 @@ def test_a_fragmented_file_and_untrimmed_space_are_seen_and_the_remedies_help(
             found = look(file, 1 << 30)
             assert found.reads is not None and found.reads.clock_is_simulated
             assert f"internally fragmented | ssdlab refresh {file}" in said(found, "problem")
-            # At least: ext4 has set aside more for itself than it has written yet.
+            # A lower bound: ext4 has allocated more for itself than it has written yet.
             assert found.trim.never_trimmed_bytes is not None
             assert 40 * MIB < found.trim.never_trimmed_bytes < 64 * MIB
             assert "that no mounted file system uses | fstrim" in said(found, "problem")
@@ -82,7 +82,7 @@ def test_nothing_is_written(ext4: Path) -> None:
     before = written.read_text().split()[6]
     for path in (ext4 / "file", ext4, f"/dev/{device}"):
         look(path, 1 << 30)
-    # What a look had changed in memory only, such as a time of access, would be written now.
+    # Changes that the check made only in memory, for example access times, would be written now.
     write_out(ext4)
     assert written.read_text().split()[6] == before
 
@@ -110,7 +110,7 @@ def test_pieces_are_counted_as_filefrag_counts_them(ext4: Path) -> None:
 
 @needs("dumpe2fs")
 def test_free_space_is_block_by_block_what_ext4s_own_tool_says(ext4: Path) -> None:
-    """A regression: Linux 6.18 leaves out of its map what is in use behind a group's last free space."""
+    """A regression: Linux 6.18 omits used space behind the last free space of a group from its map."""
     (ext4 / "file").write_bytes(os.urandom(20 * MIB))
     write_out(ext4)
     descriptor = os.open(ext4, os.O_RDONLY)
@@ -137,7 +137,7 @@ def test_free_space_is_block_by_block_what_ext4s_own_tool_says(ext4: Path) -> No
 
 def test_a_drive_without_trims(loop: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert look(loop).trim.supported is True
-    # A limit of 0 that is really set cannot be taken back on a loop device.
+    # A limit of 0 cannot be raised again on a loop device, so it is simulated.
     monkeypatch.setattr(trim, "_limit", lambda device, key: 0)
     found = look(loop)
     assert found.trim.supported is False

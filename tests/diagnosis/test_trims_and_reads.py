@@ -1,4 +1,5 @@
-"""What is concluded from what drives tell of trims, and how segments are cut and judged; no device is needed."""
+"""Conclusions from the TRIM behaviour that drives report, and the cutting and rating of segments. No device is
+needed."""
 
 import json
 import mmap
@@ -48,7 +49,8 @@ def namespace(used: int, size: int) -> dict[str, Any]:
 
 
 def test_utilization_is_told_where_a_drive_tells_it() -> None:
-    """The figures are those of reports of a drive that does (a Samsung 980 PRO) and of one that does not."""
+    """The figures come from reports of a drive that reports its utilization (Samsung 980 PRO) and of one that does
+    not."""
     raw = reports.nvme(5)
     smart = Report(raw, None, reading.parse(raw, "a test"))
     assert trim._utilization(namespace(70845861888, 1000204886016), smart) == (70845861888, None)

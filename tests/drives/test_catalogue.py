@@ -1,4 +1,4 @@
-"""Every drive of the catalogue loads, says where each value comes from, and holds what it is said to hold."""
+"""Every drive of the catalogue loads, states the source of each value, and has its nominal capacity."""
 
 from fractions import Fraction
 from importlib import resources
@@ -14,7 +14,7 @@ ALL = names()
 
 
 def idema_bytes(gigabytes: int) -> int:
-    """IDEMA LBA1-03: the sectors of a drive sold as so many GB, 50 and up."""
+    """IDEMA LBA1-03: the size in bytes of a drive sold with this many GB, 50 or more."""
     return 512 * (97_696_368 + 1_953_504 * (gigabytes - 50))
 
 
@@ -92,7 +92,7 @@ def test_the_drives_of_the_pny_paper_differ_in_nothing_but_what_the_host_may_use
     assert msgspec.structs.replace(mine.ftl, user_bytes=0) == msgspec.structs.replace(other.ftl, user_bytes=0)
     assert resolve(mine).capacity.physical_bytes == 137_438_953_472
     assert (mine.ftl.user_bytes, other.ftl.user_bytes) == (120_034_123_776, 128_035_676_160)
-    # GiB of flash sold as GB: the 7.37 % that the published "0 %" leaves out.
+    # GiB of flash sold as GB: the 7.37 % that the published "0 %" omits.
     assert resolve(other).capacity.hidden_over_provisioning == pytest.approx(2**30 / 10**9 - 1)
     assert resolve(mine).capacity.erase_units >= 1000
 

@@ -86,7 +86,7 @@ def test_any_geometry_is_drawn_within_the_width(width: int, channels: int, dies:
     assert max(map(len, picture)) <= width
     assert sum("controller" in line for line in picture) == 1
     assert len(picture) == min(channels, 16)
-    # Every die that is drawn shows its planes; those left out are counted.
+    # Every die that is drawn shows its planes; omitted dies are counted.
     shown = picture[0].count("[")
     assert shown == dies or f"{dies} dies" in picture[0]
 

@@ -1,4 +1,4 @@
-"""The engine takes what `resolve` makes: same keys, same policies, no drive that Python passes and it refuses."""
+"""The engine accepts the output of `resolve`: same keys, same policies, and no drive that only one of them accepts."""
 
 import json
 from fractions import Fraction
@@ -14,7 +14,7 @@ from ssdlab.engine.plain import Outcome
 
 
 def outcome(drive: ResolvedDrive, *, timed: bool = False) -> Outcome:
-    """What a run of one write gives back."""
+    """The outcome of a run with one write."""
     sizes = [{"bytes": 4096, "percent": 100.0}]
     job = {
         "name": "one",

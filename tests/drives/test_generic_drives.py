@@ -1,4 +1,4 @@
-"""The generic drives at work: none is faster than its link, each shows what its class is known for."""
+"""Runs of the generic drives: none is faster than its link, and each shows the typical behaviour of its class."""
 
 from functools import cache
 

@@ -1,4 +1,4 @@
-"""What is wrong with a drive file is said with the file, the key, the value and what is allowed."""
+"""Errors in a drive file are reported with the file, the key, the value and the allowed values."""
 
 import copy
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A drive of a user's own: based on another, sizes with units, no sources needed, all that is wrong said at once."""
+"""A user's drive file: based on another drive, sizes with units, sources optional, all errors reported at once."""
 
 import tomllib
 from pathlib import Path
@@ -42,7 +42,7 @@ def refused(path: str) -> list[str]:
 
 @pytest.mark.parametrize("like", names())
 def test_a_new_file_is_the_drive_that_it_is_like(tmp_path: Path, like: str) -> None:
-    """Also with every comment taken away, which shows that the values in them are those of the drive."""
+    """Also with all comments removed, which shows that the commented values are those of the drive."""
     path = tmp_path / "mine.toml"
     new("--like", like, str(path))
     base, drive = load(like), load(str(path))

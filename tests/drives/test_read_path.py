@@ -1,4 +1,4 @@
-"""[map_cache] and [read_ahead]: what they may say, how they shrink, and that the engine takes what they say."""
+"""[map_cache] and [read_ahead]: allowed values, scaling, and agreement with the engine."""
 
 from fractions import Fraction
 from pathlib import Path

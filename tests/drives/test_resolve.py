@@ -1,4 +1,4 @@
-"""`--op`, `--set` and `--scale` make of a drive file what they say, exactly, or refuse with the limit."""
+"""`--op`, `--set` and `--scale` change a drive file exactly as stated, or are rejected with the limit."""
 
 from fractions import Fraction
 
@@ -21,7 +21,7 @@ def test_over_provisioning_sets_u_to_the_last_whole_unit(name: str, share: float
     capacity = resolve(load(name), over_provisioning=share).capacity
     assert capacity.physical_bytes == full.physical_bytes
     assert capacity.user_units * (1 + exact) <= capacity.physical_units < (capacity.user_units + 1) * (1 + exact)
-    # What the drive is sold as does not change with what the host leaves empty.
+    # The advertised capacity is independent of the space that the host leaves empty.
     assert capacity.hidden_over_provisioning == full.hidden_over_provisioning
 
 
@@ -36,7 +36,7 @@ def test_the_least_over_provisioning_that_a_refusal_names_works_and_less_does_no
     capacity = resolved.capacity
     live_erase_units = -(-capacity.user_units // capacity.data_units_per_erase_unit)
     held_back = drive.ftl.reserve_erase_units + capacity.open_erase_units
-    # This is what the engine asks for; one erase unit more is left for garbage collection.
+    # The engine's requirement; one more erase unit is left for garbage collection.
     assert live_erase_units + held_back + 1 <= capacity.erase_units
     units_more = capacity.user_units_max + 1
     with pytest.raises(InputError, match="leaves too little spare area"):
@@ -108,7 +108,7 @@ def test_settings_are_typed_by_the_schema(settings: dict[str, str], path: tuple[
     assert found == value
     assert type(found) is type(value)
     assert "command line" in resolved.file.source_of(".".join(path)).source
-    # The drive that came in is as it was.
+    # The original drive is unchanged.
     assert drive == load("competitor-128gb")
 
 
@@ -157,7 +157,7 @@ def test_a_smaller_drive_has_the_same_ratios(name: str, scale: Fraction) -> None
     small = resolve(drive, scale=scale)
     assert small.capacity.erase_units == full.capacity.erase_units
     assert small.capacity.planes == full.capacity.planes
-    # The scale that is recorded is the one that came of whole pages, and holds for the flash exactly.
+    # The recorded scale is the one after rounding to whole pages, and is exact for the flash.
     assert small.capacity.physical_units == full.capacity.physical_units * small.scale
     assert abs(small.scale - scale) <= Fraction(1, 2 * drive.nand.pages_per_block)
     exact = Fraction(full.capacity.user_units, full.capacity.physical_units)
@@ -166,7 +166,8 @@ def test_a_smaller_drive_has_the_same_ratios(name: str, scale: Fraction) -> None
 
 
 def test_an_erase_costs_a_page_the_same_at_any_scale() -> None:
-    """A superblock of 3 pages a block was erased as long as one of 768: the scaled drive was a third as fast."""
+    """A regression: a superblock of 3 pages per block took as long to erase as one of 768, so the scaled drive was a
+    third as fast."""
     full, small = (resolve(load("generic-tlc-480"), scale=scale).file.nand for scale in (None, Fraction(1, 256)))
     assert small.erase_us / small.pages_per_block == pytest.approx(full.erase_us / full.pages_per_block)
     assert (small.read_us, small.program_us) == (full.read_us, full.program_us)
@@ -211,13 +212,14 @@ def test_the_smallest_scale_works() -> None:
     [("generic-sata-tlc-500", 8, 256), ("generic-nvme-qlc-2000", 8, 512), ("pny-120gb", 1, 1024)],
 )
 def test_blocks_are_fewer_where_a_block_would_have_too_few_pages(name: str, pages: int, blocks: int) -> None:
-    """The SLC cache of a small drive once left its blocks fewer pages than bits of a cell, which was refused."""
+    """A regression: the SLC cache of a small drive left its blocks fewer pages than bits per cell, which was
+    rejected."""
     full, small = resolve(load(name)), resolve(load(name), scale=Fraction(1, 512))
     assert small.scale == Fraction(1, 512)
     assert (small.file.nand.pages_per_block, small.file.nand.blocks_per_plane) == (pages, blocks)
     assert small.capacity.physical_units * 512 == full.capacity.physical_units
     assert small.capacity.over_provisioning == pytest.approx(full.capacity.over_provisioning, rel=1e-3)
-    # As large a share of the erase units.
+    # An equal share of the erase units.
     in_slc_mode = [
         each.file.slc_cache.dynamic_bytes_max / each.capacity.slc_bytes_per_erase_unit for each in (full, small)
     ]

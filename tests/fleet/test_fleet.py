@@ -1,4 +1,4 @@
-"""`ssdlab fleet`: folders, multi-volume traces and Parquet data sets; packing; resuming; what it writes."""
+"""`ssdlab fleet`: folders, multi-volume traces and Parquet data sets; packing; resuming; output files."""
 
 import datetime
 import json
@@ -19,7 +19,7 @@ UNITS = 12_000
 
 @pytest.fixture
 def ssdlab(tmp_path: Path) -> Program:
-    """A drive of 14,336 units; three volumes, the third of which hardly writes."""
+    """A drive of 14,336 units and three volumes, the third of which hardly writes."""
     (tmp_path / "small.toml").write_text(drive_file("small", blocks=128, pages=128, user_bytes=56 << 20))
     random = np.random.default_rng(3)
     folder = tmp_path / "traces"
@@ -39,7 +39,7 @@ def test_a_folder_of_traces(ssdlab: Program, tmp_path: Path) -> None:
     rows = pl.read_parquet(tmp_path / "out/data/fleet.parquet")
     assert sorted(rows["drive"].to_list()) == ["hot", "hot", "random", "random"]
     by = {(row["drive"], round(row["over_provisioning"], 2)): row for row in rows.iter_rows(named=True)}
-    # Writes over a tenth of a full drive wear it less than writes over all of it, and spare area helps these.
+    # Writes over a tenth of a full drive cause less wear than writes over all of it, and spare area reduces the latter.
     assert by["random", 0.14]["waf"] > by["random", 0.28]["waf"] > by["hot", 0.28]["waf"] >= 1
     heavy = by["random", 0.14]
     assert heavy["host_bytes_per_day"] == pytest.approx(20_000 * 4096 / (19_999 * 50e-6) * 86_400, rel=1e-6)
@@ -114,7 +114,7 @@ def test_packed_volumes_share_a_drive_and_wear_it_together(ssdlab: Program, tmp_
     assert rows["volumes"].to_list() == [["vol-a", "vol-b"]]
     runs = list((tmp_path / "packed/runs").glob("*.parquet"))
     kept = json.loads(pl.read_parquet(runs[0])["result_json"][0])
-    # The first pass over both writes 16,000 units; both together reach over 12,000 places of the drive.
+    # The first pass over both writes 16,000 units; together they reach more than 12,000 addresses of the drive.
     assert kept["ssdlab"]["host"]["written_bytes"] > 16_000 * 4096
 
 

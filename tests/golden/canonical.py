@@ -1,8 +1,8 @@
-"""Hashes of a JSON value that tell a renamed key from a changed value.
+"""Hashes of a JSON value that distinguish a renamed key from a changed value.
 
-An outcome has three. `exact` covers everything but the order of keys. `values` leaves out the names of keys, so that a
-rename does not change it: an object counts as the sorted list of its values. `keys` covers only the names of keys and
-where they stand, without values and without the lengths of lists. A float counts to its last bit, and 1 is not 1.0.
+An outcome has three. `exact` covers everything except the order of keys. `values` omits the names of keys, so that a
+rename does not change it: an object counts as the sorted list of its values. `keys` covers only the names and positions
+of keys, without values and without the lengths of lists. Floats are compared exactly, and 1 differs from 1.0.
 """
 
 import hashlib
@@ -16,14 +16,14 @@ _DIGITS = 12
 
 @dataclass(frozen=True)
 class Hashes:
-    """Hexadecimal."""
+    """Hexadecimal hashes."""
 
     exact: str
     values: str
     keys: str
 
     def change_to(self, other: "Hashes") -> str | None:
-        """What became different, in words; None where nothing did."""
+        """The difference in words, or None."""
         if self.exact == other.exact:
             return None
         if self.keys == other.keys:
@@ -32,18 +32,18 @@ class Hashes:
 
 
 def hashes(value: Any) -> Hashes:
-    """Of parsed JSON."""
+    """The hashes of parsed JSON."""
     paths = sorted(set(_paths(value, "")))
     return Hashes(exact(value), _digest(_nameless(value)), _digest("\n".join(paths)))
 
 
 def exact(value: Any) -> str:
-    """The first of the three alone."""
+    """The first of the three hashes."""
     return _digest(json.dumps(value, sort_keys=True))
 
 
 def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Every value that holds no others, with where it stands, as `jobs[0].read.ios`."""
+    """Every leaf value with its path, for example `jobs[0].read.ios`."""
     if isinstance(value, dict) and value:
         for key, held in value.items():
             yield from leaves(held, f"{path}.{key}" if path else key)
@@ -59,7 +59,7 @@ def _digest(text: str) -> str:
 
 
 def _nameless(value: Any) -> str:
-    """A text of it in which objects are lists in the order of their contents. A float's `repr` is exact."""
+    """The value as text, with objects as sorted lists of their values. A float's `repr` is exact."""
     if isinstance(value, dict):
         return "{" + ",".join(sorted(map(_nameless, value.values()))) + "}"
     if isinstance(value, list) and not _is_plain(value):
@@ -78,5 +78,5 @@ def _paths(value: Any, path: str) -> Iterator[str]:
 
 
 def _is_plain(items: list[Any]) -> bool:
-    """Whether a list holds no others: columns of series do not, and are the most of an outcome."""
+    """Whether a list contains no lists or objects, as columns of series, which are most of an outcome."""
     return {dict, list}.isdisjoint(map(type, items))

@@ -1,7 +1,7 @@
-"""What a case of the corpus is, and how each kind is run on a native module.
+"""The kinds of cases in the corpus, and how each is run on a native module.
 
-A case describes all that it does as JSON, of which the corpus keeps the hash. Its outcome is JSON in which nothing
-depends on the machine or its clock. What the engine refuses has an outcome too: the key that the error names.
+A case describes its input as JSON, and the corpus stores its hash. Its outcome is JSON that is independent of the
+machine and its clock. A rejection by the engine has an outcome too: the key that the error names.
 """
 
 import json
@@ -17,17 +17,17 @@ from parts import Json
 
 class Case(Protocol):
     def described(self) -> Json:
-        """All that the outcome depends on."""
+        """The complete input of the case."""
         ...
 
     def outcome(self, engine: Any, folder: Path) -> Json:
-        """Runs it on a native module, with an empty folder for its files."""
+        """Runs the case on a native module, with an empty folder for its files."""
         ...
 
 
 @dataclass(frozen=True)
 class Run:
-    """A specification from its start to its end."""
+    """A specification, run completely."""
 
     specification: Json
 
@@ -40,7 +40,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Resumed:
-    """Two runs, the second from the state in which the first left the drive, or from that magnified."""
+    """Two runs; the second starts from the final state of the first, optionally magnified."""
 
     first: Json
     second: Json
@@ -62,11 +62,11 @@ class Resumed:
 
 @dataclass(frozen=True)
 class Replay:
-    """A trace of these lines, after the jobs of the specification."""
+    """A trace with these lines, after the jobs of the specification."""
 
     specification: Json
     trace: Json
-    """As `replay` takes it, without files."""
+    """As given to `replay`, without files."""
     text: str
 
     def described(self) -> Json:
@@ -81,7 +81,7 @@ class Replay:
 
 @dataclass(frozen=True)
 class Live:
-    """A run in steps: calls of a `LiveDrive` by name, with their arguments; the outcome has all their answers."""
+    """A run in steps: calls of methods of a `LiveDrive`, with their arguments. The outcome contains all answers."""
 
     specification: Json
     calls: list[list[Json]]
@@ -99,10 +99,10 @@ class Live:
 
 @dataclass(frozen=True)
 class Served:
-    """A drive that keeps what is written to it, with one client over NBD.
+    """A drive that stores written data, with one client over NBD.
 
-    The steps are requests of the client, `command` with a line for the drive, `reopen` after an orderly end, and what
-    else a `Device` can be asked for.
+    The steps are requests of the client, `command` with a line for the drive, `reopen` after an orderly end, and other
+    methods of a `Device`.
     """
 
     drive: Json
@@ -125,7 +125,7 @@ class Served:
 
 
 class _ServedDrive:
-    """A drive and its client, until the drive is opened again or the steps are over."""
+    """A drive and its client, until the drive is reopened or the steps end."""
 
     def __init__(self, engine: Any, drive: Json, options: Json, folder: Path) -> None:
         self._open: Callable[[], Any] = lambda: engine.Device(json.dumps(drive), json.dumps({"drive": options}))
@@ -161,7 +161,7 @@ class _ServedDrive:
 
 
 def _refusals(engine: Any, run: Callable[[], Json]) -> Json:
-    """What is refused counts by the key; the words of the message are free."""
+    """Replaces the outcome of a rejected run by the error's key; the message is not part of it."""
     try:
         return run()
     except engine.SpecificationError as error:
@@ -171,7 +171,7 @@ def _refusals(engine: Any, run: Callable[[], Json]) -> Json:
 
 
 def _called(native: Any, name: str, *arguments: Json) -> Json:
-    """What a native object answers; jobs are told as JSON text."""
+    """The answer of a native object; jobs are passed as JSON text."""
     answer = getattr(native, name)(*(json.dumps(told) if isinstance(told, dict) else told for told in arguments))
     if isinstance(answer, bytes):
         return answer.hex()

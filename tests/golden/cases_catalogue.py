@@ -1,4 +1,4 @@
-"""Every drive of the catalogue as small as it can be made, with a clock and without."""
+"""Every drive of the catalogue at its smallest size, with and without a clock."""
 
 import json
 import warnings
@@ -11,12 +11,12 @@ from ssdlab import drives
 from ssdlab.drives import ResolvedDrive
 from ssdlab.errors import InputError, Note
 
-# What each stage asks for; large drives are larger than this even when they are scaled.
+# The amount of each stage; large drives exceed it even when scaled.
 _BYTES_MAX = 96 * MIB
 
 
 def _smallest(name: str) -> ResolvedDrive:
-    """With as few pages in a block as the drive can have, and all its blocks."""
+    """The drive with as few pages per block as possible, and all its blocks."""
     drive = drives.load(name)
     pages = drive.nand.pages_per_block
     for fewer in range(1, pages):
@@ -31,7 +31,7 @@ def _smallest(name: str) -> ResolvedDrive:
 
 
 def _jobs(user_bytes: int) -> list[dict[str, Json]]:
-    """In sequence, at random with reads between, and trims: on a part of the drive that they go over twice or more."""
+    """Sequential requests, random writes mixed with reads, and trims, over a part of the drive, at least twice."""
     size_bytes = min(user_bytes, _BYTES_MAX) // (128 * KIB) * (128 * KIB)
     part = {"size_bytes": size_bytes or user_bytes // (4 * KIB) * (4 * KIB)}
     block_bytes = 128 * KIB if size_bytes else 4 * KIB

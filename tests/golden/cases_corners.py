@@ -1,5 +1,5 @@
-"""What the other groups do not meet: idle time, small map caches, policies together with features, faults of the flash,
-runs in steps that change oddly."""
+"""Cases that the other groups lack: idle time, small map caches, policies combined with features, flash faults, runs in
+steps with unusual changes."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ _SLC_UNIT = 128 * UNIT
 
 
 def _unhurried() -> list[dict[str, Json]]:
-    """Scattered writes, then a few at a time with long pauses, reads of the same place, and trims."""
+    """Scattered writes, then small groups with long pauses, reads of the same addresses, and trims."""
     pauses = {"think_time_ns": 200 * _MS, "think_time_blocks": 25, "stage": 2}
     return [
         fill(share=1.2),
@@ -61,7 +61,7 @@ def idle() -> Iterator[tuple[str, Case]]:
 
 
 def maps() -> Iterator[tuple[str, Case]]:
-    """Map pages so small that trims and writes in order cover whole ones."""
+    """Map pages so small that trims and sequential writes cover complete ones."""
     for form in ("page", "extent"):
         for eviction in ("lru", "clock"):
             for policy in ("host-gc-split", "class-spare"):
@@ -75,7 +75,7 @@ def maps() -> Iterator[tuple[str, Case]]:
 
 
 def _rewritten() -> list[dict[str, Json]]:
-    """What was broken is written in order again, in part and whole, and trimmed in large pieces."""
+    """Rewrites fragmented data in sequence, partly and completely, and trims it in large pieces."""
     return [
         job(name="in-order", stage=7, sequential=True, block_bytes=8 * KIB, share=0.7),
         job(name="pieces", stage=8, block_bytes=64 * KIB, share=0.3),
@@ -121,7 +121,8 @@ def _magnified() -> Case:
 
 
 def partly() -> Iterator[tuple[str, Case]]:
-    """Writes of parts of units with each feature, and with policies that keep pools, on a drive with little room."""
+    """Partial writes of units with each feature, and with policies that keep pools, on a drive with little spare
+    area."""
     parts = {"block_sizes": per_direction([{"bytes": 512, "percent": 50.0}, {"bytes": 6 * KIB, "percent": 50.0}])}
     reduced = {"compress_percent": 30.0, "dedupe_percent": 20.0, "block_align_bytes": per_direction(512)}
     jobs = [*workload(0.3), job(**parts, **reduced, name="parts", stage=7, number_ios=1500, direction="read-write")]
@@ -137,7 +138,7 @@ def partly() -> Iterator[tuple[str, Case]]:
 
 
 def faults() -> Iterator[tuple[str, Case]]:
-    """Flash that fails under a served drive with each feature."""
+    """Failing flash under a served drive, with each feature."""
     for name, changes in FEATURES.items():
         yield f"{name}/served", faulty(changes, erase_failures=0.05, program_failures=0.005)
     least_worn: Changes = {"ftl.wear_leveling": {"name": "dynamic"}}
@@ -147,7 +148,7 @@ def faults() -> Iterator[tuple[str, Case]]:
 
 
 def steps() -> Iterator[tuple[str, Case]]:
-    """Runs in steps whose jobs repeat, pause, are logged, or run until the steady state."""
+    """Runs in steps whose jobs repeat, pause, are logged, or run to steady state."""
     ended: list[list[Json]] = [["advance", 900, 1e6], ["end_job"], ["advance", 200, 1e6], ["figures"], ["marks"]]
     odd: dict[str, list[dict[str, Json]]] = {
         "loops": [job(loops=3, share=0.1)],

@@ -1,4 +1,4 @@
-"""Each feature of a drive alone and with each other one, with a clock and without, and from a saved state."""
+"""Each feature of a drive alone and combined with each other one, with and without a clock, and from a saved state."""
 
 from collections.abc import Iterator
 from itertools import combinations
@@ -78,10 +78,10 @@ FEATURES: dict[str, Changes] = {
 
 
 def workload(share: float) -> list[dict[str, Json]]:
-    """What meets every feature: the drive is filled and written over until it cleans; then come skewed writes, reads
-    and trims side by side, with flushes and pauses, and reads in sequence.
+    """A workload for every feature: fills and overwrites the drive until it collects garbage, then skewed writes, reads
+    and trims in parallel, with flushes and pauses, and sequential reads.
 
-    `share` of the small drive is asked for of each job of the stage in the middle.
+    `share` is the amount of each job in the middle stage, as a share of the small drive.
     """
     mixed = {"stage": 2, "share": share, "compress_percent": 60.0, "dedupe_percent": 30.0}
     return [
@@ -136,7 +136,7 @@ def in_pairs() -> Iterator[tuple[str, Case]]:
 
 
 def resumed() -> Iterator[tuple[str, Case]]:
-    """The second run begins where the first left the drive."""
+    """The second run starts from the final state of the first."""
     for name in FEATURES:
         for timed in (True, False):
             clock = "timed" if timed else "untimed"
@@ -146,7 +146,7 @@ def resumed() -> Iterator[tuple[str, Case]]:
 
 
 def live() -> Iterator[tuple[str, Case]]:
-    """In steps, looked at from all sides, with jobs that end early and come later, and losses of power."""
+    """Runs in steps with all queries, jobs that end early or are added later, and losses of power."""
     looks: list[list[Json]] = [
         ["figures"],
         ["marks"],

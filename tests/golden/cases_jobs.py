@@ -1,4 +1,4 @@
-"""Everything that a job can ask for: where its requests fall, how fast they come, when it ends; and when a run does."""
+"""All options of a job: the addresses of its requests, their rate, its end; and the end of a run."""
 
 from collections.abc import Iterator
 
@@ -23,7 +23,7 @@ def _skewed(name: str, **parameters: Json) -> Changes:
     return {"distribution": {"name": name, **parameters}}
 
 
-# Each is one job after a fill.
+# Each entry is one job after a fill.
 _PLACES: dict[str, Changes] = {
     "uniform": {},
     "random-map": {"random_map": True},
@@ -119,10 +119,10 @@ _STEADY = {"limit": 30.0, "is_percent": True, "duration_seconds": 5, "ramp_ns": 
 _SLOW = {"think_time_ns": 3 * _MS, "iodepth": 1, "share": 10.0}
 _TARGET = {"latency_ns": 2 * _MS, "window_ns": 20 * _MS, "percent": 90.0, "goes_on": False}
 
-# Requests come slowly enough for windows of time to end, and for rates to settle.
+# Requests come slowly enough for windows of time to end and for rates to settle.
 _HELD_BACK = {"think_time_ns": 40 * _MS, "think_time_blocks": 16, "share": 0.2}
 
-# Those need a clock.
+# Options that need a clock.
 _PACES: dict[str, Changes] = {
     "runtime": {"runtime_ns": 150 * _MS},
     "time-based": {"runtime_ns": 300 * _MS, "time_based": True, "share": 0.1},

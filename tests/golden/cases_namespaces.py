@@ -1,4 +1,4 @@
-"""Drives of several namespaces: each feature together with them, policies of placement, saved states, runs in steps."""
+"""Drives with several namespaces: combined with each feature, placement policies, saved states, runs in steps."""
 
 from collections.abc import Iterator
 
@@ -6,7 +6,7 @@ from case import Case, Live, Resumed, Run
 from cases_features import FEATURES
 from parts import KIB, MIB, UNIT, Changes, Json, drive, fill, job, per_direction, specification
 
-# What is left of the 24 MiB of the small drive belongs to no namespace.
+# The rest of the 24 MiB of the small drive belongs to no namespace.
 _SIZES = {"database": 10 * MIB, "log": 4 * MIB, "backup": 8 * MIB}
 _ENTRIES = [{"name": name, "size_bytes": size} for name, size in _SIZES.items()]
 _ON: Changes = {"namespace": _ENTRIES}
@@ -23,8 +23,8 @@ def _places() -> dict[str, dict[str, int]]:
 
 
 def _tenants(share: float) -> list[dict[str, Json]]:
-    """All namespaces are filled; then their tenants write at the same time, one skewed, one in order, one in large
-    blocks, which also trims; `share` is what the first asks for of the small drive."""
+    """Fills all namespaces; then their tenants write in parallel: skewed, in sequence, and in large blocks with trims.
+    `share` is the amount of the first tenant as a share of the small drive."""
     places = _places()
     parts = per_direction([{"bytes": 512, "percent": 30.0}, {"bytes": 8 * KIB, "percent": 70.0}])
     return [
@@ -57,7 +57,7 @@ def namespaces() -> Iterator[tuple[str, Case]]:
     for placement in ("single", "class-spare"):
         on = drive(_ON | {"ftl.placement": {"name": placement}})
         yield f"untimed/{placement}", Run(specification(_tenants(0.8), on, timed=False))
-    # Read ahead beyond the last namespace, where nothing was ever written.
+    # Reads ahead beyond the last namespace, where nothing was written.
     on = drive(FEATURES["read-ahead"] | _ON)
     last = job(**_places()["backup"], name="reads", stage=1, direction="read", sequential=True, share=0.3, iodepth=1)
     yield "timed/read-to-the-end", Run(specification([_tenants(0.8)[0], last], on))

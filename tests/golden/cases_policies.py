@@ -1,4 +1,4 @@
-"""Every policy on the engine's lists, with each that it works together with."""
+"""Every policy on the engine's lists, with each policy that it is combined with."""
 
 import json
 from collections.abc import Iterator
@@ -10,9 +10,9 @@ from ssdlab import _engine
 
 _LISTS = json.loads(_engine.policies())
 
-# What every placement leaves room for, so that victims are rarely empty.
+# The capacity for which every placement has room, so that victims are rarely empty.
 _TIGHT: Changes = {"ftl.user_bytes": 26 * MIB}
-# Not as many open erase units as identifiers by default: more than the small drive can spare.
+# The default number of open erase units, one per identifier, is more than the small drive has.
 _CHOSEN = {"host-streams": {"identifiers": 3, "persistently_isolated": True}}
 _PARAMETERS: dict[str, list[dict[str, Json]]] = {
     "d-choices": [{"d": 2}],
@@ -25,7 +25,7 @@ _PARAMETERS: dict[str, list[dict[str, Json]]] = {
 
 
 def kinds() -> dict[str, dict[str, dict[str, Json]]]:
-    """By kind and name, the parameters under which a policy fits the small drive."""
+    """By kind and name, the parameters with which a policy fits the small drive."""
     found: dict[str, dict[str, dict[str, Json]]] = {}
     for policy in _LISTS:
         found.setdefault(policy["kind"], {})[policy["name"]] = _CHOSEN.get(policy["name"], {})
@@ -41,7 +41,7 @@ def _names(kind: str) -> list[str]:
 
 
 def _jobs(user_bytes: int) -> list[dict[str, Json]]:
-    """Skewed writes of several clients, so that data differ in how long they live, and some trims."""
+    """Skewed writes of several clients, so that data lifetimes differ, and some trims."""
     part = {"stage": 1, "size_bytes": user_bytes}
     skewed = part | {"distribution": {"name": "zipf", "theta": 1.0, "center": 0.3}}
     return [

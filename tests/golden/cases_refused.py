@@ -1,4 +1,5 @@
-"""What the engine refuses: one value of the small drive, of a job or of a run that cannot be; the key that is named."""
+"""Specifications that the engine rejects: one invalid value of the small drive, of a job or of a run; and the named
+key."""
 
 from collections.abc import Iterator
 

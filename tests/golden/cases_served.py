@@ -1,4 +1,4 @@
-"""Drives that keep what is written to them, with a client over NBD: ledgers, simulated latencies, losses of power."""
+"""Drives that store written data, with a client over NBD: counters, simulated latencies, losses of power."""
 
 from collections.abc import Iterator
 
@@ -8,12 +8,12 @@ from parts import KIB, UNIT, USER_BYTES, Changes, Json, drive, numbers
 
 _OPTIONS: dict[str, Json] = {"seed": 3, "queue_depth": 4, "journal_trims": 16}
 
-# Flash as small as that: contents take memory and time.
+# Small flash, because contents take memory and time.
 _SMALL: Changes = {"nand.blocks_per_plane": 24, "nand.pages_per_block": 6, "ftl.user_bytes": USER_BYTES // 2}
 
 
 def _requests(seed: int, count: int) -> list[list[Json]]:
-    """Writes of a few units, one in eight durable, one in eight of odd bytes; reads, trims, zeroes and flushes."""
+    """Writes of a few units, one in eight durable, one in eight unaligned; reads, trims, zeroes and flushes."""
     draw = numbers(seed)
     units = USER_BYTES // 2 // UNIT
     requests: list[list[Json]] = []
@@ -39,7 +39,7 @@ def _requests(seed: int, count: int) -> list[list[Json]]:
 
 
 def _steps(cut: str) -> list[list[Json]]:
-    """`cut`: what happens between two halves: the power is cut, or the drive is closed and opened again."""
+    """`cut` is the event between the two halves: a loss of power, or closing and reopening the drive."""
     fill: list[list[Json]] = [
         ["write", at, 128 * KIB, at // KIB % 251, False] for at in range(0, USER_BYTES // 2, 128 * KIB)
     ]
@@ -82,7 +82,7 @@ def served() -> Iterator[tuple[str, Case]]:
 
 
 def faulty(changes: Changes, **faults: float) -> Served:
-    """A drive whose flash fails now and then, with a loss of power and a long rest."""
+    """A drive with occasional flash failures, with a loss of power and a long idle time."""
     rest: list[list[Json]] = [["command", "idle 5s"], ["command", "power-cut"], ["command", "idle 5s"], ["state"]]
     steps = _steps("power-cut")
     return Served(drive({**changes, **_SMALL}), _OPTIONS | {"faults": faults}, [*steps, *rest, *steps])

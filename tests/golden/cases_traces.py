@@ -1,4 +1,4 @@
-"""Traces: when requests come, where their addresses go, how often they begin again, and what was recorded badly."""
+"""Traces: arrival times, address mapping, repetition, and malformed records."""
 
 from collections.abc import Iterator
 
@@ -18,7 +18,7 @@ _TRACE: dict[str, Json] = {
 
 
 def _recorded(count: int, *, span_bytes: int = 2 * USER_BYTES) -> str:
-    """So many requests of two volumes, three of four of them writes, half of them on a tenth of the addresses."""
+    """This many requests of two volumes; three in four are writes, half of them to a tenth of the addresses."""
     draw = numbers(3)
     lines = ["fio version 3 iolog"]
     lines += [f"0 /dev/{volume} {word}" for volume in ("sda", "sdb") for word in ("add", "open")]

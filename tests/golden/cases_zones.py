@@ -1,4 +1,4 @@
-"""Drives of zones with jobs that write at the write pointers, and hosts that keep zones on an ordinary drive."""
+"""Zoned drives with jobs that write at the write pointers, and hosts that manage zones on an ordinary drive."""
 
 from collections.abc import Iterator
 
@@ -23,7 +23,7 @@ _OF_DRIVE: dict[str, Json] = {
     "reset_frequency": 0.0,
     "read_beyond_pointer": False,
 }
-# These keep to what a zoned drive may have.
+# Features that a zoned drive supports.
 _BESIDE = (
     "bad-blocks",
     "suspend",
@@ -41,13 +41,13 @@ _BESIDE = (
 
 
 def _zoned(zoned: Changes, **changes: Json) -> dict[str, Json]:
-    """A job over all zones; what is asked for counts in the small drive's ordinary capacity."""
+    """A job over all zones; `share` refers to the small drive's ordinary capacity."""
     return job(**{"size_bytes": _ZONES * 2 * MIB, "block_bytes": 16 * KIB, "zoned": _OF_DRIVE | zoned} | changes)
 
 
 def _work(zoned: Changes | None = None) -> list[dict[str, Json]]:
-    """Zones are filled in order, then written at random, each reset when its turn comes again; then reads of what is
-    there, together with writes of two jobs with zones of their own, and resets."""
+    """Fills zones in order, then writes at random, resetting each zone when its turn comes again; then reads, together
+    with writes of two jobs in separate zones, and resets."""
     how = zoned or {}
     half = _ZONES // 2 * 2 * MIB
     return [
@@ -74,7 +74,7 @@ def zoned() -> Iterator[tuple[str, Case]]:
             yield f"{clock}/{name}", Run(specification(work, on, timed=timed))
     yield from _jobs()
     on = drive(_ON)
-    # The state of such a drive is not kept.
+    # The state of a zoned drive cannot be saved.
     yield "refused/kept-state", Resumed(specification(_work()[:2], on, timed=False), specification(_work()[3:], on))
     calls: list[list[Json]] = [["advance", 900, 1e6], ["end_job"], ["advance", 10**9, 1e6], ["outcome"]]
     yield "live/ended", Live(specification(_work(), on), calls)

@@ -1,4 +1,4 @@
-"""Checks the corpus of outcomes, changes its rows together with a reason, and shows which values changed."""
+"""Checks the corpus of outcomes, updates its rows together with a reason, and shows which values changed."""
 
 import argparse
 import fnmatch
@@ -55,7 +55,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _chosen(arguments: argparse.Namespace) -> dict[str, Case]:
-    """Raises ValueError for a name that no case has."""
+    """The cases named on the command line, or all. Raises ValueError for an unknown name."""
     cases = corpus.all_cases()
     if not arguments.names:
         return cases
@@ -69,7 +69,7 @@ def _chosen(arguments: argparse.Namespace) -> dict[str, Case]:
 
 
 def _run(arguments: argparse.Namespace, on: Any) -> Iterator[tuple[str, Case]]:
-    """The chosen cases that an engine has; says how many it has not."""
+    """The chosen cases that an engine supports; prints the number of others."""
     chosen = _chosen(arguments)
     had = {name: case for name, case in chosen.items() if isinstance(case, Run) or not isinstance(on, Cargo)}
     yield from had.items()

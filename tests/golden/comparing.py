@@ -1,4 +1,4 @@
-"""Cases against rows, and outcomes against outcomes: what became different, in words."""
+"""Compares cases with rows, and outcomes with outcomes, and describes the differences in words."""
 
 import tempfile
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ def row_of(case: Case, outcome: Json, mark: str) -> Row:
 
 
 def difference(row: Row | None, case: Case, engine: Any) -> str | None:
-    """How a case is not as its row says; None where it is."""
+    """The difference between a case and its row, or None."""
     if row is None:
         return "has no row"
     if exact(case.described()) != row.specification:
@@ -30,7 +30,7 @@ def difference(row: Row | None, case: Case, engine: Any) -> str | None:
 
 
 def changes(old: Json, new: Json) -> Iterator[str]:
-    """Line by line, which values of an outcome became others."""
+    """The changed values of an outcome, one per line."""
     before, after = dict(leaves(old)), dict(leaves(new))
     for path in before | after:
         if path not in after:
@@ -42,7 +42,7 @@ def changes(old: Json, new: Json) -> Iterator[str]:
 
 
 def change(old: Json, new: Json) -> str | None:
-    """In a word; None where nothing changed."""
+    """The kind of change in a word, or None."""
     before: Hashes = hashes(old)
     return before.change_to(hashes(new))
 

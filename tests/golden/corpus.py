@@ -1,4 +1,4 @@
-"""The corpus: every case by its name, in groups that tests run side by side."""
+"""The corpus: every case by its name, in groups that tests run in parallel."""
 
 from collections.abc import Callable, Iterator
 
@@ -37,7 +37,7 @@ GROUPS: dict[str, Callable[[], Iterator[tuple[str, Case]]]] = {
 
 
 def group(name: str) -> dict[str, Case]:
-    """Its cases, by names such as `catalogue/timed/tiny`. Raises ValueError when two have the same."""
+    """The cases of a group, by names such as `catalogue/timed/tiny`. Raises ValueError if two have the same name."""
     cases: dict[str, Case] = {}
     for rest, case in GROUPS[name]():
         if f"{name}/{rest}" in cases:

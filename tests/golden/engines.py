@@ -1,4 +1,4 @@
-"""Where outcomes come from: the package's native module, another one by its file, or the engine as cargo builds it."""
+"""The engines that produce outcomes: the package's native module, another one by its path, or a cargo build."""
 
 import contextlib
 import importlib.machinery
@@ -14,7 +14,7 @@ CARGO = "cargo"
 
 
 def engine(where: str | None) -> Any:
-    """`None`: the package's own; `cargo`; or the path of a native module. Raises FileNotFoundError."""
+    """`None`: the package's module; `cargo`; or the path of a native module. Raises FileNotFoundError."""
     if where is None:
         from ssdlab import _engine
 
@@ -34,13 +34,13 @@ def _module(path: Path) -> ModuleType:
 
 
 class Cargo:
-    """Runs specifications in the example `outcomes` of the engine, which cargo builds in seconds, with its assertions.
+    """Runs specifications with the engine's example `outcomes`, which cargo builds in seconds, with assertions enabled.
 
-    It has runs alone: no traces, states, steps or served drives.
+    It supports only runs: no traces, states, steps or served drives.
     """
 
     class SpecificationError(ValueError):
-        """As the native module's."""
+        """Corresponds to the native module's exception."""
 
     TraceError = SpecificationError
 

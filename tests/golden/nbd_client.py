@@ -1,6 +1,6 @@
-"""A client of the NBD protocol that sends one request at a time, so that a drive gets the same ones in the same order.
+"""An NBD client that sends one request at a time, so that a drive gets the same requests in the same order.
 
-Contents are a repeated byte; what is read comes back as a hash.
+Written contents are a repeated byte; read contents are returned as a hash.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ _EXPORT_NAME = 1
 
 
 class Client:
-    """Connected to a server at a unix socket."""
+    """A connection to a server at a Unix socket."""
 
     def __init__(self, path: Path) -> None:
         self._socket = socket.socket(socket.AF_UNIX)
@@ -26,7 +26,7 @@ class Client:
         self._receive(10)
 
     def read(self, offset_bytes: int, length_bytes: int) -> str | int:
-        """The hash of what is there, or the number of an error."""
+        """The hash of the data, or the number of an error."""
         error = self._ask(_READ, offset_bytes, length_bytes)
         return error or hashlib.blake2b(self._receive(length_bytes), digest_size=8).hexdigest()
 

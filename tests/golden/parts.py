@@ -1,6 +1,6 @@
-"""What the cases of the corpus are put together from: a small drive, jobs, and changes of both by dotted keys.
+"""The building blocks of the corpus: a small drive, jobs, and changes of both by dotted keys.
 
-They are complete and do not come from the catalogue or from a job file, so that neither can change them.
+They are complete and independent of the catalogue and of job files, so that changes there do not affect the corpus.
 """
 
 import copy
@@ -15,7 +15,7 @@ UNIT = 4 * KIB
 USER_BYTES = 24 * MIB
 
 # Two channels of two dies of two planes: 24 erase units of 384 mapping units as superblocks, 192 of 48 as blocks. Small
-# enough that a run of some thousand requests cleans, large enough that every die has work.
+# enough that a run of some thousand requests collects garbage, large enough to keep every die busy.
 _DRIVE: dict[str, Json] = {
     "name": "small",
     "nand": {
@@ -95,12 +95,12 @@ _DRIVE: dict[str, Json] = {
 
 
 def drive(changes: Changes | None = None) -> dict[str, Json]:
-    """The small drive, with keys such as `nand.suspend` changed."""
+    """The small drive with changed keys, for example `nand.suspend`."""
     return changed(_DRIVE, changes or {})
 
 
 def changed(base: dict[str, Json], changes: Changes) -> dict[str, Json]:
-    """A copy with dotted keys set. Raises KeyError for a table that is not there."""
+    """A copy with dotted keys set. Raises KeyError for a table that does not exist."""
     result = copy.deepcopy(base)
     for key, value in changes.items():
         *tables, last = key.split(".")
@@ -112,9 +112,9 @@ def changed(base: dict[str, Json], changes: Changes) -> dict[str, Json]:
 
 
 def job(**changes: Json) -> dict[str, Json]:
-    """Random writes of 4 KiB over the whole of the small drive, as much as it holds, with the keys of a job changed.
+    """Random 4 KiB writes over the whole small drive, as much as its capacity, with changed job keys.
 
-    `block_bytes` and `align_bytes` stand for all directions; `share` for the part of the drive that is asked for.
+    `block_bytes` and `align_bytes` apply to all directions; `share` is the amount as a share of the drive.
     """
     block_bytes = changes.pop("block_bytes", UNIT)
     sizes = [{"bytes": block_bytes, "percent": 100.0}]
@@ -150,14 +150,14 @@ def per_direction(value: Json) -> dict[str, Json]:
 
 
 def fill(**changes: Json) -> dict[str, Json]:
-    """The whole drive once, in sequence."""
+    """Writes the whole drive once, in sequence."""
     return job(**{"name": "fill", "sequential": True, "block_bytes": 128 * KIB, "iodepth": 4} | changes)
 
 
 def specification(
     jobs: list[dict[str, Json]], on: dict[str, Json] | None = None, *, timed: bool = True, **changes: Json
 ) -> dict[str, Json]:
-    """A run of jobs on a drive, the small one unless said otherwise."""
+    """A run of jobs on a drive, by default the small one."""
     return {
         "seed": 5,
         "drive": on or drive(),
@@ -169,7 +169,7 @@ def specification(
 
 
 def numbers(seed: int) -> Callable[[int], int]:
-    """Draws numbers below a bound; the same on every machine and with every version of Python."""
+    """Returns a function that draws numbers below a bound; equal on every machine and with every version of Python."""
     state = seed
 
     def below(bound: int) -> int:

@@ -1,6 +1,6 @@
-"""`golden.txt`: a row for each case with the hashes of what it is and of what it gave, and why the row is as it is.
+"""`golden.txt`: a row for each case with the hashes of its input and of its outcome, and the reason for the row.
 
-Its reasons stand at its end, each under a mark by which rows name it. A mark is made from the reason's text, so that
+The reasons are at its end, each with a mark by which rows refer to it. A mark is a hash of the reason's text, so that
 branches that both change rows can be merged line by line.
 """
 
@@ -35,7 +35,7 @@ class Table:
     """By their marks, oldest first."""
 
     def mark_of(self, reason: str) -> str:
-        """Enters a reason, if it is not there."""
+        """Adds a reason, unless it exists. Returns its mark."""
         mark = hashlib.blake2b(reason.encode(), digest_size=2).hexdigest()
         if self.reasons.setdefault(mark, reason) != reason:
             raise ValueError(f"the mark {mark} is taken; word the reason differently")
@@ -43,7 +43,7 @@ class Table:
 
 
 def read(path: Path = PATH) -> Table:
-    """Raises ValueError for a line that is none, or that names a reason that is not there."""
+    """Reads the table. Raises ValueError for a malformed line or an unknown mark."""
     table = Table({}, {})
     for number, line in enumerate(path.read_text().splitlines(), start=1):
         if line.startswith("#"):

@@ -1,6 +1,6 @@
-"""Does the engine still give what it gave? A net below all changes that are to change no outcome.
+"""Does the engine still produce the same outcomes? Guards all changes that are not meant to change one.
 
-`tools/golden diff` shows what became different; `tools/golden update --why REASON` changes rows that are to change.
+`tools/golden diff` shows the differences; `tools/golden update --why REASON` updates the rows of intended changes.
 """
 
 import random

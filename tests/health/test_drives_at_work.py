@@ -1,4 +1,4 @@
-"""The simulated drives of `ssdlab serve` and `ssdlab live` under the metrics of real ones."""
+"""The simulated drives of `ssdlab serve` and `ssdlab live`, with the metrics of real drives."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Metrics for Prometheus: the textfile, the exporter as a process, and what a drive is asked by."""
+"""Metrics for Prometheus: the textfile, the exporter as a process, and the commands that read a drive."""
 
 import json
 import re
@@ -25,7 +25,7 @@ PROMTOOL = shutil.which("promtool")
 
 @pytest.fixture
 def exporter(tmp_path: Path):  # type: ignore[no-untyped-def]
-    """A started exporter of a file, and its address."""
+    """A running exporter of one report file, and its address."""
     report = tmp_path / "drive.json"
     report.write_text(json.dumps(nvme(1000, used=40)))
     command = [sys.executable, "-m", "ssdlab", "export", str(report), "--listen", "127.0.0.1:0", "--interval", "1s"]
@@ -114,7 +114,7 @@ def test_the_dashboard_and_the_alerts_ask_for_metrics_that_there_are() -> None:
 
 
 def test_a_scrape_of_a_hundred_drives_is_quick() -> None:
-    """The text is made by the reading, not by the scrape; making it must not take long either."""
+    """The text is created when drives are read, not at the scrape; creating it must be fast too."""
     rows = [row | {"source": f"{number}"} for number, row in enumerate((sample_rows() * 3)[:100])]
     started = time.process_time()
     assert metrics.text_of(rows).count("smartctl_device{") == 100
@@ -122,7 +122,7 @@ def test_a_scrape_of_a_hundred_drives_is_quick() -> None:
 
 
 def test_smartctl_gets_its_arguments_as_a_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing of a drive's or a user's text meets a shell: a name with one's marks in it is one argument."""
+    """No text of a drive or user reaches a shell: a name with shell metacharacters is a single argument."""
     from ssdlab.smart import source
 
     program = tmp_path / "smartctl"

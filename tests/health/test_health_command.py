@@ -35,7 +35,7 @@ def test_a_folder(ssdlab: Program) -> None:
     assert len(drives(done)) == len(REPORTS)
     one = next(each for each in drives(done) if str(each["source"]).endswith("11.txt"))
     assert one["waf"] == pytest.approx(12182430 / 9654861)
-    # 8 % in 35,829 hours, so that 92 % last 11.5 times as long.
+    # 8 % used in 35,829 hours, so that the remaining 92 % last 11.5 times as long.
     assert one["years_left"] == pytest.approx(35829 / 8766 * 92 / 8)
     assert one["life_bytes"] == pytest.approx(9654861 * 2**25 * 100 / 8)
 
@@ -58,11 +58,11 @@ def packed(kind: str) -> bytes:
 
 
 def test_archives_of_any_kind(tmp_path: Path) -> None:
-    """What is read does not depend on how it is packed."""
+    """The result is independent of the packing."""
     from ssdlab.health import contents, scanning
 
     for kind in ("zip", "tar", "tar.gz", "tar.bz2", "tar.xz", "tar.zst"):
-        # Recognised by what is in them, whatever they are called.
+        # Detected by their content, not by their names.
         path = tmp_path / kind.replace(".", "-")
         path.write_bytes(packed(kind))
         rows = [row for content in contents.found([str(path)]) for row in scanning.rows_of(content)]
@@ -122,7 +122,7 @@ def test_the_table_fits_the_terminal(tmp_path: Path, columns: int) -> None:
 
 
 def test_two_reports_of_one_drive_give_its_pace(ssdlab: Program, tmp_path: Path) -> None:
-    """In ten days 1,000 GiB from the host and 2,500 into flash, after a life of 1 to 1; 10 % are used."""
+    """In ten days 1,000 GiB from the host and 2,500 to flash, after equal amounts before; 10 % are used."""
     family = "Intel 545s Series SSDs"
     for day, host, nand in ((0, 10_000, 10_000), (10, 11_000, 12_500)):
         report = ata(family, {(241, "Host_Writes_32MiB"): host * 32, (249, "NAND_Writes_1GiB"): nand}, day=day)
@@ -152,7 +152,7 @@ def test_a_stopped_survey_goes_on(ssdlab: Program, tmp_path: Path) -> None:
 
 
 def test_workers_read_what_one_process_reads(tmp_path: Path) -> None:
-    """More files than are read in one process; some are no reports."""
+    """More files than one process reads; some are not reports."""
     from ssdlab.health.survey import surveyed
 
     for number in range(300):
@@ -176,7 +176,7 @@ def test_anonymous(ssdlab: Program, tmp_path: Path) -> None:
 
 
 def test_a_drives_words_are_only_shown(ssdlab: Program, tmp_path: Path) -> None:
-    """A drive may call itself anything: neither a page nor a terminal nor a label takes it for its own."""
+    """A drive's model name can contain anything: pages, terminals and labels must not interpret it."""
     name = '<script>alert(1)</script>[red]\x1b[31m"\\'
     (tmp_path / "odd.json").write_text(json.dumps(nvme(10**6, used=99) | {"model_name": name}))
     done = ssdlab("health", "odd.json", "--output", "out", "--prometheus", "m.prom", "--fail-on", "never")
@@ -240,7 +240,7 @@ def test_backblaze(ssdlab: Program) -> None:
 
 
 def test_an_implausible_figure_is_no_number(ssdlab: Program, tmp_path: Path) -> None:
-    """A family counts GiB, and a drive of it shows two thousand times what the host wrote, over many drive writes."""
+    """A drive of a family that counts GiB reports two thousand times the host's writes, over many drive writes."""
     attributes = {(241, "Lifetime_Writes_GiB"): 10_000, (233, "Flash_Writes_GiB"): 20_000_000}
     (tmp_path / "a.json").write_text(json.dumps(ata("Phison Driven SSDs", attributes)))
     (tmp_path / "b.json").write_text(

@@ -1,4 +1,4 @@
-"""Does a drive seen from outside come out as it is, from completed requests alone, also after an interruption?"""
+"""Are the properties of a drive inferred correctly from completed requests alone, even after an interruption?"""
 
 import ast
 import json
@@ -66,7 +66,7 @@ def small(op: float = 0.15) -> ResolvedDrive:
 
 
 class Sealed:
-    """A box with nothing else to look at: no attribute of the one inside is within reach."""
+    """A box that hides the wrapped box: none of its other attributes is accessible."""
 
     __slots__ = ("_counters", "_run", "capacity_bytes", "sector_bytes")
 
@@ -127,7 +127,7 @@ def test_a_sealed_drive_comes_out_as_it_is(tmp_path: Path) -> None:
 
 
 def test_policies_are_told_by_simulation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # A few, as each takes a run.
+    # Only a few, because each takes a run.
     monkeypatch.setattr(choices, "_VICTIMS", ("greedy", "fifo"))
     monkeypatch.setattr(choices, "_PLACEMENTS", ("host-gc-split",))
     monkeypatch.setattr(choices, "_FITTED", 1)
@@ -140,9 +140,9 @@ def test_policies_are_told_by_simulation(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_experiments_import_nothing_that_knows_a_drive() -> None:
-    """Only `boxes/` may reach a target, and `drive.py` and `output.py` write files from what was inferred.
+    """Only `boxes/` is allowed to access a target; `drive.py` and `output.py` write files from inferred values.
 
-    The lines of a picture are plain points.
+    The lines of a chart are plain points.
     """
     allowed = ("ssdlab.identification.", "ssdlab.errors", "ssdlab.foreign", "ssdlab.report.lines")
     folder = LIBRARY / "identification"
@@ -168,7 +168,7 @@ def test_a_random_drive_through_a_noisy_host(seed: int) -> None:
 
 @pytest.mark.parametrize("calls", [0, 2, 6])
 def test_an_interrupted_run_goes_on_to_the_same_result(calls: int, tmp_path: Path) -> None:
-    """The state of the drive is taken up where the last finished experiment left it."""
+    """The drive's state is restored from the last finished experiment."""
     drive = small(0.3)
     share = 1.2
     whole = found_of(SimulatedBox(drive, tmp_path), share)
@@ -184,7 +184,7 @@ def test_an_interrupted_run_goes_on_to_the_same_result(calls: int, tmp_path: Pat
     second = SimulatedBox(drive, folder / "experiments", state=state)
     again = identify(second, planned, store, kept=second.keep)
     assert again.inferred == whole.inferred
-    # As files have them, where a tuple is a list.
+    # Compared as JSON, where a tuple is a list.
     assert json.dumps(again.facts) == json.dumps(whole.facts)
 
 
@@ -269,7 +269,7 @@ def test_a_killed_run_is_resumed_and_leaves_nothing(number: signal.Signals, seco
     time.sleep(seconds / 4)
     killed.send_signal(number)
     killed.wait(60)
-    # What the next run finds of a write that was cut off.
+    # Leftovers of an interrupted write, which the next run finds.
     make(tmp_path / "out/.writing-cut-off")
     (tmp_path / "out/experiments/.writing-cut-off").write_text("{")
     subprocess.run([*line, "--resume"], cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
@@ -281,7 +281,7 @@ def test_a_killed_run_is_resumed_and_leaves_nothing(number: signal.Signals, seco
 
 
 def test_intervals_begin_where_a_host_adds_nothing() -> None:
-    """Also where two causes add time, the shape that extrapolates worst."""
+    """Even if two causes add time, the shape that extrapolation estimates worst."""
     draw = np.random.default_rng(7)
     found = [beginning(50 + draw.exponential(0.7, 400) + np.abs(draw.normal(0, 0.25, 400))) for _ in range(200)]
     assert np.mean([each.low <= 50 <= each.high for each in found]) > 0.65
@@ -293,7 +293,7 @@ def test_units_whose_delays_only_repeat_are_found() -> None:
     draw = np.random.default_rng(3)
     spent = 1e-3 * (1 + 0.02 * draw.random(1200))
     spent[::24] *= draw.uniform(1.5, 40, 50)
-    # What garbage collection adds here and there.
+    # Delays that garbage collection adds at random places.
     spent[draw.integers(0, 1200, 60)] *= draw.uniform(1, 60, 60)
     found = overwrite._repeated(spent, 1 << 20)
     assert found is not None
@@ -306,7 +306,7 @@ def test_units_whose_delays_only_repeat_are_found() -> None:
 def test_a_file_is_written_by_real_fio_and_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = make(tmp_path / "here")
     monkeypatch.chdir(tmp_path)
-    # Only the first experiment begins: thousands of single reads take their time.
+    # Only the first experiment starts: thousands of single reads take a while.
     call("identify", *f"--on {place} --size 64MiB --budget 1x --minutes 0.0001 --output out".split())
     assert not list(place.iterdir())
     result = json.loads((tmp_path / "out/result.json").read_text())

@@ -1,4 +1,4 @@
-"""Does the library do what the command does, refuse what it refuses, and show its results?"""
+"""Does the library return the results and errors of the commands, and display its results?"""
 
 import importlib
 import inspect
@@ -72,9 +72,8 @@ def test_names_and_defaults_are_those_of_the_command(name: str) -> None:
 
 
 def test_each_name_stays_a_function_whatever_was_imported_before() -> None:
-    """`ssdlab.replay` was a package too. Python sets a package's name on its parent when it is imported, so that the
-    function was gone as soon as anything had imported the package.
-    """
+    """A regression: `ssdlab.replay` was a package too. Python sets a package's name on its parent at import, so that
+    the function was replaced as soon as the package was imported."""
     program = (
         "import pkgutil, importlib, ssdlab\n"
         "for each in pkgutil.iter_modules(ssdlab.__path__):\n"
@@ -86,7 +85,7 @@ def test_each_name_stays_a_function_whatever_was_imported_before() -> None:
 
 @pytest.mark.parametrize(("op", "said"), [(7, "7"), (7.0, "7"), ("7", "7"), (-0.1, "negative"), (float("nan"), "nan")])
 def test_a_share_is_refused_as_the_command_refuses_it(op: Any, said: str, program: Program) -> None:
-    """`op=7` was taken for 700 %, where the command says that 7 is ambiguous."""
+    """A regression: `op=7` was taken for 700 %, while the command rejects 7 as ambiguous."""
     with pytest.raises(ssdlab.InputError, match=said):
         ssdlab.drive("textbook", op=op)
     with pytest.raises(ssdlab.InputError, match=said):

@@ -1,4 +1,4 @@
-"""Do the notebooks run from top to bottom as they are, and show what they promise?"""
+"""Do the notebooks run from start to end, and show the documented results?"""
 
 from pathlib import Path
 

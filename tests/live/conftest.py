@@ -1,4 +1,4 @@
-"""What the tests of the live page share: the page of a small drive, served in this process or as a program."""
+"""Fixtures for the live page: the page of a small drive, served in this process or as a program."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,7 +15,7 @@ from ssdlab.live.serving import live_server
 from ssdlab.live.workbench import Start
 from waiting import SECONDS_MAX
 
-# Playwright's own five seconds are too few on a machine that is busy with other tests.
+# Playwright's default of five seconds is too short on a machine that is busy with other tests.
 expect.set_options(timeout=SECONDS_MAX * 1000)
 
 Serve = Callable[..., LiveServer]
@@ -31,7 +31,7 @@ def small_drive(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture
 def serve(small_drive: str, tmp_path: Path) -> Iterator[Serve]:
-    """Serves the small drive, standing still; `drives` takes others."""
+    """Serves the small drive, paused; `drives` selects others."""
     with_block = []
 
     def start(drives: tuple[str, ...] = (small_drive,), **options: object) -> LiveServer:
@@ -50,7 +50,7 @@ def serve(small_drive: str, tmp_path: Path) -> Iterator[Serve]:
 
 @pytest.fixture
 def new_page(browser: Browser) -> Iterator[Callable[..., Page]]:
-    """Makes pages of the browser, which are closed afterwards."""
+    """Opens pages in the browser and closes them at the end."""
     pages = []
 
     def make(**options: Any) -> Page:
@@ -69,7 +69,7 @@ Open = Callable[..., Page]
 
 @pytest.fixture
 def open_page(new_page: Callable[..., Page]) -> Iterator[Open]:
-    """Opens the page of a server, and waits for what tells that it is there. What the console says is an error."""
+    """Opens the page of a server and waits until it is ready. Console messages are errors."""
     said: list[str] = []
     pages = []
 

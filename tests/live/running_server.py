@@ -1,4 +1,4 @@
-"""A server of the live page that answers in a thread of the test."""
+"""Runs a server of the live page in a thread of the test."""
 
 import threading
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from waiting import SECONDS_MAX
 
 @contextmanager
 def running(server: LiveServer) -> Iterator[LiveServer]:
-    """The server answers in a thread of its own until the end of the block; its session too is ended."""
+    """Runs the server in a thread until the end of the block, then ends its session too."""
     ready = threading.Event()
     thread = threading.Thread(target=server.run, args=(ready.set,))
     thread.start()

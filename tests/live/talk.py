@@ -1,4 +1,4 @@
-"""A page without a browser: speaks to the server as the page's script does."""
+"""A page without a browser: communicates with the server as the page's script does."""
 
 import json
 from contextlib import AbstractContextManager, ExitStack
@@ -13,7 +13,7 @@ from waiting import SECONDS_MAX
 
 
 class Page(AbstractContextManager["Page"]):
-    """One connection; what came in by kind, the newest of each."""
+    """One connection. Stores the newest received message of each kind."""
 
     def __init__(self, server: LiveServer) -> None:
         parts = urlsplit(server.address)
@@ -31,7 +31,7 @@ class Page(AbstractContextManager["Page"]):
         self._stack.close()
 
     def hear(self) -> str:
-        """Takes in one message and says its kind. Pictures are acknowledged."""
+        """Receives one message and returns its kind. Pictures are acknowledged."""
         message = self.socket.recv(SECONDS_MAX)
         if isinstance(message, bytes):
             form, drive, view, number, marks, cells = HEADER.unpack_from(message)
@@ -55,7 +55,7 @@ class Page(AbstractContextManager["Page"]):
         return self.newest.get(kind)
 
     def ask(self, name: str, /, **arguments: Any) -> dict[str, Any]:
-        """Gives a command and waits for its answer."""
+        """Sends a command and waits for its answer."""
         self._id += 1
         self.socket.send(json.dumps({"id": self._id, "do": name, "with": arguments}))
         while (reply := self.until("reply"))["id"] != self._id:
@@ -63,14 +63,14 @@ class Page(AbstractContextManager["Page"]):
         return dict(reply)
 
     def do(self, name: str, /, **arguments: Any) -> Any:
-        """As `ask`, of a command that is carried out."""
+        """Like `ask`, for a command that must succeed."""
         reply = self.ask(name, **arguments)
         assert reply["ok"], reply["message"]
         return reply["value"]
 
     def figures(self, drive: int = 0) -> dict[str, Any]:
-        """Figures that were counted after this call began."""
-        # What lies in the socket is older than the answer; one count may be under way.
+        """Figures that were computed after this call began."""
+        # Messages already in the socket are older than the answer; one computation can be in progress.
         self.ask("nothing")
         self.until("figures")
         figures: dict[str, Any] = self.until("figures")["drives"][drive]

@@ -1,4 +1,4 @@
-"""The live page for people with a screen reader, a keyboard or weak sight: axe-core finds nothing serious."""
+"""The live page for users with a screen reader, a keyboard or weak sight: axe-core finds nothing serious."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""What is no request and no frame: is it said in a line at most, and do other pages go on?"""
+"""Invalid requests and frames: does each cause at most one line of output, and do other pages continue?"""
 
 import os
 import socket
@@ -17,7 +17,7 @@ _MASK = b"\0\0\0\0"
 
 
 def frame(payload: bytes, code: int = 1, length: int | None = None) -> bytes:
-    """A frame of a client; one may announce more than it has."""
+    """A frame of a client; `length` can announce more than the payload."""
     size = len(payload) if length is None else length
     if size < 126:
         head = bytes([0x80 | code, 0x80 | size])
@@ -29,7 +29,7 @@ def frame(payload: bytes, code: int = 1, length: int | None = None) -> bytes:
 
 
 def opened(server: LiveServer) -> socket.socket:
-    """A connection on which frames may follow."""
+    """A connection after the handshake, ready for frames."""
     parts = urlsplit(server.address)
     lines = [
         f"GET {parts.path}socket HTTP/1.1",
@@ -65,12 +65,12 @@ def opened(server: LiveServer) -> socket.socket:
 def test_broken_frames_are_said_in_a_line_at_most(
     sent: bytes, serve: Serve, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Bytes that are no UTF-8, and brackets without end, left tracebacks of 60 lines on the terminal."""
+    """A regression: invalid UTF-8 and endlessly nested brackets caused tracebacks of 60 lines on the terminal."""
     server = serve()
     with opened(server) as connection:
         connection.sendall(sent)
         connection.shutdown(socket.SHUT_WR)
-        # Until the server has closed it too, and so has taken notice.
+        # Waits until the server has closed the connection, and so has processed the input.
         while connection.recv(1 << 16):
             pass
     with Page(server) as page:

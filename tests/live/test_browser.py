@@ -1,4 +1,4 @@
-"""Every control in a real browser, checked against the engine's own counters; no word on the console."""
+"""Every control in a real browser, checked against the engine's counters; the console stays empty."""
 
 import json
 import re
@@ -28,31 +28,31 @@ def bench_of(server: LiveServer) -> Workbench:
 
 
 def counted(server: LiveServer, drive: int = 0) -> dict[str, Any]:
-    """What the engine has counted, asked past the page."""
+    """The engine's counters, read without the page."""
     session = bench_of(server).session
     return session.outcome(drive)["ledger"] | {"requests": sum(session.issued(drive))}
 
 
 def job_of(server: LiveServer) -> dict[str, Any]:
-    """The last job that the engine was told of."""
+    """The last job given to the engine."""
     jobs = bench_of(server).session.specification(0).jobs
-    # Between the end of what was not begun and the next there may be none.
+    # Between the end of the old jobs and the next one there can be none.
     return defaultdict(lambda: None, jobs[-1] if jobs else {})
 
 
 def shows(page: Page, figure: str, value: object, drive: int = 0) -> None:
-    """The page comes to show a figure, in full."""
+    """Waits until the page shows a figure, with all digits."""
     cell = page.locator(f'[data-figure="{figure}"][data-drive="{drive}"]')
     expect(cell).to_have_attribute("data-value", str(value))
 
 
 def slide(page: Page, control: str, value: float) -> None:
-    """Moves a slider. The server hears of it once the slider has rested a while: `settle` waits for that."""
+    """Moves a slider. The server is notified after the slider has rested a while; `settle` waits for that."""
     page.locator(f"#{control}").fill(str(value))
 
 
 def settle(page: Page, holds: Callable[[], bool]) -> None:
-    """Waits until something holds of the server, while the page goes on."""
+    """Waits for a condition on the server while the page continues to run."""
     until = time.monotonic() + SECONDS_MAX
     while not holds():
         assert time.monotonic() < until, "it did not come to hold"
@@ -60,7 +60,7 @@ def settle(page: Page, holds: Callable[[], bool]) -> None:
 
 
 def drawn(page: Page) -> None:
-    """Waits for two more pictures: what was asked for before is in the second for certain."""
+    """Waits for two more pictures: the second certainly includes all earlier requests."""
     canvas = page.locator(".picture canvas[data-drawn]").first
     for _ in range(2):
         expect(canvas).not_to_have_attribute("data-drawn", str(canvas.get_attribute("data-drawn")))
@@ -79,7 +79,7 @@ def test_run_pause_step_reset(serve: Serve, open_page: Open) -> None:
     page.click("#run")
     expect(page.locator("#run")).to_have_text("Run")
     settle(page, lambda: not session.is_running)
-    # What was under way ends a moment later.
+    # The step in progress ends a moment later.
     session.pause()
     shows(page, "host-written", counted(server)["host_written_bytes"])
     ledger = counted(server)
@@ -219,7 +219,7 @@ def test_the_power_is_cut_and_the_recovery_shown(serve: Serve, open_page: Open) 
     recovery = page.locator("#recovery")
     settle(page, lambda: bench_of(server).recovery is not None)
     assert not bench_of(server).session.is_running
-    # Each step in its turn, then the drive goes on. A browser that is kept waiting leaves steps out.
+    # Each step in turn, then the drive continues. A slow browser skips steps.
     expect(recovery).to_have_attribute("data-phase", "over")
     phases = page.evaluate("window.phases")
     assert phases == [phase for phase in ("off", "checkpoint", "scan", "over") if phase in phases]
@@ -294,7 +294,8 @@ def test_time_axis_and_missing_clock(serve: Serve, open_page: Open) -> None:
 
 
 def test_the_line_of_theory_is_broken_where_there_is_none(serve: Serve, open_page: Open) -> None:
-    """It once ran straight from the last value of one job to the first of another, over what no closed form knows."""
+    """A regression: it connected the last value of one job to the first of another, across values without a closed
+    form."""
     lines = open_page(serve()).evaluate("""async () => {
         const { Charts } = await import(new URL("charts.js", document.querySelector("script[type=module]").src));
         const charts = new Charts(document.createElement("div"), ["host_written_bytes", "theory", "free"], []);
@@ -310,7 +311,7 @@ def test_the_line_of_theory_is_broken_where_there_is_none(serve: Serve, open_pag
 
 
 def test_the_header_says_what_is_in_use(serve: Serve, open_page: Open) -> None:
-    """It once spoke of the whole drive, whatever the sliders said."""
+    """A regression: it described the whole drive, whatever the sliders selected."""
     page = open_page(serve())
     header = page.locator("#what")
     expect(header).to_contain_text("58.7 MB in use, 14.3 % over-provisioning")
@@ -388,7 +389,7 @@ def test_every_width_and_scheme(serve: Serve, open_page: Open, scheme: str, widt
 
 
 def test_names_for_those_who_listen(serve: Serve, open_page: Open) -> None:
-    """Every control and picture has a name that a screen reader says."""
+    """Every control and picture has a name for screen readers."""
     page = open_page(serve())
     nameless = page.evaluate("""() => [...document.querySelectorAll("button, input, select, canvas")]
       .filter((element) => element.checkVisibility())

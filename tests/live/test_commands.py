@@ -1,4 +1,4 @@
-"""What every command does to the drives, by the engine's own counters; and that a wrong one does nothing."""
+"""The effect of every command on the drives, by the engine's counters; an invalid command has no effect."""
 
 import time
 from collections.abc import Callable
@@ -35,7 +35,7 @@ def test_run_goes_at_the_speed_that_is_set_until_pause(serve: Serve) -> None:
         page.do("pause")
         seconds = time.monotonic() - began
         still = page.figures()["requests"]
-        # A slow machine does less; that it is no less otherwise, the tests of sessions say, by a clock of their own.
+        # A slow machine does less. The tests of sessions check the lower bound, with a simulated clock.
         assert still <= 2000 * seconds + 1
         time.sleep(0.3)
         assert page.figures()["requests"] == still
@@ -107,7 +107,7 @@ def test_every_view_has_a_byte_for_each_erase_unit(serve: Serve) -> None:
         for number, view in enumerate(VIEWS):
             page.do("view", by=view)
             page.pictures.clear()
-            # Two may be under way that were made while the drive was at work.
+            # Two pictures from before the pause can be in transit.
             while len(page.pictures) < 4:
                 page.hear()
             assert page.pictures[-1][1] == number
@@ -117,14 +117,14 @@ def test_every_view_has_a_byte_for_each_erase_unit(serve: Serve) -> None:
 
 
 def test_pictures_wait_until_the_last_one_was_drawn(serve: Serve) -> None:
-    """A page in a hidden tab draws nothing; pictures must not pile up for it."""
+    """A page in a hidden tab draws nothing; pictures must not accumulate for it."""
     with Page(serve()) as page:
         page.do("run")
         while not page.pictures:
             page.hear()
         page.pictures.clear()
         kinds: list[type] = []
-        # Figures come once in three pictures, so that ten of them leave time for thirty.
+        # Figures come with every third picture, so ten of them leave time for thirty pictures.
         while kinds.count(str) < 10:
             kinds.append(type(page.socket.recv(SECONDS_MAX)))
         assert kinds.count(bytes) <= 2
@@ -172,7 +172,7 @@ def test_what_is_wrong_is_said_and_changes_nothing(
         assert message in reply["message"]
         after = page.figures()
         assert {**after, "since": None} == {**before, "since": None}
-        # Theory's line comes once its formulas are loaded, whatever a page does.
+        # Theory's line appears once its formulas are loaded, independent of the page.
         assert {**page.status(), "expectations": None} == {**status, "expectations": None}
 
 
@@ -195,7 +195,7 @@ def test_shipped_job_files_can_be_started(serve: Serve) -> None:
 
 
 def test_the_package_has_the_repositorys_job_files() -> None:
-    """As copies: links do not survive every way in which sources travel, and then hold a path and no job."""
+    """As copies: some ways of distributing sources do not preserve links, and replace them by files with a path."""
     files = sorted((Path(__file__).parents[2] / "jobs").glob("*.fio"))
     assert {file.stem: file.read_text() for file in files} == {job.name: job.text for job in shipped_jobs().values()}
 
@@ -210,7 +210,8 @@ def test_the_drive_stands_still_while_its_recovery_is_shown(serve: Serve) -> Non
         (loss,) = status["recovery"]["drives"]
         assert not status["recovery"]["is_real"] and status["recovery"]["goes_on"]
         assert loss["checkpoint_ns"] + loss["scan_ns"] == loss["duration_ns"] > 0
-        # One page of each erase unit, and all 64 of those in full; the last of them may not be full.
+        # One page of each erase unit, and all 64 pages of those scanned in full; the last of these can be partly
+        # filled.
         least, most = (256 + 63 * (len(loss["scanned_in_full"]) + more) for more in (-1, 1))
         assert least <= loss["scanned_pages"] <= most
         assert loss["checkpoint_units"] > 0
@@ -221,7 +222,7 @@ def test_the_drive_stands_still_while_its_recovery_is_shown(serve: Serve) -> Non
         page.do("cut-power")
         page.do("power-on")
         assert not page.status()["running"]
-        # What was shown is no part of the session: its command line is the same as without.
+        # The demonstration is not part of the session: its command line is the same as without it.
         (session,) = page.do("share")
         assert "power" not in session["job_file"]
 

@@ -1,4 +1,4 @@
-"""Who is answered and who is not: without the token nothing, from another origin nothing, by another name nothing."""
+"""Access control: no answer without the token, from another origin, or for another host name."""
 
 import http.client
 import socket
@@ -16,7 +16,7 @@ Serve = Callable[..., LiveServer]
 
 
 def status_of(server: LiveServer, path: str, **headers: str) -> tuple[int, bytes]:
-    """What a request gets; `host` replaces the header that would be sent."""
+    """Sends a request and returns the status and the body; `host` replaces the default header."""
     parts = urlsplit(server.address)
     connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=SECONDS_MAX)
     connection.putrequest("GET", path, skip_host=True)
@@ -49,7 +49,7 @@ def test_other_names_and_origins_are_refused(serve: Serve) -> None:
     here = f"http://{parts.netloc}"
     assert status_of(server, parts.path, origin=here)[0] == 200
     assert status_of(server, parts.path, host=f"localhost:{parts.port}")[0] == 200
-    # A name of someone else that leads here, as after DNS rebinding.
+    # A foreign name that resolves to this address, as after DNS rebinding.
     assert status_of(server, parts.path, host=f"attacker.example:{parts.port}") == (404, b"")
     assert status_of(server, parts.path, host="127.0.0.1") == (404, b"")
     for origin in ("http://attacker.example", "null", f"http://localhost:{parts.port}", f"https://{parts.netloc}"):

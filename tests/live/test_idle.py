@@ -1,4 +1,4 @@
-"""No page, no simulation: the drives stand still while nobody looks, and everybody is told."""
+"""Without a page there is no simulation: the drives pause while no page is open, and pages are notified."""
 
 import time
 from collections.abc import Callable
@@ -39,7 +39,7 @@ def test_drives_work_only_while_a_page_is_open(
         page = open_page(server)
         wait_for("requests", lambda: issued(server) > 1000)
         expect(page.locator("#run")).to_have_text("Pause")
-        # The drive had not begun, so it has not been kept from anything.
+        # The drive had not started, so nothing was interrupted.
         expect(page.locator("#notice")).to_be_hidden()
         page.close()
         wait_for("the second rest", lambda: len(rests) == 2)
@@ -51,7 +51,7 @@ def test_drives_work_only_while_a_page_is_open(
 
 
 def test_what_is_given_while_nobody_looks_waits(small_drive: str) -> None:
-    """A reset makes a new session, which is watched no more than the one before."""
+    """A reset creates a new session, which is not watched either."""
     bench = Workbench(Start((DriveChoice(name=small_drive),), timed=False), Session)
     try:
         bench.set_watched(False)

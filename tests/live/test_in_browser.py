@@ -1,6 +1,6 @@
-"""The live page without a server: what its worker asks of the engine is what `ssdlab live` would ask.
+"""The live page without a server: its worker sends the engine the same input as `ssdlab live`.
 
-Needs node. Whether the engine itself gives the same bytes in the browser, `make site` checks, which builds it.
+Needs node. `make site`, which builds the engine for the browser, checks that it returns the same bytes there.
 """
 
 import json
@@ -23,7 +23,7 @@ from ssdlab.workloads.jobs.seeds import clone_seed
 
 ROOT = Path(__file__).parents[2]
 NODE = shutil.which("node")
-# Chosen so that each control is at more than one place.
+# Chosen so that each control has more than one value.
 WORKLOADS = [
     Controls(),
     Controls(kind="sequential", block_bytes=131072, iodepth=1),
@@ -34,14 +34,14 @@ WORKLOADS = [
 PARTITIONS = [100, 77, 30]
 USER_BYTES = 7_501_623_296
 SCALES = [Fraction(1), Fraction(1, 64)]
-# Of the controls' workloads (`site/live/jobs.js`).
+# For the controls' workloads (`site/live/jobs.js`).
 ENDLESS_BYTES = 1 << 50
 
 pytestmark = pytest.mark.skipif(NODE is None, reason="node is not installed")
 
 
 def in_node(script: str, given: object) -> Any:
-    """What the script gives for what it is given, both as JSON."""
+    """Runs a script in node with an input and returns its output, both as JSON."""
     assert NODE is not None
     text = f"import {{ exactly }} from '{ROOT}/site/live/engine.js';\n{script}"
     command = [NODE, "--input-type=module", "--eval", text]
@@ -120,7 +120,7 @@ process.stdout.write(JSON.stringify(all).replace(/"#(\\d+)"/g, '$1'));
 
 
 def test_the_line_of_theory_is_that_of_the_installed_program() -> None:
-    """Where the browser has one; it has none for skewed writes."""
+    """Where the browser has a line; it has none for skewed writes."""
     drive = resolve(load("generic-tlc-480"), scale=Fraction(1, 64))
     specification = drive.specification()
     victims = ["greedy", "fifo", "random", "d-choices", "cost-benefit"]

@@ -1,4 +1,4 @@
-"""`ssdlab live` as a program: it ends with Ctrl-C and nothing else, leaves nothing, and says what is wrong in words."""
+"""`ssdlab live` as a program: it ends only with Ctrl-C, leaves nothing behind, and describes errors in words."""
 
 import os
 import re
@@ -38,7 +38,7 @@ def test_closing_the_browser_ends_nothing_and_ctrl_c_everything(
         page.goto(address)
         page.wait_for_selector(".picture canvas[data-drawn]")
         page.close()
-        # The first answer may come before it has noticed that the page is gone.
+        # The first answer can come before the server has noticed that the page is closed.
         for _ in range(3):
             assert urlopen(address, timeout=SECONDS_MAX).status == 200
         assert program.poll() is None
@@ -46,7 +46,7 @@ def test_closing_the_browser_ends_nothing_and_ctrl_c_everything(
         page = new_page()
         page.goto(address)
         page.wait_for_selector(".picture canvas[data-drawn]")
-        # As those do who are in a hurry.
+        # Two signals in quick succession, as impatient users send.
         program.send_signal(signal.SIGINT)
         program.send_signal(signal.SIGINT)
         _, err = program.communicate(timeout=SECONDS_MAX)
@@ -54,7 +54,7 @@ def test_closing_the_browser_ends_nothing_and_ctrl_c_everything(
         program.kill()
         program.wait()
     assert program.returncode == 0
-    # Said only where no page was open for some seconds, as on a busy machine.
+    # Printed only if no page was open for some seconds, for example on a busy machine.
     lines = [line for line in err.splitlines() if not line.startswith("no page is open")]
     assert lines == ["only this machine can open the page; press Ctrl-C to end", "stopping"]
     assert of_group(program.pid) == []
@@ -63,7 +63,7 @@ def test_closing_the_browser_ends_nothing_and_ctrl_c_everything(
 
 @pytest.mark.parametrize(("page", "script"), [("index.html", "main.js"), ("sweep.html", "sweep.js")])
 def test_a_page_asks_for_all_its_scripts_at_once(page: str, script: str) -> None:
-    """Otherwise the browser learns of each only when it has read those that need it."""
+    """Otherwise the browser discovers each script only after reading those that import it."""
     files = {name: content.decode() for name, content in page_files().items()}
     needed, unread = set[str](), [script]
     while unread:
@@ -85,13 +85,13 @@ def test_reloads_leave_no_thread_and_no_page(serve: Serve, new_page: Callable[..
         page.reload(wait_until="domcontentloaded")
     page.wait_for_selector(".picture canvas[data-drawn]")
     wait_for("one page is left", lambda: server.pages == 1)
-    # The browser keeps some connections for later, which the server closes after a while.
+    # The browser keeps some connections open, which the server closes after a while.
     wait_for("their sockets are closed", lambda: open_files() <= files + 4)
     assert own_threads() <= threads
 
 
 def own_threads() -> set[threading.Thread]:
-    """But for the event loop's workers, which come as they are needed up to a number that depends on the machine."""
+    """All threads except the event loop's workers, whose number depends on the machine."""
     return {thread for thread in threading.enumerate() if not thread.name.startswith("asyncio_")}
 
 

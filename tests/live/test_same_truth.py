@@ -1,4 +1,4 @@
-"""The figures on the page are those of `ssdlab run` with the command line that the page offers, to the last digit."""
+"""The figures on the page equal those of `ssdlab run` with the command line that the page offers, to the last digit."""
 
 import json
 import shlex
@@ -20,7 +20,7 @@ RunOf = Callable[[dict[str, str]], dict[str, Any]]
 
 @pytest.fixture
 def run_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> RunOf:
-    """What the offered command line gives, as JSON, run where its job file is."""
+    """The result of the offered command line as JSON, run in the folder of its job file."""
     monkeypatch.chdir(tmp_path)
 
     def run(session: dict[str, str]) -> dict[str, Any]:
@@ -71,7 +71,7 @@ def test_two_drives_get_the_same_requests(serve: Serve, small_drive: str, run_of
         page.do("drives", drives=[{"name": small_drive}, {"name": small_drive, "op": 0.5, "victim": "fifo"}])
         page.do("speed", requests_per_second=40_000)
         page.do("run")
-        # Enough that both clean.
+        # Enough that both drives collect garbage.
         while page.figures()["requests"] < 25_000:
             pass
         page.do("workload", workload={"skew": 0.8})

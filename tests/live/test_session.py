@@ -1,5 +1,5 @@
-"""Does a session do what it is told, at the speed that it is told; and does what it says of itself, run from the start,
-give the same bytes?"""
+"""Does a session follow its commands and its speed, and does its description, run from the start, give the same
+bytes?"""
 
 import json
 import threading
@@ -30,7 +30,7 @@ ENDLESS = "norandommap\nio_size=1p\n"
 
 @pytest.fixture
 def specify(tmp_path: Path) -> Callable[..., Specification]:
-    """A specification of a job file on a small drive; `settings` are those of `--set`."""
+    """A specification from a job file on a small drive; `settings` are those of `--set`."""
     (tmp_path / "small.toml").write_text(drive_file("small", blocks=160, pages=64, user_bytes=USER_BYTES))
 
     def make(text: str, *, timed: bool, settings: dict[str, str] | None = None) -> Specification:
@@ -108,7 +108,7 @@ def test_what_is_paused_stands_still_and_a_step_is_exact(specify: Callable[..., 
 def test_the_speed_is_what_was_asked_for(
     specify: Callable[..., Specification], monkeypatch: pytest.MonkeyPatch, requests_per_second: int
 ) -> None:
-    """By a clock that the test sets: what is due by then is issued, but for a heap that is not full, and no more."""
+    """With a simulated clock: requests due by then are issued, unless a heap is not full, and no more."""
     clock = SimpleNamespace(seconds=1000.0)
     monkeypatch.setattr(session_module, "time", SimpleNamespace(monotonic=lambda: clock.seconds))
     heap = max(1, int(requests_per_second * session_module._HEAP_SECONDS))
@@ -119,7 +119,7 @@ def test_the_speed_is_what_was_asked_for(
             clock.seconds = 1000.0 + due / requests_per_second
             wait_for_requests(session, due - heap + 1)
             assert session.figures(0)["requests"] <= due
-        # What could not be done in time is not made up for.
+        # Requests that could not be issued in time are not made up for.
         before = session.figures(0)["requests"]
         clock.seconds += 3600
         wait_for_requests(session, before + 1)
@@ -145,7 +145,7 @@ def test_two_drives_get_the_same_requests(specify: Callable[..., Specification],
 
 
 def test_a_smaller_partition_is_a_trim_and_jobs_of_its_size(specify: Callable[..., Specification]) -> None:
-    """What a user does who repartitions a drive: trim what is behind, then use less."""
+    """Models the repartitioning of a drive: trims the end, then uses a smaller part."""
     uniform = "rw=randwrite\nnorandommap\nio_size=320m\n"
     with session_of(specify(f"[fill]\nrw=write\nbs=128k\n[a]\nstonewall\n{uniform}", timed=False)) as session:
         session.run()
@@ -161,7 +161,7 @@ def test_a_smaller_partition_is_a_trim_and_jobs_of_its_size(specify: Callable[..
         wait_for("all jobs are done", lambda: session.is_finished)
         less = session.figures(0)
     erase_unit_units = whole["capacity"]["units_per_erase_unit"]
-    # One erase unit is the reserve, half of the open one is not full on average: as docs/theory.md counts.
+    # One erase unit is the reserve, and half of the open one is not full on average, as in docs/theory.md.
     usable_units = whole["capacity"]["physical_units"] - 1.5 * erase_unit_units
     for figures, live_bytes in ((whole, USER_BYTES), (less, USER_BYTES * 3 // 4)):
         assert figures["capacity"]["live_units"] == live_bytes / 4096
@@ -197,7 +197,7 @@ def test_a_drive_that_wears_out_says_so(specify: Callable[..., Specification]) -
 
 
 def test_any_thread_may_ask_while_the_drive_is_at_work(specify: Callable[..., Specification]) -> None:
-    """None waits for ever, though the drive never rests, nor is one answered with what another asked."""
+    """No query waits forever, although the drive never rests, and none receives the answer of another."""
     answered: list[int] = []
     with session_of(specify(f"[a]\nrw=randwrite\n{ENDLESS}", timed=True)) as session:
         session.run()
@@ -226,5 +226,5 @@ def test_sessions_leave_no_thread(specify: Callable[..., Specification]) -> None
     for _ in range(20):
         with session_of(specification) as session:
             session.run()
-    # Not how many there are: those of other tests of this process may end meanwhile.
+    # Compares threads, not their number: those of other tests can end meanwhile.
     assert not set(threading.enumerate()) - before

@@ -1,4 +1,4 @@
-"""The page of a sweep that runs beside it: how far it is, and pictures of what is kept, from finished files alone."""
+"""The page of a running sweep: its progress, and charts of its results, from finished files alone."""
 
 import re
 import subprocess
@@ -54,7 +54,7 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def some_kept(file: Path) -> Callable[[int], Dataset]:
-    """Runs and keeps so many of the sweep's first runs."""
+    """Runs and stores the given number of the sweep's first runs."""
 
     def keep(count: int) -> Dataset:
         dataset = Dataset(str(file.parent / "kept"))
@@ -87,7 +87,7 @@ def test_only_what_is_whole_and_of_this_sweep_counts(file: Path, some_kept: Call
     values = [point for lines in panels.values() for points in lines.values() for point in points]
     assert min(low for _, _, low, _ in values) == rows["waf"].min()
     assert max(high for *_, high in values) == rows["waf"].max()
-    # All of the sweep's lines and panels have their place from the first result on.
+    # All lines and panels of the sweep have their places from the first result on.
     assert len(panels) == 2 and all(len(lines) == 2 for lines in panels.values())
     assert shown["x"] is not None and (shown["x"]["low"], shown["x"]["high"]) == (0.1, 0.3)
 
@@ -101,7 +101,7 @@ def test_a_damaged_file_is_named_and_the_rest_is_shown(file: Path, some_kept: Ca
     shown = state.plain()
     assert (shown["kept"], shown["read"]) == (3, 2)
     assert key in shown["damaged"][0]
-    # The sweep runs it again once it is removed.
+    # The sweep repeats the run after its file is removed.
     dataset.remove(key)
     state.look()
     assert state.plain()["damaged"] == []

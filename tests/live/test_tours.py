@@ -1,4 +1,4 @@
-"""Tours: every step can be taken, and at the end the page's figures are those of the command line that it offers."""
+"""Tours: every step can be executed, and at the end the page's figures equal those of the offered command line."""
 
 import json
 import shlex
@@ -16,7 +16,7 @@ from talk import Page
 Serve = Callable[..., LiveServer]
 
 STUDIES = {"pny", "fusion-io", "fragmentation", "blog", "sandforce"}
-# Of each step, as many as show it at work without making a test of minutes.
+# Requests per step: enough to show it, few enough for a short test.
 REQUESTS = 4000
 
 
@@ -31,7 +31,6 @@ def test_there_is_a_tour_for_each_study_and_one_on_write_amplification() -> None
 def test_a_tour_ends_in_what_its_command_line_gives(
     serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
-    # At a hundredth of the speed that tours go at, so that the run of the command line is short too.
     monkeypatch.chdir(tmp_path)
     with Page(serve()) as page:
         for step in range(len(tours()[name].steps)):

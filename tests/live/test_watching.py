@@ -1,4 +1,4 @@
-"""The page on a drive that another process serves: it shows what programs do to it, and steers nothing."""
+"""The page on a drive that another process serves: it shows the drive's activity and cannot control it."""
 
 import signal
 import subprocess
@@ -19,7 +19,7 @@ from waiting import SECONDS_MAX
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    """Where the drive is served."""
+    """The socket at which the drive is served."""
     return tmp_path / "drive.sock"
 
 
@@ -65,7 +65,7 @@ def test_its_power_is_really_cut(served: LiveServer) -> None:
             page.do("cut-power")
             recovery = page.status()["recovery"]
             assert recovery["is_real"] and recovery["number"] == number
-            # Nothing was written: one page of each erase unit.
+            # Nothing was written: one page of each erase unit is scanned.
             (loss,) = recovery["drives"]
             assert (loss["scanned_pages"], loss["scanned_in_full"], loss["checkpoint_units"]) == (256, [], 0)
         page.do("power-on")

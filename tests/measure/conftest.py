@@ -1,4 +1,4 @@
-"""What tests of measuring share: simulated drives that are served beside them, and are always taken away."""
+"""Fixtures for measurements: simulated drives that are served next to the tests and always removed."""
 
 from served import serve
 

@@ -1,4 +1,4 @@
-"""How tests of measuring talk of served drives, and call the program as a user does."""
+"""Helpers for tests of measurements: served drives, and calls of the program as a user makes them."""
 
 import json
 import subprocess
@@ -30,13 +30,13 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
 
 
 def serial_of(mount: Mount) -> str:
-    """By which the loop device of a served drive may be destroyed."""
+    """The name that authorizes destroying the loop device of a served drive."""
     status = mount.drive.stat()
     return f"loop:{status.st_ino}:{status.st_size}"
 
 
 def on(mount: Mount) -> list[str]:
-    """The options that let a command destroy what is on the served drive."""
+    """The options that allow a command to destroy the data on the served drive."""
     assert mount.loop
     return ["--on", mount.loop, "--destroy-data-on", serial_of(mount)]
 

@@ -1,7 +1,7 @@
-"""The first study's steps on a real drive, with runs that end after so many requests instead of seconds.
+"""The first study's steps on a real drive, with runs that end after a number of requests instead of seconds.
 
-How much a run of seconds writes depends on the machine that the tests run on. As a program, `DEVICE SERIAL FOLDER`, it
-carries them out; a process of its own, because its mounts are.
+The amount written in a given time depends on the machine. Runs as a program, `DEVICE SERIAL FOLDER`, because its mounts
+belong to the process.
 """
 
 import sys
@@ -15,8 +15,8 @@ from ssdlab.studies.over_provisioning_blog.real import REAL
 from ssdlab.targets.device.place import Permission
 
 RUNS = 2
-# A quarter of the drive of these tests in blocks of 16 KiB. After a hundred writes each of the 128 files is
-# synchronized, which counts as an event.
+# A quarter of the test drive in blocks of 16 KiB. After a hundred writes each of the 128 files is synchronized, which
+# counts as an event.
 _EVENTS = 4096 // 100 * 228
 
 
@@ -27,7 +27,7 @@ def _points(setting: Setting) -> Sequence[Point]:
             replace(step, text=step.text.replace("--time=2", f"--time=0 --events={_EVENTS}")) for step in point.steps
         ]
         preparation = [step for step in steps if not step.shown]
-        # sysbench's seed is the second in which it starts: two runs of one second would write the same places.
+        # sysbench's seed is the second in which it starts: two runs within one second would write the same addresses.
         runs = [replace(step, idle_seconds=1.1) for step in steps if step.shown][:RUNS]
         found.append(replace(point, steps=[*preparation, *runs]))
     return found

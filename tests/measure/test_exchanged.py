@@ -1,7 +1,7 @@
-"""What a measurement writes to is what was checked, whatever its name leads to by then.
+"""A measurement writes to the object that was checked, even if its path leads elsewhere later.
 
-A regression: fio opened the file by its name, once a stage. Whoever may write to the folder could put a link there
-between two stages: a file of root's was overwritten, and a mounted file system lost its superblock; exit code 0.
+A regression: fio opened the file by its path once per stage. A user with write access to the folder could put a link
+there between two stages: a file of root's was overwritten, and a mounted file system lost its superblock; exit code 0.
 """
 
 import os
@@ -46,8 +46,8 @@ def victim(tmp_path: Path) -> Path:
 def measured_with(
     attack: Callable[[], None], path: Path, permission: Permission | None = None, *, before_stage: int = 1
 ) -> Measured:
-    """Two stages, and the attack before the second: when the first has ended; or before the first, right before fio is
-    started."""
+    """Two stages, and the attack before the second (when the first has ended), or before the first (right before fio
+    starts)."""
     job = jobs.parse(TWO_STAGES)
     looks = 0
 
@@ -63,7 +63,7 @@ def measured_with(
 
 
 def data_file(folder: Path) -> Path:
-    """The file that is measured on, wherever in the folder it lies."""
+    """The measured file, anywhere in the folder."""
     (found,) = folder.rglob("*.data")
     return found
 
@@ -94,7 +94,7 @@ def test_a_file_that_gets_a_second_name(place: Path, tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_exchanged_for_a_link(place: Path, tmp_path: Path) -> None:
-    """The whole path leads elsewhere, to a file of the very same name."""
+    """The whole path leads elsewhere, to a file of the same name."""
     theirs: list[Path] = []
 
     def attack() -> None:
@@ -114,7 +114,7 @@ def test_a_folder_that_is_exchanged_for_a_link(place: Path, tmp_path: Path) -> N
 @pytest.mark.loop
 @needs("mkfs.ext4")
 def test_a_link_to_a_mounted_device(place: Path, devices: Devices) -> None:
-    """It lost its superblock."""
+    """A regression: the device lost its superblock."""
     device = devices.loop()
     subprocess.run(["mkfs.ext4", "-q", device], check=True)
     folder = devices.mount(device)
@@ -154,7 +154,7 @@ def test_a_device_node_that_comes_to_be_another_devices(devices: Devices, tmp_pa
 
 @pytest.mark.loop
 def test_the_disks_statistics_are_still_there(devices: Devices) -> None:
-    """fio finds the disk by the name of the file, which a descriptor has not."""
+    """fio identifies the disk by the file's path, which a descriptor does not have."""
     device = devices.loop()
     found = measured_with(lambda: None, Path(device), Permission(serial=locate(device).identities[0]))
     (first, second) = found.to_dict()["disk_util"]
@@ -164,7 +164,7 @@ def test_the_disks_statistics_are_still_there(devices: Devices) -> None:
 
 
 def test_results_name_the_file_as_the_user_does(place: Path, tmp_path: Path) -> None:
-    """fio opens a descriptor, and nobody else need know."""
+    """fio opens a descriptor, but results must show the path."""
     (job := tmp_path / "job.fio").write_text(TWO_STAGES)
     ssdlab("measure", job, "--on", place / "a:b.data", "--output", tmp_path / "out")
     text = (tmp_path / "out/result.json").read_text()

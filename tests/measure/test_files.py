@@ -1,4 +1,4 @@
-"""Measuring on a file of a folder: with the real fio; nothing that was there is touched, nothing is left."""
+"""Measurements on a file in a folder with the real fio: existing files are untouched, and nothing is left behind."""
 
 import contextlib
 import json
@@ -71,7 +71,7 @@ def test_the_result_has_fios_figures_in_the_classes_of_a_run(tmp_path: Path) -> 
     latency = mixed.read.latency
     assert latency is not None
     raw = mixed.raw["read"]["clat_ns"]
-    # From our bins come fio's own percentiles.
+    # Our bins give the same percentiles as fio.
     assert latency.percentile_ns(99) == raw["percentile"]["99.000000"]
     assert sum(count for _, count in latency.bins) == mixed.read.total_ios
     assert mixed.read.iops == pytest.approx(mixed.raw["read"]["iops"], rel=0.02)
@@ -90,7 +90,7 @@ def test_the_command_writes_fios_schema_and_takes_its_file_away(tmp_path: Path) 
     assert "bins" in result["jobs"][2]["read"]["clat_ns"]
     ours = result["ssdlab"]
     assert ours["host"]["written_bytes"] == sum(job["write"]["io_bytes"] for job in result["jobs"])
-    # What is not known is null, and a reason says why.
+    # Unknown values are null, with a reason.
     for key in ("waf", "waf_parts", "wear", "simulated_seconds"):
         assert ours[key] is None
         assert ours["not_measured"][key]
@@ -117,7 +117,7 @@ def test_a_series_of_seconds_comes_from_fios_logs(tmp_path: Path) -> None:
     ssdlab("measure", job, "--on", tmp_path / "new.data", "--output", f"{out}/")
     frame = pl.read_parquet(out / "data/timeseries-time.parquet")
     seconds = frame["seconds"].to_list()
-    # A machine that does not get to it leaves seconds out and makes up for them; how they are counted, see below.
+    # A busy machine skips seconds and catches up later; the counting is tested below.
     assert seconds == sorted({*seconds}) and all(second.is_integer() for second in seconds)
     write_bytes = result_in(out)["jobs"][0]["write"]["bw_bytes"]
     assert frame["write_mb_s"].mean() == pytest.approx(write_bytes / 1e6, rel=0.5)
@@ -158,7 +158,7 @@ def test_a_device_that_is_not_there_does_not_become_a_file(tmp_path: Path) -> No
 
 
 def test_the_logs_that_a_job_asks_for_are_kept(tmp_path: Path) -> None:
-    """Numbered through all stages; the series of seconds goes on although fio keeps one log of a kind."""
+    """Logs are numbered across all stages; the series of seconds continues although fio writes one log of each kind."""
     place, out = tmp_path / "here", tmp_path / "out"
     place.mkdir()
     job = write_job(
@@ -206,7 +206,7 @@ write_bw_log=both
         assert rates.height > 0
         assert rates["write_latency_ns_mean"].is_not_null().all()
         if stage != 2:
-            # Of every request, so nothing is lost between windows.
+            # One entry per request, so nothing is lost between windows.
             assert rates["write_mb_s"].sum() == pytest.approx(mebibytes * 1.048576, rel=0.001)
 
 
@@ -215,7 +215,7 @@ def test_a_dry_run_says_what_would_be_written_and_makes_nothing(tmp_path: Path) 
     place = tmp_path / "here"
     place.mkdir()
     done = ssdlab("measure", job, "--on", place, "--dry-run", "--rated-tbw", "0.001")
-    # 16 MiB are laid out and filled; of 2000 requests of 4 KiB half are writes.
+    # 16 MiB are laid out and filled; half of 2000 requests of 4 KiB are writes.
     written = 2 * (16 << 20) + 1000 * 4096
     assert f"{written / 1e6:.1f} MB written, {written / 1e9 * 100:.3g} % of the rated 0.001 TBW" in done.stdout
     assert "fio --output-format=json+ --output=stage-1.json stage-1.fio" in done.stdout
@@ -287,7 +287,7 @@ def test_what_flexible_data_placement_counted_is_in_the_result(tmp_path: Path) -
 
 
 def samsung(lbas_written: int, nand_gib: int) -> dict[str, object]:
-    """A report of smartctl, as far as it is read."""
+    """A report of smartctl, reduced to the values that are read."""
     table = [
         {"id": 241, "name": "Total_LBAs_Written", "raw": {"value": lbas_written}},
         {"id": 249, "name": "NAND_Writes_1GiB", "raw": {"value": nand_gib}},
@@ -332,14 +332,15 @@ def fio_of(pid: int) -> list[int]:
 
 
 def is_at_work(fio: int) -> bool:
-    """Whether it has written much; where the kernel does not count that, in memory, whether it has computed long."""
+    """Whether fio has written much; if the kernel does not count that (in memory), whether it has used much CPU
+    time."""
     written = re.search(r"^write_bytes: (\d+)", text_of(Path(f"/proc/{fio}/io")), re.MULTILINE)
     return (written is not None and int(written[1]) > 1000 * 4096) or cpu_seconds(fio) > 0.5
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_fio_and_keeps_what_was_measured(tmp_path: Path, number: signal.Signals) -> None:
-    """SIGTERM and SIGHUP left the file behind, and nothing of what was measured."""
+    """A regression: SIGTERM and SIGHUP left the file behind and discarded the measurement."""
     (place := tmp_path / "here").mkdir()
     process = begun(write_job(tmp_path, LONG), place, "--output", f"{tmp_path}/out/")
     (fio,) = fio_of(process.pid)
@@ -356,7 +357,7 @@ def test_a_signal_ends_fio_and_keeps_what_was_measured(tmp_path: Path, number: s
 
 
 def test_the_end_of_a_terminal_keeps_what_was_measured(tmp_path: Path) -> None:
-    """Nothing can be printed there any more."""
+    """The terminal is closed, so nothing can be printed."""
     (place := tmp_path / "here").mkdir()
     job = write_job(tmp_path, LONG)
     words = ["-m", "ssdlab", "measure", str(job), "--on", str(place), "--output", f"{tmp_path}/out/"]
@@ -383,7 +384,8 @@ def test_the_end_of_a_terminal_keeps_what_was_measured(tmp_path: Path) -> None:
 
 
 def test_what_a_killed_measurement_left_is_taken_over(tmp_path: Path) -> None:
-    """The file of a killed run stood in the way of the next; what a living one uses is not rewritten."""
+    """A regression: the file of a killed run blocked the next one. A file that a running process uses is not
+    rewritten."""
     (place := tmp_path / "here").mkdir()
     process = begun(write_job(tmp_path, LONG), place)
     (job := tmp_path / "short.fio").write_text("[a]\nsize=1m\nrw=write\nbs=64k\n")

@@ -1,4 +1,4 @@
-"""What fio is given: the job as it was said, at a place of our choosing, and nothing that reaches beside it."""
+"""The job text given to fio: the job as written, at the chosen place, without access to other files."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ def stages(text: str, seed: int = 1) -> list[jobtext.Stage]:
 
 
 def options(stage: jobtext.Stage) -> dict[str, str]:
-    """Of the last section."""
+    """The options of the last section."""
     lines = stage.text.rsplit("[", 1)[1].splitlines()[1:]
     return {key: value for key, _, value in (line.partition("=") for line in lines)}
 

@@ -1,4 +1,4 @@
-"""The series of seconds, from logs such as fio writes them: which are asked of the real one elsewhere."""
+"""The series of seconds from logs in fio's format; tests with the real fio are elsewhere."""
 
 import pytest
 
@@ -10,7 +10,7 @@ READ, WRITE = 0, 1
 
 
 def stage(**logs: Lines) -> MeasuredStage:
-    """Of three seconds; `bw_1` is the log `bw.1`."""
+    """A stage of three seconds; `bw_1` is the log `bw.1`."""
     nothing = health.between(health.ReadOut(None, "no drive"), health.ReadOut(None, "no drive"))
     return MeasuredStage(
         "a", [], None, 3.0, nothing, logs={name.replace("_", "."): lines for name, lines in logs.items()}

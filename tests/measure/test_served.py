@@ -1,4 +1,4 @@
-"""Measuring a block device: a simulated drive that is served, whose write amplification the simulation knows."""
+"""Measurements on a block device: a served simulated drive, whose write amplification the simulation reports."""
 
 import subprocess
 import sys

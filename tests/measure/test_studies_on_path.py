@@ -1,4 +1,5 @@
-"""The studies' real paths run to the end: fio, sysbench, cp, rm, ext4 on a small served drive; a file in a folder."""
+"""The studies' real steps run to the end: fio, sysbench, cp, rm, ext4 on a small served drive, and on a file in a
+folder."""
 
 import re
 from pathlib import Path
@@ -14,7 +15,7 @@ from ssdlab.studies import registry
 from ssdlab.studies.real import real
 from ssdlab.targets.device.sysbench import sysbench_report
 
-# These compare drives of the catalogue only.
+# These compare only drives of the catalogue.
 WITHOUT_STEPS = ["real-drives", "fdp-streams", "flash-cache", "kv-cache", "zones"]
 NAMES = [name for name in registry.NAMES if name not in WITHOUT_STEPS]
 

@@ -1,7 +1,7 @@
-"""The first study's steps with the real sysbench on a mounted drive, and the same steps in simulated time: one finding.
+"""The first study's steps with the real sysbench on a mounted drive, and in simulated time: both give the same finding.
 
-At virtual pace a mounted drive is as fast as this machine, so what falls is told by write amplification: where a write
-takes so many programs the flash has that share of its speed left. At `--pace real` the speeds themselves fall.
+At virtual pace a mounted drive is as fast as this machine, so the loss is measured by write amplification: the flash's
+speed is divided by it. At `--pace real` the speeds themselves fall.
 """
 
 import subprocess
@@ -47,9 +47,9 @@ def test_unpartitioned_space_keeps_a_full_drive_from_falling(serve: Serve, tmp_p
     drive = drives.resolve(drives.load(str(tmp_path / "drive.toml")))
     said = wafs_of_runs(simulated.run(sysbench_by_events.PROTOCOL, drive, quick=True))
     for wafs in (measured, said):
-        # The whole drive has less than two fifths of its speed left, the over-provisioned one more than a half.
+        # The whole drive has less than two fifths of its speed left, the over-provisioned one more than half.
         assert wafs[WHOLE][-1] > 2.5
         assert wafs[PARTITIONED][-1] < 2.0
     for point in (WHOLE, PARTITIONED):
-        # ext4's journal, and where it puts files, are not in the simulated steps.
+        # The simulated steps lack ext4's journal and its placement of files.
         assert measured[point] == pytest.approx(said[point], rel=0.2)

@@ -1,4 +1,4 @@
-"""A job on targets side by side; and a drive file that is fitted to what was measured."""
+"""A job on several targets for comparison, and a drive file fitted to measurements."""
 
 import json
 from pathlib import Path
@@ -54,7 +54,7 @@ def test_a_served_drive_stands_beside_the_simulated_one(serve: Serve, files: tup
     simulated, measured = rows["random", "WAF"]["values"]
     assert measured == pytest.approx(simulated, rel=0.03)
     assert rows["random", "WAF"]["ratio"] == pytest.approx(measured / simulated)
-    # What reads do not have is null on both.
+    # Values that reads do not have are null on both.
     assert rows["reads", "WAF"]["values"] == [None, None]
     assert rows["reads", "read latency, 99 %"]["values"][1] > 0
     page = (tmp_path / "out/report.html").read_text()
@@ -70,7 +70,7 @@ def test_a_wrong_target_is_said(files: tuple[Path, Path], target: str, tmp_path:
 
 
 def measured_result(job: Path, drive: Path, program_us: float) -> dict[str, object]:
-    """What `ssdlab measure` would write of a drive that programs in so many microseconds."""
+    """The output of `ssdlab measure` for a drive with this program time."""
     job_file = jobs.load(job)
     truth = lab.run(job_file, lab.drive(drive, settings={"nand.program_us": str(program_us)}))
     stages = jobtext.stages(job_file, lambda _: Path("/somewhere"))

@@ -1,4 +1,4 @@
-"""Protocols are tested on the drives that the tests of measuring serve."""
+"""Protocols are tested on the drives that the tests of measurements serve."""
 
 from served import serve
 

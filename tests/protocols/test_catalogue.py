@@ -1,4 +1,4 @@
-"""Every protocol: its steps are jobs that fio and the simulation understand; a simulated drive goes through them."""
+"""Every protocol: its steps are jobs that fio and the simulation accept, and a simulated drive executes them."""
 
 from pathlib import Path
 
@@ -56,7 +56,7 @@ def test_a_step_in_the_middle_runs_until_it_is_steady(drive: ResolvedDrive) -> N
     figures = simulated.run_point(Point("", [fill(), random_writes("saturate"), burst]), drive)
     _, saturated, after = figures
     assert saturated.steady and saturated.rounds and saturated.rounds >= 5
-    # Whatever follows is in the steady state too.
+    # Later steps are in steady state too.
     assert saturated.waf is not None and after.waf == pytest.approx(saturated.waf, rel=0.03)
     fresh = simulated.run_point(Point("", [fill("50%"), burst]), drive)[1]
     assert fresh.waf is not None and 1.5 * fresh.waf < saturated.waf
@@ -68,7 +68,7 @@ def test_a_step_in_the_middle_runs_until_it_is_steady(drive: ResolvedDrive) -> N
         ([1, 2, 100, 100, 100, 100], False),
         ([100, 100, 100, 100], False),
         ([9, 100, 100, 100, 100, 100], True),
-        # A range of 20 % of the mean passes, a little more does not.
+        # A range of 20 % of the mean passes, slightly more does not.
         ([90, 110, 100, 110, 90], True),
         ([89, 111, 100, 111, 89], False),
         # The line rises by 10 % over the window; 12 % is too much.

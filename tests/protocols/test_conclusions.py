@@ -1,4 +1,4 @@
-"""What a protocol's page opens with: what came out, from steps that are alike."""
+"""The conclusion at the top of a protocol's page, from comparable steps."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Does a dry run count what a protocol writes and reads, and how long it waits?"""
+"""Does a dry run count the bytes that a protocol writes and reads, and its idle time?"""
 
 import pytest
 
@@ -9,7 +9,7 @@ SIZE_BYTES = 100 * 4096 * 1024
 
 
 def test_the_wait_of_an_hour_and_the_readings_are_counted() -> None:
-    """A dry run said "about 0 min" of a study that waits for an hour before it reads again."""
+    """A regression: a dry run reported "about 0 min" for a study that waits an hour before it reads again."""
     steps = [
         Step("write", "rw=write\nbs=1m\n"),
         Step("read", "rw=read\nbs=1m\n", idle_seconds=3600),

@@ -1,6 +1,7 @@
-"""The same protocol, two ways: a served drive through real fio, ext4 and fstrim wears its flash as the simulation says.
+"""The same protocol in two ways: a served drive with real fio, ext4 and fstrim shows the wear that the simulation
+predicts.
 
-File systems are made on loop devices only that the mount itself attached.
+File systems are created only on loop devices that the mount attached.
 """
 
 import signal
@@ -75,7 +76,7 @@ def test_a_run_that_was_cut_off_goes_on_after_the_last_finished_step(serve: Serv
     assert len(steps) == 3
     assert result_in(out)["ssdlab"]["failure"] is None
     assert first.read_text() == kept
-    # Only the steps that were missing were carried out.
+    # Only the missing steps were executed.
     more = mounted.statistics()["ssdlab"]["host"]["written_bytes"] - written
     assert more == (3 - done) * (256 << 20)
 
@@ -107,7 +108,7 @@ def test_a_kill_in_the_midst_leaves_nothing_mounted(serve: Serve, tmp_path: Path
         [sys.executable, "-m", "ssdlab", *command], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
     )
     wait_for("it writes", lambda: mounted.statistics()["ssdlab"]["host"]["written_bytes"] > 64 << 20)
-    # ext4 is mounted there now, and the device taken.
+    # ext4 is mounted there now, and the device is claimed.
     assert mounts_of(process.pid, mounted), "the protocol had not begun"
     process.kill()
     process.wait()
@@ -125,7 +126,7 @@ def test_a_kill_in_the_midst_leaves_nothing_mounted(serve: Serve, tmp_path: Path
 
 
 def mounts_of(process: int | str, mounted: Mount) -> list[str]:
-    """Where the served drive is mounted, as a process sees it; mounts of other tests are nobody's business."""
+    """Mounts of the served drive as a process sees them, without mounts of other tests."""
     lines = Path(f"/proc/{process}/mounts").read_text().splitlines()
     return [line for line in lines if line.startswith(f"{mounted.loop} ")]
 

@@ -1,4 +1,4 @@
-"""Loop devices of the tests' own, over files of their own, always taken away again."""
+"""Loop devices over files created by the tests, always removed."""
 
 from pathlib import Path
 
@@ -11,5 +11,5 @@ __all__ = ["devices", "loop"]
 
 @pytest.fixture(autouse=True)
 def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Progress is remembered in a folder of the test's own."""
+    """Stores progress in a folder of the test."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))

@@ -1,4 +1,4 @@
-"""A refreshed device is what it was; its file system is frozen for moments only, and never left frozen."""
+"""A refreshed device keeps its contents; its file system is frozen only briefly, and never left frozen."""
 
 import hashlib
 import os
@@ -24,20 +24,21 @@ from waiting import SECONDS_MAX, wait_for
 
 MIB = 1 << 20
 QUICK = Choices(read_test_bytes=0)
-# Each takes seconds on a busy machine. 50 and more were done by hand, half of them while the file system was frozen.
+# Each kill takes seconds on a busy machine. 50 and more were run manually, half of them while the file system was
+# frozen.
 KILLS = int(os.environ.get("SSDLAB_TEST_KILLS", "2"))
 
 pytestmark = [pytest.mark.loop, needs("mkfs.ext4")]
 
 
 def digest(path: Path | str) -> str:
-    """Of what the device holds, not of what memory remembers of it."""
+    """The hash of the device's contents, read without the page cache."""
     forget(path)
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
 def is_frozen(folder: Path, seconds: float = SECONDS_MAX) -> bool:
-    """Whether a write there is still not through after a while. The thread that waits is left behind."""
+    """Whether a write there does not complete within this time. The waiting thread is left behind."""
     file = folder / "probe"
     thread = threading.Thread(target=lambda: file.write_bytes(b"x"), daemon=True)
     thread.start()
@@ -46,7 +47,7 @@ def is_frozen(folder: Path, seconds: float = SECONDS_MAX) -> bool:
 
 
 def filled_ext4(devices: Devices) -> tuple[str, Path]:
-    """A device of 64 MiB and its ext4, mounted, with 20 MiB of data."""
+    """A device of 64 MiB with a mounted ext4 and 20 MiB of data."""
     make_ext4(device := devices.loop(64 * MIB))
     folder = devices.mount(device)
     for number in range(5):
@@ -74,7 +75,7 @@ def test_an_unmounted_device_is_what_it_was_and_what_is_empty_stays_so(loop: str
 
 
 def test_a_mounted_device_is_what_it_was_while_others_write_to_it(devices: Devices) -> None:
-    """A program that writes and flushes all the time; what it wrote last is there, and all else is as it was."""
+    """Another program writes and flushes all the time; its last write is present, and all else is unchanged."""
     device, folder = filled_ext4(devices)
     before = {file.name: digest(file) for file in folder.glob("file-*")}
     counts = [0]
@@ -149,7 +150,7 @@ def test_killed_at_any_moment(devices: Devices, mounted: bool) -> None:
     moments = random.Random(11)
     killed = 0
     for _ in range(KILLS):
-        # At this rate it takes seconds, so that the moments lie within it however fast the machine is.
+        # At this rate the refresh takes seconds, so that the kills fall within it on any machine.
         with process(target, "--rate", "10MB" if mounted else "4MB", "--restart") as refreshing:
             time.sleep(moments.uniform(0.3, 1.2))
             killed += refreshing.poll() is None
@@ -157,7 +158,7 @@ def test_killed_at_any_moment(devices: Devices, mounted: bool) -> None:
             refreshing.wait(SECONDS_MAX)
         assert not is_frozen(folder)
         assert [digest(file) for file in files] == before
-    # Not all: a machine that lets this test alone wait may have let it end.
+    # Not all: if the machine delays this test, a refresh can end first.
     assert killed
 
 
@@ -178,7 +179,7 @@ def test_a_process_that_stops_while_frozen_is_ended_and_the_file_system_thawed(d
 
 
 def test_frozen_is_frozen_and_thawed_after_a_failure(devices: Devices) -> None:
-    """The canary of the tests above: `is_frozen` does notice."""
+    """A check of the tests above: `is_frozen` detects a frozen file system."""
     _, folder = filled_ext4(devices)
     with freezer(folder) as made, pytest.raises(ZeroDivisionError), made.frozen():
         assert is_frozen(folder, seconds=0.5)
@@ -258,7 +259,7 @@ def test_a_mounted_file_system_that_copies_on_write(devices: Devices) -> None:
 
 @needs("fio")
 def test_a_fragmented_drive_reads_again_as_when_it_was_fresh(devices: Devices, tmp_path: Path) -> None:
-    """On a simulated drive, in its own time: random rewrites scatter a file, refreshing puts it in order."""
+    """On a simulated drive, by its own clock: random rewrites scatter a file, and refreshing restores its order."""
 
     def fio(*options: str) -> None:
         run("fio", "--name=job", f"--filename={file}", "--size=100m", "--direct=1", "--output=/dev/null", *options)
@@ -271,7 +272,7 @@ def test_a_fragmented_drive_reads_again_as_when_it_was_fresh(devices: Devices, t
             fio("--rw=write", "--bs=1m")
             fresh = refresh(file, Choices()).before_mb_s
             assert fresh is not None
-            # The diagnosis' tests do the same to the file.
+            # The tests of the diagnosis do the same to the file.
             fio("--rw=randwrite", "--bs=4k", "--io_size=200m", "--ioengine=libaio", "--iodepth=16")
             content = digest(file)
             done = refresh(device, Choices())
@@ -285,7 +286,7 @@ def test_a_fragmented_drive_reads_again_as_when_it_was_fresh(devices: Devices, t
 
 
 def test_a_drive_that_goes_in_the_middle_leaves_nothing_hanging(devices: Devices, tmp_path: Path) -> None:
-    """The simulated drive is killed while its file system is being refreshed, as if it had been pulled out."""
+    """The simulated drive is killed while its file system is being refreshed, as if it had been unplugged."""
     with served_drive(tmp_path, DRIVE) as (device, served):
         make_ext4(device)
         folder = devices.mount(device)

@@ -1,4 +1,5 @@
-"""A refreshed file is what it was, where it was; nobody changes it meanwhile; what cannot be done is refused."""
+"""A refreshed file keeps its contents and location; no other process changes it meanwhile; impossible cases are
+rejected."""
 
 import json
 import mmap
@@ -26,7 +27,7 @@ QUICK = Choices(read_test_bytes=0)
 
 @pytest.fixture
 def ext4(devices: Devices) -> Path:
-    """The folder of an ext4 of 64 MiB, so that the tests do not depend on what the machine's own folder is on."""
+    """The folder of an ext4 of 64 MiB, so that the tests are independent of the machine's file system."""
     make_ext4(device := devices.loop(64 * MIB))
     return devices.mount(device)
 
@@ -36,7 +37,7 @@ pytestmark = [pytest.mark.loop, needs("mkfs.ext4")]
 
 @pytest.fixture
 def file(ext4: Path) -> Path:
-    """9 MiB of data and a part of a sector, with a hole and never-written space between."""
+    """9 MiB of data and a partial sector, with a hole and never-written space between."""
     path = ext4 / "file"
     with path.open("wb") as opened:
         opened.write(os.urandom(5 * MIB))
@@ -63,7 +64,7 @@ def process(path: Path | str, *options: str) -> subprocess.Popen[str]:
 
 
 def wait_for_progress(file: Path) -> None:
-    """Until the process beside has rewritten and remembered something."""
+    """Waits until the other process has rewritten data and stored its progress."""
     wait_for("something is rewritten", lambda: Keeper(locate(file)).load() is not None)
 
 
@@ -78,7 +79,7 @@ def test_it_is_what_and_where_it_was(file: Path) -> None:
 
 
 def test_it_is_really_written(file: Path) -> None:
-    """By the count of sectors that the device was given."""
+    """Counts the sectors written to the device."""
     statistics = Path(f"/sys/block/{locate(file).disk}/stat")
     write_out(file)
     before = int(statistics.read_text().split()[6])
@@ -101,7 +102,7 @@ def test_a_dry_run_changes_and_remembers_nothing(file: Path) -> None:
 def test_the_rate_is_kept(file: Path) -> None:
     began = time.monotonic()
     refresh(file, Choices(rate_bytes_s=10e6, read_test_bytes=0))
-    # The last of its blocks needs no waiting after it.
+    # No pause is needed after the last block.
     assert time.monotonic() - began > (9 * MIB - rewriting.BLOCK_BYTES) / 10e6
 
 

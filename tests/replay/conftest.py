@@ -1,4 +1,4 @@
-"""What the tests of replaying share: small drives, traces written line by line, the program as a user calls it."""
+"""Fixtures for replays: small drives, traces written line by line, the program as a user calls it."""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -9,7 +9,7 @@ import pytest
 from small_drives import Program, drive_file, program_in
 
 Request = tuple[str, int, int]
-"""(read, write or trim; offset; length), in bytes."""
+"""Operation (read, write or trim), offset and length in bytes."""
 
 # 256 units for the host: garbage collection begins within a hundred writes.
 TINY = drive_file("tiny-one", blocks=24, pages=16, user_bytes=1 << 20)
@@ -47,7 +47,7 @@ def ssdlab(folder: Path) -> Program:
 def replayed(folder: Path) -> Callable[..., Any]:
     """Replays in this process, without a report: (files, drive, further options of `specify`) -> the result.
 
-    Without a clock, unless `timed` is said.
+    Without a clock, unless `timed` is set.
     """
     from ssdlab import drive
     from ssdlab.runs import run_many

@@ -1,4 +1,4 @@
-"""`ssdlab replay` as a user calls it: files, standard input, the same bytes each time, and what may be wrong."""
+"""`ssdlab replay` as a user calls it: files, standard input, reproducible bytes, and errors."""
 
 import gzip
 import io
@@ -24,7 +24,7 @@ def trace(write_trace: Any) -> Path:
 
 
 def test_each_volume_from_standard_input(ssdlab: Any, folder: Path, trace: Path) -> None:
-    """The whole way once, for drawing takes seconds: workers, table, files, and nothing of where the trace lay."""
+    """All steps in one test, because drawing takes seconds: workers, table, files, and no path of the trace in them."""
     text = trace.read_text()
     both = text + "".join(line.replace("sdb", "sdc") + "\n" for line in text.splitlines()[3:103])
     options = ("--drive", "tiny.toml", "--op", "40%", "--loop-until", "2x", "--workers", "2", "--output", "out")
@@ -108,7 +108,7 @@ def test_a_malformed_line_may_be_skipped(trace: Path, replayed: Any) -> None:
 def test_wrong_input(
     folder: Path, arguments: tuple[str, ...], said: str, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
-    """In this process, because a start takes a third of a second each time. Nothing is written."""
+    """In this process, because each start takes a third of a second. Nothing is written."""
     (folder / "empty.log").write_text("")
     (folder / "torn.log").write_text((folder / "t.log").read_text()[:70] + "write here")
     (folder / "cut.gz").write_bytes(

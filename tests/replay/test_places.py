@@ -1,4 +1,4 @@
-"""Do requests land where the map says, and does each volume get its own drive?"""
+"""Are requests mapped to the right addresses, and does each volume get its own drive?"""
 
 from pathlib import Path
 from typing import Any
@@ -10,13 +10,13 @@ from ssdlab.replays.plan import volumes_of
 from ssdlab.workloads.traces.recording import opened
 from ssdlab.workloads.traces.specification import DriveWrites
 
-# What `tiny.toml` offers.
+# The capacity of `tiny.toml`.
 TINY_BYTES = 1 << 20
 UNIT = 4096
 
 
 def test_folding_is_the_modulus(replayed: Any, write_trace: Any) -> None:
-    """The twin writes the addresses modulo the drive, cut at its end, as a trace that needs no map."""
+    """The reference trace has the addresses modulo the drive, split at its end, and needs no map."""
     far = [("write", TINY_BYTES * (index % 7) + index * 7919 * 512 % (3 * TINY_BYTES), 65536) for index in range(200)]
     twin = []
     for operation, at, length in far:
@@ -34,7 +34,7 @@ def test_folding_is_the_modulus(replayed: Any, write_trace: Any) -> None:
 
 
 def test_packing_follows_the_first_touch(replayed: Any, write_trace: Any) -> None:
-    """Over a space a million times the drive; the twin packs with a dictionary."""
+    """Over a space a million times the drive; the reference trace packs addresses with a dictionary."""
     far = [("trim", 0, 1 << 30)]
     far += [
         ("read" if index % 5 == 0 else "write", index * 7919 % 80 * (1 << 34) + 512 * (index % 3), 2 * UNIT)
@@ -48,7 +48,7 @@ def test_packing_follows_the_first_touch(replayed: Any, write_trace: Any) -> Non
             place = places.setdefault(at // UNIT, len(places))
             twin.append((operation, place * UNIT + at % UNIT, part))
             at, length = at + part, length - part
-    # Without a fill: the part of a unit that is written for the first time is not there to be read.
+    # Without a fill, because the rest of a partially written unit must not exist.
     write_trace("far.log", far)
     write_trace("twin.log", twin)
     packed, strict = (
@@ -86,7 +86,7 @@ def test_repeating_reaches_the_steady_state(replayed: Any, write_trace: Any) -> 
 
 @pytest.fixture
 def two_volumes(write_trace: Any) -> dict[str, list[tuple[str, int, int]]]:
-    """`both.csv` in Alibaba's format, two volumes in turn, and each alone as `VOLUME.log`."""
+    """`both.csv` in Alibaba's format with two interleaved volumes, and each alone as `VOLUME.log`."""
     requests = {
         "7": [("write", index * 37 % 256 * UNIT, UNIT) for index in range(700)],
         "12": [("write", index * 61 % 200 * UNIT, 2 * UNIT) for index in range(500)],

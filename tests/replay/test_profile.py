@@ -1,4 +1,4 @@
-"""Does the profile count right, and does theory agree with a replay where it claims to fit?"""
+"""Does the profile count correctly, and does theory agree with a replay where it claims to apply?"""
 
 import random
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ def uniform(count: int, units: int = SMALL_UNITS, seed: int = 1) -> list[tuple[s
 
 
 def hot_and_cold(count: int) -> list[tuple[str, int, int]]:
-    """80 % of the writes on the first 20 % of the drive."""
+    """80 % of the writes to the first 20 % of the drive."""
     chosen, hot = random.Random(2), SMALL_UNITS // 5
     pick = lambda: chosen.randrange(hot) if chosen.random() < 0.8 else chosen.randrange(hot, SMALL_UNITS)  # noqa: E731
     return writes([pick() for _ in range(count)])
@@ -57,7 +57,7 @@ def test_uniform_writes_get_the_uniform_forms(write_trace: Any) -> None:
 
 
 def test_classes_learned_from_the_counts_are_those_of_the_law(write_trace: Any) -> None:
-    """Counts scatter, which looks like a little more skew than there is."""
+    """Counts scatter, which looks like slightly more skew than there is."""
     forms = expectations(profiled(write_trace("skewed.log", hot_and_cold(200_000))), OPS)
     one_frontier, _, pools = forms
     law = [closed_forms.fifo_classes(op, (0.8, 0.2), (0.2, 0.8)) for op in OPS]
@@ -67,7 +67,7 @@ def test_classes_learned_from_the_counts_are_those_of_the_law(write_trace: Any) 
 
 
 def test_theory_agrees_with_the_replay(replayed: Any, write_trace: Any) -> None:
-    """FIFO through one frontier, at the drive's own effective OP, to the steady state of a repeated trace."""
+    """FIFO with one frontier, at the drive's effective OP, to the steady state of a repeated trace."""
     path = write_trace("skewed.log", hot_and_cold(200_000))
     result = replayed("skewed.log", on="small.toml", settings={"ftl.victim": "fifo"}, until_steady=True)
     expected = expectations(profiled(path), [result.capacity.effective_over_provisioning])[0].values[0]

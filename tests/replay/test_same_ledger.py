@@ -1,4 +1,4 @@
-"""Does a replayed trace do to the drive what the requests in it do, however they came there?"""
+"""Does a replayed trace have the same effect on the drive as its requests from any other source?"""
 
 import gzip
 import random
@@ -14,14 +14,14 @@ from ssdlab.workloads.traces.specification import DriveWrites
 
 Request = tuple[str, int, int]
 UNIT = 4096
-# What `tiny.toml` offers.
+# The capacity of `tiny.toml`.
 TINY_BYTES = 1 << 20
 FIO = shutil.which("fio")
 needs_fio = pytest.mark.skipif(FIO is None, reason="no fio")
 
 
 def fio_log(folder: Path, *options: str) -> list[Request]:
-    """Runs the real fio on a small file and leaves its log as `fio.log`; gives the requests in it, in order."""
+    """Runs the real fio on a small file, with `fio.log` as its log. Returns the requests in it, in order."""
     (folder / "fio.log").unlink(missing_ok=True)
     places = (f"--filename={folder / 'data'}", f"--write_iolog={folder / 'fio.log'}")
     command = [str(FIO), "--name=job", "--ioengine=psync", f"--size={TINY_BYTES}", *places, *options]
@@ -42,7 +42,7 @@ def own_jobs(folder: Path, text: str, **options: Any) -> Any:
 @needs_fio
 @pytest.mark.parametrize("precondition", ["fill", "none"])
 def test_a_sequential_job_of_fio(folder: Path, replayed: Any, precondition: Any) -> None:
-    """In sequence the real fio and the engine ask for the same, so that both can be run whole."""
+    """For sequential requests the real fio and the engine are identical, so whole jobs can be compared."""
     fio_log(folder, "--rw=write", "--bs=16k", "--loops=5")
     from_log = replayed("fio.log", precondition=precondition)
     own = own_jobs(folder, "[job]\nrw=write\nbs=16k\nloops=5\n", precondition=precondition)
@@ -54,7 +54,8 @@ def test_a_sequential_job_of_fio(folder: Path, replayed: Any, precondition: Any)
 
 @needs_fio
 def test_a_random_job_of_fio_request_by_request(folder: Path, replayed: Any) -> None:
-    """fio's random addresses are not ours. The twin says each of its requests as a job of its own, one a stage."""
+    """fio's random addresses differ from ours. The reference run has each request as a separate job in its own
+    stage."""
     mix = ("--rw=randrw", "--rwmixread=30", "--bsrange=512-16k", "--norandommap", "--number_ios=600")
     requests = fio_log(folder, *mix, "--io_size=100m")
     assert len(requests) > 300
@@ -103,7 +104,7 @@ def test_every_form_of_the_same_requests_gives_the_same_ledger(folder: Path, rep
 
 @pytest.mark.parametrize("address_map", ["fold", "compact"])
 def test_a_repeated_trace_is_the_trace_written_out_again(replayed: Any, write_trace: Any, address_map: Any) -> None:
-    """Packed, it is split at places that are not the drive's, and trims what it has not yet touched."""
+    """With packed addresses it is split at places unrelated to the drive, and trims addresses not yet accessed."""
     requests = some_requests(2000)
     how: dict[str, Any] = {"address_map": address_map}
     if address_map == "compact":

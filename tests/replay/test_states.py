@@ -1,4 +1,4 @@
-"""Do replays begin where a saved drive was left, and in the state that a trace settles in?"""
+"""Do replays start from a saved drive's state, and from the state in which a trace settles?"""
 
 import random
 from fractions import Fraction

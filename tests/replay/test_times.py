@@ -1,4 +1,4 @@
-"""Do a trace's requests come to a drive with a clock at their recorded times?"""
+"""Do a trace's requests reach a drive with a clock at their recorded times?"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +15,7 @@ GAP_US = 10_000
 
 @pytest.fixture
 def spaced(folder: Path) -> str:
-    """A read every 10 ms, of what a fill has written."""
+    """A read of filled data every 10 ms."""
     lines = [f"{number * GAP_US} /dev/sdb read {number * UNIT} {UNIT}" for number in range(100)]
     (folder / "spaced.log").write_text("\n".join(["fio version 3 iolog", "0 /dev/sdb add", *lines, ""]))
     return "spaced.log"
@@ -25,7 +25,7 @@ def test_recorded_times_are_kept_and_scaled(spaced: str, replayed: Callable[...,
     whole, twice_as_fast = (replayed(spaced, timed=True, time_scale=scale).jobs[-1].read for scale in (1.0, 0.5))
     assert whole.seconds == pytest.approx(99 * GAP_US / 1e6, rel=0.01)
     assert twice_as_fast.seconds == pytest.approx(whole.seconds / 2, rel=0.01)
-    # Nobody waits: each takes what one read takes.
+    # No request waits: each takes as long as one read.
     assert whole.latency.max_ns == whole.latency.min_ns == twice_as_fast.latency.max_ns
 
 

@@ -1,4 +1,4 @@
-"""Gives the tests of this folder their made-up data, and one written report that they only read."""
+"""Fixtures for reports: invented data, and one written report that the tests only read."""
 
 from pathlib import Path
 

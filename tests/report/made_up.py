@@ -1,4 +1,4 @@
-"""Made-up variants for the tests of pictures and pages: plausible curves, no simulation behind them."""
+"""Invented variants for the tests of charts and pages: plausible curves without a simulation."""
 
 import math
 import random
@@ -12,7 +12,7 @@ USER_BYTES = 128 * 10**9
 
 
 def made_up_waf(over_provisioning: float) -> float:
-    """A curve of the shape that theory has: large at small OP, near 1 at large."""
+    """A curve with the shape of theory: large at small OP, near 1 at large OP."""
     return 1 + 0.36 / over_provisioning * math.exp(-1.1 * over_provisioning)
 
 
@@ -88,7 +88,7 @@ def made_up_variant(
 
 
 def made_up_latency_parts(waf: float) -> dict[str, dict[str, float]]:
-    """Of the mean and of the slowest: what is garbage collection grows with WAF."""
+    """Parts of the mean and of the slowest requests: garbage collection's part grows with WAF."""
     names = ("flash", "gc", "host_operations", "channel", "link", "controller", "queueing", "map")
     shares = (0.2, 0.3 * (waf - 1), 0.25, 0.04, 0.03, 0.02, 0.0, 0.0)
     whole_ns = {"mean": 640_000 * waf, "p99_9": 2_500_000 * waf}
@@ -99,7 +99,7 @@ def made_up_latency_parts(waf: float) -> dict[str, dict[str, float]]:
 
 
 def made_up_timing(waf: float, host_bytes: int, hours: float, intervals: int) -> pl.DataFrame:
-    """A fill of a tenth of the time, then writes at random that are fast at first."""
+    """A fill for a tenth of the time, then random writes that are fast at first."""
     length = hours * 3600 / intervals
     rows = []
     for index in range(intervals):

@@ -1,6 +1,6 @@
-"""Reports for people with a screen reader, a keyboard or weak sight: axe-core finds nothing serious.
+"""Reports for users with a screen reader, a keyboard or weak sight: axe-core finds nothing serious.
 
-Each mark of each chart once was a picture without a name, 38 in a report of two variants.
+A regression: each mark of each chart was a picture without a name, 38 in a report of two variants.
 """
 
 from pathlib import Path
@@ -27,7 +27,7 @@ def test_a_report(report: list[Path], browser: Browser, scheme: str, width_px: i
 
 @pytest.mark.parametrize("width_px", [390, 768, 1280])
 def test_a_long_term_stays_on_the_screen(browser: Browser, width_px: int) -> None:
-    """One of a study's assumptions once took the whole width, so that its reason stood beside the screen."""
+    """A regression: one of a study's assumptions took the whole width, so that its reason was outside the screen."""
     entries = [("a term of so many words that no line of a small screen has room for all of it " * 2, "why " * 60)]
     shown = Page(title="", subtitle="", summary="", after=[Section("Assumed", definitions(entries))])
     page = browser.new_page(viewport={"width": width_px, "height": 900})

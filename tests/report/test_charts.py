@@ -1,4 +1,4 @@
-"""Are series thinned without losing what they say, and do labels keep their distance?"""
+"""Are series thinned without losing information, and are labels kept apart?"""
 
 import itertools
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ def test_merged_windows_keep_the_sum_of_what_was_programmed() -> None:
 
 @pytest.mark.parametrize("windows", [60, 4000])
 def test_a_leftover_window_makes_no_spike(windows: int) -> None:
-    """A run ends within a window; with three erase units in it, its WAF said 1 where the drive's was 8."""
+    """A regression: in an incomplete last window with three erase units WAF was shown as 1 where the drive's was 8."""
     series = made_up_variant("7 %", 0.07, windows=windows).series
     last = series[-1].with_columns(
         host_written_bytes=pl.col("host_written_bytes") + series["host_written_bytes"][0] // 50, waf=pl.lit(1.0)

@@ -1,4 +1,5 @@
-"""Does drawing under a limit of memory end in an error? It ended the process by SIGTRAP, with 30 lines of V8's."""
+"""Does drawing under a memory limit end in an error? A regression: it ended the process by SIGTRAP, with 30 lines from
+V8."""
 
 import subprocess
 import sys

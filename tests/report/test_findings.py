@@ -1,4 +1,4 @@
-"""Do the sentences say what the figures say?"""
+"""Do the sentences agree with the figures?"""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""Does a page's headline say what came out?"""
+"""Does a page's headline state the result?"""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Does the written report hold what it should, and does a browser draw it without complaint and network?"""
+"""Is the written report complete, and does a browser draw it without errors and network access?"""
 
 import re
 import shutil
@@ -54,7 +54,7 @@ def test_titles_are_in_the_pictures(report: list[Path]) -> None:
 
 
 class _References(HTMLParser):
-    """Collects what an HTML file would load, and the ids and tags it has."""
+    """Collects the resources that an HTML file would load, and its ids and tags."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -106,7 +106,7 @@ def test_scale_is_said(report: list[Path]) -> None:
 
 
 def _dumped(page: Path, profile: Path, *, scheme: str, width: int = 1280) -> tuple[str, str]:
-    """The DOM after the scripts have run, and what the browser logged."""
+    """The DOM after the scripts have run, and the browser's log."""
     assert CHROMIUM is not None
     flags = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
     flags += ["--disable-component-update", "--disable-sync", "--disable-quic", "--enable-logging=stderr"]
@@ -117,7 +117,7 @@ def _dumped(page: Path, profile: Path, *, scheme: str, width: int = 1280) -> tup
 
 
 def _drawn(dom: str) -> str:
-    """The pictures in the DOM; the scripts, which hold such text too, are left out."""
+    """The charts in the DOM, without the scripts, which contain the same text."""
     return "".join(re.findall(r"<svg.*?</svg>", re.sub(r"<script.*?</script>", "", dom, flags=re.DOTALL), re.DOTALL))
 
 

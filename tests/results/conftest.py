@@ -1,4 +1,4 @@
-"""What the tests of results share: a toy in the place of the native module, and specifications to run on it."""
+"""Fixtures for results: a toy in place of the native module, and specifications to run on it."""
 
 import importlib.util
 import json
@@ -31,7 +31,7 @@ def toy_engine(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
 
 @pytest.fixture
 def run(toy_engine: ModuleType) -> Run:
-    """Runs the text of a job file on the catalogue's `tiny` (40 units of 4 KiB for the host) with the toy."""
+    """Runs the text of a job file with the toy, on the catalogue's `tiny` (40 units of 4 KiB for the host)."""
 
     def call(job: str, **choices: object) -> Result:
         specification = specifying.specify(jobs.parse(job), ssdlab.drive("tiny"), **choices)  # type: ignore[arg-type]
@@ -41,6 +41,6 @@ def run(toy_engine: ModuleType) -> Run:
 
 
 def plain(result: Result) -> dict[str, object]:
-    """The result as a reader of its JSON sees it."""
+    """The result as a reader of its JSON receives it."""
     value: dict[str, object] = json.loads(result.to_json())
     return value

@@ -1,4 +1,4 @@
-"""Do the parts of latencies add up, of all requests and of the slowest, in results, text and over merged clones?"""
+"""Do the parts of latencies add up, for all requests and for the slowest, in results, text and merged clones?"""
 
 import json
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ JOB = "[global]\nbs=4k\nsize=16m\niodepth=16\n[fill]\nrw=write\n[mixed]\nstonewa
 
 
 def test_a_tail_is_the_bin_of_its_percentile_and_those_above() -> None:
-    """Of 4,000 requests the slowest four are one in a thousand; the fourth slowest lies in a bin with three others."""
+    """The slowest four of 4,000 requests are one in a thousand; the fourth slowest is in a bin with three others."""
 
     def row(ns: int, gc_ns: int) -> list[int]:
         return [0, 0, 0, 0, 0, ns - gc_ns, 0, gc_ns]
@@ -51,7 +51,7 @@ def _check(breakdown: Mapping[str, Mapping[str, float]] | None, direction: Mappi
     assert list(breakdown["mean"]) == list(PARTS)
     assert sum(breakdown["mean"].values()) == pytest.approx(direction["lat_ns"]["mean"], rel=1e-12)
     slowest_ns = sum(breakdown["p99_9"].values())
-    # A percentile is the middle of its bin, whose lower end is at most a 64th below.
+    # A percentile is the middle of its bin, whose lower end is at most 1/64 below.
     assert direction["clat_ns"]["percentile"]["99.900000"] * (1 - 1 / 64) <= slowest_ns <= direction["lat_ns"]["max"]
 
 

@@ -1,4 +1,4 @@
-"""What a drive with placement handles reports of them, in the shapes of nvme-cli."""
+"""The reports of a drive with placement handles, with the structure of nvme-cli's output."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ def test_the_four_logs() -> None:
     stats = fdp["stats"]
     assert stats["hbmw"] == result.ledger.host_written_bytes
     assert stats["mbmw"] / stats["hbmw"] == result.waf
-    # All that was erased had been programmed, but for what lies in reclaim units that are closed or open still.
+    # All erased data had been programmed; the rest is in reclaim units that are closed or open.
     left = stats["mbmw"] - stats["mbe"]
     assert 0 < left <= result.capacity.physical_bytes and stats["mbe"] % config["runs"] == 0
     assert fdp["events"] is None

@@ -1,4 +1,4 @@
-"""Do the programs that read fio's output read ours? The real ones, as they are installed."""
+"""Can programs that read fio's output read ours? Tested with the real ones, if installed."""
 
 import gzip
 import json
@@ -27,7 +27,7 @@ CHARTS = {
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two depths by two numbers of jobs, named as fio-plot looks for them."""
+    """Two depths with two numbers of jobs each, with the file names that fio-plot expects."""
     folder = tmp_path_factory.mktemp("readers")
     for depth in (1, 8):
         for clones in (1, 2):
@@ -77,13 +77,13 @@ def test_fio2gnuplot_averages_the_bandwidth(folder: Path, tmp_path: Path) -> Non
     assert averages, sorted(path.name for path in tmp_path.iterdir())
 
 
-# Debian's package of fio has it among its documents, packed.
+# Debian's package of fio contains it among its documents, compressed.
 FIOLOGPARSER_PACKED = Path("/usr/share/doc/fio/fiologparser.py.gz")
 
 
 @pytest.fixture(scope="module")
 def fiologparser(tmp_path_factory: pytest.TempPathFactory) -> list[str | Path]:
-    """The command that runs it."""
+    """The command that runs fiologparser."""
     if installed := shutil.which("fiologparser.py"):
         return [installed]
     if not FIOLOGPARSER_PACKED.exists():
@@ -94,15 +94,15 @@ def fiologparser(tmp_path_factory: pytest.TempPathFactory) -> list[str | Path]:
 
 
 def first_four_columns(log: Path, folder: Path) -> Path:
-    """All that fiologparser.py takes: it gives up on the fifth, which the logs of fio 3.33 have, as ours."""
+    """The columns that fiologparser.py accepts: it fails on the fifth, which the logs of fio 3.33 and ours have."""
     kept = folder / log.name
     kept.write_text("".join(", ".join(line.split(", ")[:4]) + "\n" for line in log.read_text().splitlines()))
     return kept
 
 
 def average_by_intervals(path: Path) -> float:
-    """What fio's manual says of a log: time in ms, value, direction, length, and perhaps more; a value holds since the
-    line before. Averaged over the whole log, weighted by time."""
+    """The average of a log weighted by time, according to fio's manual: lines of time in ms, value, direction, length
+    and more; a value is valid since the line before."""
     total, before_ms = 0, 0
     for line in path.read_text().splitlines():
         time_ms, value, direction, length, *_ = (int(word, 0) for word in line.split(", "))
@@ -137,7 +137,7 @@ def test_fiologparser_finds_the_average_of_a_log(
 def test_fiologparser_takes_as_much_of_a_log_of_fio(
     fiologparser: list[str | Path], folder: Path, tmp_path: Path
 ) -> None:
-    """What it refuses of ours it refuses of fio's own too: the columns are as many."""
+    """It rejects our logs and fio's for the same reason: both have the same number of columns."""
     job = "--name=a --ioengine=null --size=1g --number_ios=300 --thinktime=1ms --log_avg_msec=50 --write_bw_log=fio"
     subprocess.run(["fio", *job.split()], capture_output=True, check=True, cwd=tmp_path)
     ours, of_fio = folder / "randwrite-iodepth-8-numjobs-1_bw.1.log", tmp_path / "fio_bw.1.log"

@@ -1,7 +1,7 @@
-"""Is what a run takes known before it begins, and is one refused that does not fit?
+"""Is the memory of a run known before it starts, and is a run that does not fit rejected?
 
-A drive larger than the machine's memory used to be started all the same. It ran until the system killed it, or another
-program, with what had been simulated until then.
+A regression: a drive larger than the machine's memory was started, and ran until the system killed it, or another
+program, and the simulation was lost.
 """
 
 import os
@@ -28,7 +28,7 @@ from ssdlab.workloads import jobs, specifying
 from synthetic_traces import write
 
 _MIB = 1 << 20
-# Every place of the flash is written.
+# Writes to every address of the flash.
 _TWICE = "[fill]\nrw=write\nbs=128k\niodepth=8\nsize=100%\nloops=2\n"
 _REDUCED = {"data_reduction.compression": "true", "data_reduction.deduplication": "true"}
 
@@ -48,7 +48,7 @@ DRIVES = [
 ]
 
 
-# In a process of its own: what earlier tests have freed would be taken first, and would not show.
+# In a separate process: memory freed by earlier tests would be reused and not be measured.
 _MEASURED = """
 import gc, re, sys
 from pathlib import Path
@@ -80,7 +80,7 @@ print(needed, status_bytes("VmHWM") - before)
 def test_what_a_run_takes_is_known_beforehand(
     name: str, scale: str, op: float | None, settings: dict[str, str], timed: bool
 ) -> None:
-    """Within 15 % of the peak that the kernel saw, of drives small enough for a test: the larger, the closer."""
+    """Within 15 % of the peak that the kernel measured, on drives small enough for a test; larger drives are closer."""
     asked = repr((_TWICE, name, scale, op, settings, timed))
     ended = subprocess.run([sys.executable, "-c", _MEASURED, asked], capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
@@ -89,7 +89,7 @@ def test_what_a_run_takes_is_known_beforehand(
 
 
 def specification(scale: str = "1/64", seed: int = 1) -> Specification:
-    """Takes some 33 MiB at that scale, a timed run's 18 MiB of queues and buffers among them."""
+    """Needs about 33 MiB at that scale, 18 MiB of them for a timed run's queues and buffers."""
     job = jobs.parse("[a]\nrw=randwrite\nbs=4k\nnumber_ios=10\n")
     return specifying.specify(job, ssdlab.drive("generic-tlc-480", scale=scale), seed=seed)
 
@@ -187,7 +187,7 @@ _FULL_SIZE = "import sys; from ssdlab.cli import main; sys.argv[1:] = {arguments
 
 
 def _run_within(limit: str, drive: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """The program in a process that has first done what `limit` says."""
+    """Runs the program in a process that first executes `limit`."""
     job = folder / "job.fio"
     code = limit + "\n" + _FULL_SIZE.format(arguments=["run", str(job), "--drive", drive, "--untimed"])
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=False)
@@ -202,7 +202,7 @@ def test_a_limit_of_address_space_counts(folder: Path) -> None:
 
 @pytest.fixture
 def control_group() -> Iterator[Path]:
-    """A control group of this test, with a limit of 600 MiB, where one can be made."""
+    """A control group of this test with a limit of 600 MiB, if one can be created."""
     root = Path("/sys/fs/cgroup")
     versions = ((root / "memory", "memory.limit_in_bytes"), (root, "memory.max"))
     folder = None
@@ -232,7 +232,7 @@ def test_the_limit_of_a_control_group_counts(control_group: Path, folder: Path) 
 
 
 def test_what_a_system_says_is_read_with_all_its_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of both versions of control groups, and of all groups above the process's own."""
+    """With both versions of control groups, and all groups above the process's own."""
     proc, groups = tmp_path / "proc", tmp_path / "cgroup"
     (proc / "self").mkdir(parents=True)
     (proc / "meminfo").write_text("MemTotal: 8000 kB\nMemAvailable: 5000 kB\n")

@@ -1,4 +1,4 @@
-"""Are flushes counted as fio counts them, and do they take the time that the drive file says?"""
+"""Are flushes counted as in fio, and do they take the time that follows from the drive file?"""
 
 import json
 import subprocess
@@ -17,7 +17,7 @@ SETTINGS = {"write_buffer.bytes": "1MiB", "write_buffer.power_loss_protection": 
 
 def ours(folder: Path, settings: dict[str, str], **options: Any) -> ssdlab.Result:
     path = folder / "ours.fio"
-    # The scale of the drive makes it 4 MiB.
+    # The scale of the drive reduces it to 4 MiB.
     path.write_text(JOB + "size=1g\n")
     return ssdlab.run(path, ssdlab.drive("generic-tlc-480", settings=settings, scale="1/256"), **options)
 

@@ -1,6 +1,6 @@
-"""Does a full disk end a command with the name of the file, and leave nothing half-written?
+"""Does a full disk end a command with the name of the file, without partial files?
 
-`ssdlab run ... --output DIR` said `[Errno 28] No space left on device`, of which device and file nothing.
+A regression: `ssdlab run ... --output DIR` printed `[Errno 28] No space left on device` without the file.
 """
 
 import os

@@ -28,7 +28,7 @@ def test_rows_add_up_and_their_times_are_those_of_the_full_drive() -> None:
     assert sum(row["host_written_bytes"] for row in rows) == result.ledger.host_written_bytes
     programmed = sum(row["host_written_bytes"] * (row["waf"] or 0) for row in rows)
     assert programmed == pytest.approx(result.ledger.programmed_bytes)
-    # 4 MiB/s for a quarter of half a minute: rates are those of the drive, which is as fast as the full one.
+    # 4 MiB/s for a quarter of half a minute: rates are those of the scaled drive, which is as fast as the full one.
     assert rows[0]["host_written_bytes"] == pytest.approx(4 * 2**20 * 7.5, rel=0.02)
     assert f"{rows[1]['waf']:.4f}" in normal(result)
 

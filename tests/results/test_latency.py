@@ -1,4 +1,4 @@
-"""Do latencies merge as if counted together, and are percentiles those of fio's own rule?"""
+"""Do merged latencies equal latencies counted together, and do percentiles follow fio's rule?"""
 
 import statistics
 from typing import Any
@@ -15,7 +15,7 @@ values = st.lists(st.integers(1, 127), min_size=1, max_size=60)
 
 
 def counted(latencies: Values) -> Latency:
-    """Bins below 128 ns hold one value each, so that nothing is lost to them."""
+    """Bins below 128 ns hold one value each, so that no precision is lost."""
     return Latency(
         len(latencies),
         min(latencies),

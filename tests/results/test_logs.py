@@ -1,4 +1,4 @@
-"""Are the log files and the terse lines laid out as the real fio lays its own out for the same job?"""
+"""Do the log files and the terse lines have the layout of the real fio's for the same job?"""
 
 import json
 import shutil
@@ -133,7 +133,7 @@ def test_terse_has_fios_columns(result: Result, fios: dict[str, str]) -> None:
     own = [line.split(";") for line in terse(result).splitlines()]
     assert [line[:5] for line in own] == [line[:5] for line in lines]
     for mine, its in zip(own, lines, strict=True):
-        # fio adds nine columns where it finds a disk.
+        # fio adds nine columns if it finds a disk.
         assert len(its) - len(mine) in (0, 9)
         kind = [(cell.count("%"), cell.partition("%=")[0] if "%=" in cell else "", cell.count(".")) for cell in mine]
         its_kind = [(cell.count("%"), cell.partition("%=")[0] if "%=" in cell else "", cell.count(".")) for cell in its]
@@ -167,7 +167,7 @@ def test_a_steady_job_ends_as_in_fio(tmp_path: Path) -> None:
         assert own["steadystate"][key] == its["steadystate"][key]
     assert len(own["steadystate"]["data"]["iops"]) == 3
     assert own["steadystate"]["data"]["iops_mean"] == pytest.approx(its["steadystate"]["data"]["iops_mean"], rel=0.02)
-    # fio's looks come a tenth of a second early, so that a ramp of a second takes it two of them.
+    # fio's checks come a tenth of a second early, so that a ramp of a second takes two of them.
     assert own["job_runtime"] == 4001 and its["job_runtime"] == pytest.approx(4900, abs=300)
 
 

@@ -1,6 +1,6 @@
-"""Does a clock cost at most a byte of memory a mapping unit, and requests none?
+"""Does a clock cost at most a byte of memory per mapping unit, and requests none?
 
-Peaks of processes of their own, on drives of two sizes: what does not grow with the drive drops out of the difference.
+Measured as peaks of separate processes, on drives of two sizes: parts that do not grow with the drive cancel out.
 """
 
 import subprocess
@@ -8,12 +8,12 @@ import sys
 from pathlib import Path
 
 _UNIT_BYTES = 4096
-_SMALL, _LARGE = 12, 96  # pages a block
+_SMALL, _LARGE = 12, 96  # pages per block
 _JOB = (
     "[global]\niodepth=32\n[fill]\nrw=write\nbs=1m\nsize=100%\n"
     "[random]\nstonewall\nrw=randwrite\nbs=4k\nsize=100%\nnumber_ios={ios}\n"
 )
-# The kernel's peak of the process since it was executed; that of `getrusage` begins with the size of its parent.
+# The kernel's peak of the process since its exec; that of `getrusage` starts with the size of its parent.
 _CHILD = """
 import sys, ssdlab
 path, pages, timed = sys.argv[1:]
@@ -25,7 +25,7 @@ print(int(peak_kib) * 1024, result.capacity.user_bytes)
 
 
 def _peak_bytes(job: Path, pages: int, *, timed: bool) -> tuple[int, int]:
-    """Of a process that does nothing but this run, and the capacity of its drive."""
+    """The peak memory of a process that executes only this run, and the capacity of its drive."""
     command = [sys.executable, "-c", _CHILD, str(job), str(pages), "yes" if timed else "no"]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, timeout=300)
     peak_bytes, user_bytes = map(int, done.stdout.split())

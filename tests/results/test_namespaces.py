@@ -1,4 +1,4 @@
-"""Namespaces from the drive file over `filename` to what each of them was asked for, and has alone."""
+"""Namespaces from the drive file through `filename` to the requests and counters of each."""
 
 import json
 from fractions import Fraction
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 KIB = 1024
 MIB = 1024 * KIB
 SIZES = {"database": 580, "log": 220, "archive": 380}
-"""In MiB; the drive leaves some of its 1192 MiB to no namespace."""
+"""In MiB; some of the drive's 1192 MiB belong to no namespace."""
 
 TENANTS = """
 [fill-database]
@@ -65,7 +65,7 @@ def drive_file(folder: Path, sizes: dict[str, object], more: str = "", base: str
 
 
 def small(folder: Path) -> ResolvedDrive:
-    """The full drive's namespaces are so large that those at a scale of 1/384 have the sizes above."""
+    """The full drive's namespaces are so large that at a scale of 1/384 they have the sizes above."""
     return ssdlab.drive(drive_file(folder, {name: f"{size * 384}MiB" for name, size in SIZES.items()}), scale="1/384")
 
 
@@ -173,7 +173,7 @@ def test_sums_are_those_of_the_drive(tmp_path: Path, timed: bool) -> None:
 
 @pytest.mark.filterwarnings("ignore::ssdlab.errors.Note")
 def test_the_only_namespace_of_a_drive_has_what_it_has_alone(tmp_path: Path) -> None:
-    """And that is what the drive without namespaces has."""
+    """Its counters equal those of the drive without namespaces."""
     jobs = (
         "[fill]\nfilename=all\nrw=write\nbs=64k\n[a]\nstonewall\nfilename=all\nrw=randwrite\nbs=4k\nloops=2\niodepth=4"
     )
@@ -192,7 +192,7 @@ def test_the_only_namespace_of_a_drive_has_what_it_has_alone(tmp_path: Path) -> 
 
 @pytest.mark.filterwarnings("ignore::ssdlab.errors.Note")
 def test_a_quiet_tenant_is_disturbed_by_a_busy_one(tmp_path: Path) -> None:
-    """Alone, writes in order over the namespace are never moved; with random writes in the same erase units they are.
+    """Alone, sequential writes over the namespace are never moved; with random writes in the same erase units they are.
     A tenant that writes at random gains the spare area of one that does not."""
     on = ssdlab.drive(drive_file(tmp_path, {"busy": "240 GB", "quiet": "240 GB"}), scale="1/384")
     text = "[global]\nbs=4k\niodepth=4\n[b]\nfilename=busy\nrw=randwrite\nnorandommap\nloops=6\n"

@@ -1,4 +1,4 @@
-"""Does a write that is cut off leave nothing half-written?"""
+"""Does an interrupted write leave no partial file?"""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Does the result have fio's schema? Compared with what the installed fio prints for the same job file."""
+"""Does the result have fio's schema? Compared with the output of the installed fio for the same job file."""
 
 import json
 import subprocess
@@ -19,7 +19,8 @@ JOBS = {
 
 
 def keys(value: Any) -> Any:
-    """The shape: names of keys, without values. Bins are named after the latencies that happened to be measured."""
+    """The structure: names of keys, without values. Bins are named after the measured latencies, so their names are
+    left out."""
     if isinstance(value, dict):
         return {
             key: None if key in ("bins", "job options", "global options") else keys(each) for key, each in value.items()
@@ -62,7 +63,7 @@ def test_what_needs_no_clock_has_the_values_of_fio(job: str, run: Any, tmp_path:
                 each["groupid"],
                 each["error"],
                 each["job options"],
-                # How a mixed job divides depends on the random numbers; the sum does not.
+                # The division of a mixed job depends on the random numbers; the sum does not.
                 {count: sum(each[name][count] for name in ("read", "write", "trim")) for count in counts},
             )
             for each in result["jobs"]

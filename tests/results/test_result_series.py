@@ -1,4 +1,4 @@
-"""Do the series and the steady state's parts follow from cumulative counters? Against sums done by hand."""
+"""Do the series and the steady state's parts follow from cumulative counters? Compared with sums computed by hand."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Is the text laid out as fio's, and are sizes printed as fio prints them?"""
+"""Is the text laid out like fio's, and are sizes printed as fio prints them?"""
 
 import json
 import re
@@ -26,7 +26,7 @@ def test_layout(run: Any) -> None:
 
 
 def test_layout_with_a_clock(run: Any) -> None:
-    """80 requests at a mean of 152.832 us, one after the other, on two clones side by side."""
+    """80 requests with a mean of 152.832 us, one after another, on two parallel clones."""
     text = normal(run(TWO_GROUPS))
     assert "a: (groupid=0, jobs=2): err= 0\n  write: IOPS=13.1k, BW=51.1MiB/s (53.6MB/s)(320KiB/6msec)\n" in text
     assert "    clat (usec): min=101, max=203, avg=152.83, stdev=50.94\n     lat (usec): min=" in text
@@ -38,7 +38,7 @@ def test_layout_with_a_clock(run: Any) -> None:
 
 @pytest.mark.parametrize("options", ["--rw=write --bs=4k --size=64m", "--rw=randrw --bs=8k --size=256m --iodepth=4"])
 def test_the_text_of_a_clock_is_fio_s_own(options: str, tmp_path: Path) -> None:
-    """fio's JSON is read as the engine's outcome would be, printed, and compared with what fio printed of it."""
+    """fio's JSON is read like an engine outcome, printed, and compared with fio's text for the same run."""
     command = ["fio", "--name=a", "--ioengine=null", "--output-format=json+,normal", *options.split()]
     printed = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True, timeout=60).stdout
     plain, _ = json.JSONDecoder().raw_decode(printed[printed.index("{") :])

@@ -1,4 +1,4 @@
-"""Are the figures of a result those of the engine's counters? The toy engine copies half a unit for each written."""
+"""Do the figures of a result agree with the engine's counters? The toy engine copies half a unit for each written."""
 
 import json
 from pathlib import Path

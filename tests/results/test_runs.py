@@ -1,4 +1,4 @@
-"""Do many runs give what single ones give, and end tidily? On the real engine and in real processes."""
+"""Do many runs give the results of single ones, and end cleanly? With the real engine and real processes."""
 
 import os
 import signal
@@ -24,7 +24,8 @@ ENDLESS = "[endless]\nrw=randwrite\nbs=4k\nloops=1000000000\n"
 
 @pytest.fixture
 def started() -> Callable[[], list[int]]:
-    """The living processes that the test has started. The browser of other tests may be another child of this one."""
+    """The living processes that the test has started. Other children, for example the browser of other tests, are left
+    out."""
     before = set(children_of(os.getpid()))
     return lambda: [child for child in children_of(os.getpid()) if child not in before]
 
@@ -90,13 +91,12 @@ print(sorted(index for index, _ in ssdlab.run_many(runs, workers=2)))
 
 @pytest.mark.parametrize("by", ["file", "standard input"])
 def test_a_script_without_a_guard_runs_once(by: str, tmp_path: Path) -> None:
-    """Workers were spawned processes, which import the caller's script before anything else. Without
-    `if __name__ == "__main__"` each of them began the same runs, and the script ended with a traceback for each worker
-    and "a worker process ended with code 1".
-    """
+    """A regression: workers were spawned processes, which import the caller's script first. Without `if __name__ ==
+    "__main__"` each of them started the same runs, and the script ended with a traceback per worker and "a worker
+    process ended with code 1"."""
     (tmp_path / "script.py").write_text(SCRIPT)
     (tmp_path / "short.fio").write_text(SHORT)
-    # A module of the working folder is not imported by a worker in place of Python's own.
+    # A worker must not import a module of the working folder in place of Python's own.
     (tmp_path / "json.py").write_text("raise SystemExit('the wrong json')")
     command = [sys.executable, "-P", *(["script.py"] if by == "file" else ["-"])]
     ended = subprocess.run(command, input=SCRIPT, capture_output=True, text=True, cwd=tmp_path, timeout=120)

@@ -1,4 +1,5 @@
-"""A scaled run speaks of the drive as sold: a rating of 1/256 of itself was printed as the drive's."""
+"""A scaled run reports figures of the full drive. A regression: 1/256 of an endurance rating was printed as the
+drive's."""
 
 from fractions import Fraction
 from pathlib import Path

@@ -1,7 +1,7 @@
 """A stand-in for the native module with its interface and invented flash: for each unit written, half a unit is copied.
 
-With a clock, one request in two takes twice as long as the other. It lets the tests of schema and text say in advance
-what every figure must be. Not for anything about drives.
+With a clock, every second request takes twice as long. The tests of schema and text can therefore compute all expected
+figures. It is not a model of a drive.
 """
 
 import json
@@ -16,7 +16,7 @@ from ssdlab.results.breakdown import PARTS as LATENCY_PARTS
 
 GC_SHARE = 0.5
 FLUSHES = 0
-# With a clock, requests take this long in turn; each is the middle of a bin of fio's.
+# With a clock, requests take these times alternately; each is the middle of a bin of fio's.
 LATENCIES_NS = (101_888, 203_776)
 WINDOWS = 10
 PARTS = ("host", "gc", "wear_leveling", "metadata", "parity", "padding", "slc_fold")
@@ -159,7 +159,7 @@ def _job(job: dict[str, Any], repeats: int, last_stage: int, unit_bytes: int) ->
 
 
 def _timing(jobs: list[dict[str, Any]], specified: list[dict[str, Any]]) -> dict[str, Any]:
-    """Gives each job its timing, and returns that of the run: an interval a stage."""
+    """Gives each job its timing, and returns that of the run, with one interval per stage."""
     mean_ns = sum(LATENCIES_NS) / len(LATENCIES_NS)
     ends: dict[int, int] = {}
     now_ns = 0
@@ -204,7 +204,7 @@ def _timing(jobs: list[dict[str, Any]], specified: list[dict[str, Any]]) -> dict
 
 
 def _steady_timing(jobs: list[dict[str, Any]], timing: dict[str, Any]) -> dict[str, Any]:
-    """Half of the run is the way to the steady state."""
+    """Half of the run is before the steady state."""
     last = [job for job in jobs if job["stage"] == jobs[-1]["stage"]]
     counted = {
         name: {key: sum(job[name][key] for job in last) // 2 for key in ("ios", "bytes")}

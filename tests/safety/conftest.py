@@ -1,4 +1,4 @@
-"""Loop devices of the tests' own, over files of their own, always taken away again."""
+"""Loop devices over files created by the tests, always removed."""
 
 from own_devices import devices, loop
 

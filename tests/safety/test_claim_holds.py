@@ -1,4 +1,4 @@
-"""What a claim does while it lasts: it keeps others out, looks again, counts, and stops; then it is gone."""
+"""A claim while it is held: it excludes others, rechecks, counts, and stops; then it is released."""
 
 import os
 import subprocess
@@ -127,7 +127,7 @@ def test_a_drive_that_is_shorter_than_at_the_start(claimed: Claim) -> None:
 
 
 def test_a_drive_that_no_longer_answers(claimed: Claim) -> None:
-    """The file behind it loses its end: reads there fail, as those of a drive that was pulled out do."""
+    """The file behind the device is truncated: reads fail, as on an unplugged drive."""
     assert claimed.place.backing_file is not None
     os.truncate(claimed.place.backing_file, 0)
     with pytest.raises(RunFailed, match="cannot be read"):
@@ -135,7 +135,7 @@ def test_a_drive_that_no_longer_answers(claimed: Claim) -> None:
 
 
 def test_a_device_that_has_gone(loop: str, tmp_path: Path) -> None:
-    """Its name stands for nothing any more."""
+    """The device node no longer leads to a device."""
     node = tmp_path / "node"
     run("mknod", str(node), "b", "7", Path(f"/sys/block/{Path(loop).name}/dev").read_text().strip().split(":")[1])
     with claim(node, serial=locate(loop).identities[0]) as claimed:
@@ -230,7 +230,7 @@ def test_a_lent_device_may_be_mounted_and_nothing_else(devices: Devices, tmp_pat
 
 
 def test_who_opens_it_for_a_moment_is_given_time(loop: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A regression: `losetup --find` of somebody else opens a loop device to see whether it is free."""
+    """A regression: another program's `losetup --find` opens a loop device briefly to see whether it is free."""
     name = locate(loop).identities[0]
     script = f"import os, sys; os.open('{loop}', os.O_RDWR | os.O_EXCL); print('open', flush=True); sys.stdin.read()"
     with subprocess.Popen(
@@ -244,7 +244,7 @@ def test_who_opens_it_for_a_moment_is_given_time(loop: str, monkeypatch: pytest.
             looks.append(seconds)
             process.communicate()
 
-        # The function has the module's name.
+        # The name of the function hides that of the module.
         monkeypatch.setattr(sys.modules[claim.__module__], "time", SimpleNamespace(sleep=end_the_other))
         with claim(loop, serial=name):
             assert len(looks) == 1, "it had waited for the other"

@@ -1,4 +1,4 @@
-"""One test for each refusal of a claim, on loop devices: what was found, and what to do, is said."""
+"""One test for each rejection of a claim, on loop devices: the message states the cause and a remedy."""
 
 import os
 import subprocess
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.loop
 
 
 def refusal(device: str, *, serial: str | None = None, discard_signatures: bool = False) -> str:
-    """What a claim by the right name is refused with; the device must be as before."""
+    """The message with which a claim with the correct name is rejected; the device must be unchanged."""
     before = Path(device).read_bytes()
     name = locate(device).identities[0] if serial is None else serial
     with (
@@ -179,7 +179,7 @@ def test_a_program_that_writes_to_it(loop: str) -> None:
 
 
 def test_a_holder_that_cannot_be_seen(loop: str) -> None:
-    """As a ZFS pool or another container would be: only the kernel knows of it."""
+    """As with a ZFS pool or another container: only the kernel knows of it."""
     descriptor = os.open(loop, os.O_RDONLY | os.O_EXCL)
     try:
         assert "held by something that is not visible here" in refusal(loop)
@@ -202,7 +202,7 @@ def test_a_virtual_device(tmp_path: Path) -> None:
 
 
 def test_the_disk_of_the_root_file_system() -> None:
-    """By whichever way: it is in use, or it has no name. Its name, were it known, would not help."""
+    """By any path: it is in use, or it has no name. Its name would not help."""
     disk = locate("/").disk
     if disk is None:
         pytest.skip("the root file system's disk cannot be seen from here")
@@ -231,7 +231,7 @@ def test_what_is_no_place(path: str) -> None:
 
 
 def test_other_systems(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Also where the module of file control is missing, as on Windows, the message is reached."""
+    """The message is reached even if the module fcntl is missing, as on Windows."""
     check = (
         "import sys; sys.modules['fcntl'] = None; sys.platform = 'win32'\n"
         "from ssdlab.safety import claim\n"

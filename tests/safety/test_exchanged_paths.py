@@ -1,6 +1,6 @@
-"""Paths that are checked first and opened later: what comes to be at the name in between is not touched.
+"""Paths that are checked first and opened later: an object put at the path in between is not touched.
 
-Each test exchanges a path at the moment between the two. Measuring has such tests of its own, with fio.
+Each test replaces a path between the two steps. Similar tests for measurements, with fio, are in tests/measure.
 """
 
 import os
@@ -36,7 +36,7 @@ def victim(tmp_path: Path) -> Path:
 
 
 def exchanged_before(function: Callable[..., Any], exchange: Callable[[], object]) -> Callable[..., Any]:
-    """The function, with something else at a name when it is called for the first time."""
+    """Wraps a function: on its first call, the object at a path is replaced before it runs."""
     done: list[object] = []
 
     def call(*arguments: Any, **options: Any) -> Any:
@@ -79,7 +79,7 @@ def test_a_file_that_is_refreshed_and_becomes_a_device(
 
 @pytest.mark.loop
 def test_a_folder_that_is_frozen(devices: Devices, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a file system other than that of the device."""
+    """The folder is replaced by one on a file system other than the device's."""
     device, other = devices.loop(), devices.loop()
     for each in (device, other):
         subprocess.run(["mkfs.ext4", "-q", each], check=True)
@@ -94,7 +94,7 @@ def test_a_folder_that_is_frozen(devices: Devices, monkeypatch: pytest.MonkeyPat
 
 
 def test_the_progress_of_a_refresh(tmp_path: Path, victim: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is written aside first; a link with the name of that was followed."""
+    """A regression: progress is written to a temporary file first, and a link with that name was followed."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     (file := tmp_path / "file").write_bytes(CONTENT)
     keeper = Keeper(locate(file))
@@ -114,7 +114,7 @@ def test_a_file_that_is_checked(tmp_path: Path, victim: Path, monkeypatch: pytes
 
 @pytest.mark.loop
 def test_a_device_that_is_claimed(devices: Devices, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Between the look and the hold."""
+    """Between the check and the hold."""
     import sys
 
     right, wrong = devices.loop(), devices.loop()
@@ -135,7 +135,8 @@ def test_a_device_that_is_claimed(devices: Devices, tmp_path: Path, monkeypatch:
 
 
 def test_the_files_of_a_result(tmp_path: Path, victim: Path) -> None:
-    """They were written by the name of a temporary folder, which whoever may write to its parent could exchange."""
+    """A regression: they were written by the path of a temporary folder, which users with write access to its parent
+    could replace."""
     out = tmp_path / "out"
     theirs = victim.with_name("result.json")
     theirs.write_bytes(CONTENT)
@@ -167,7 +168,7 @@ def test_the_files_of_a_report(tmp_path: Path, victim: Path) -> None:
 
 @pytest.mark.parametrize("per_job", [0, 1])
 def test_the_logs_of_a_job(tmp_path: Path, victim: Path, per_job: int) -> None:
-    """fio's logs are taken over to names that the job file says."""
+    """fio's logs are moved to names that the job file specifies."""
     job = parse(f"[a]\nsize=1m\nrw=write\nnumjobs=2\nper_job_logs={per_job}\nwrite_bw_log=x\n")
     (ran := tmp_path / "ran").mkdir()
     (out := tmp_path / "out").mkdir()
@@ -191,7 +192,7 @@ def test_the_logs_of_a_job(tmp_path: Path, victim: Path, per_job: int) -> None:
 
 @pytest.mark.loop
 def test_the_file_behind_a_loop_device(tmp_path: Path, victim: Path) -> None:
-    """Of a mounted drive: a file system would be made on what stands at that name."""
+    """For a mounted drive: a file system would be created on the file at that path."""
     before = set(Path("/sys/block").glob("loop*/loop"))
     (tmp_path / "drive").symlink_to(victim)
     with pytest.raises(OSError):

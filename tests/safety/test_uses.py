@@ -1,4 +1,4 @@
-"""Holders of every kind, in a made-up sysfs: what this machine's kernel may not have."""
+"""Holders of every kind, in a simulated sysfs, including kinds that this machine's kernel lacks."""
 
 from pathlib import Path
 
@@ -84,7 +84,7 @@ def test_a_bcache(machine: Machine) -> None:
 
 
 def test_a_member_of_a_btrfs_of_several_devices(machine: Machine) -> None:
-    """Only one of them is named by the mount."""
+    """The mount names only one of them."""
     link = machine.sys / "fs/btrfs/6b0a/devices/sda1"
     link.parent.mkdir(parents=True)
     link.symlink_to(machine.sys / "block/sda/sda1")

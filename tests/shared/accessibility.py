@@ -1,4 +1,4 @@
-"""What axe-core finds wrong on a page for people with a screen reader, a keyboard or weak sight: rules of WCAG 2."""
+"""Findings of axe-core on a page, by the rules of WCAG 2, for users with a screen reader, a keyboard or weak sight."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ _GRAVE = ("serious", "critical")
 
 
 def grave_findings(page: Page) -> list[str]:
-    """The serious and critical findings, a line each with the first elements concerned."""
+    """The serious and critical findings, one line each with the first elements concerned."""
     found = Axe().run(page).response["violations"]
     return [_in_a_line(rule) for rule in found if rule["impact"] in _GRAVE]
 

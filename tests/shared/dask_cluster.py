@@ -1,4 +1,4 @@
-"""A real Dask scheduler and workers as processes of this machine, for tests of what runs on a cluster."""
+"""A real Dask scheduler and workers as processes on this machine, for tests of cluster runs."""
 
 import json
 import subprocess
@@ -13,7 +13,7 @@ from waiting import SECONDS_MAX, wait_for
 
 @contextmanager
 def scheduler(folder: Path) -> Iterator[str]:
-    """Its address; the process ends with the block."""
+    """Starts a scheduler and yields its address; the process ends with the block."""
     file = folder / "scheduler.json"
     words = ("--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(file))
     with _process(folder, "scheduler", *words):
@@ -21,7 +21,7 @@ def scheduler(folder: Path) -> Iterator[str]:
 
 
 def worker(folder: Path, address: str, *words: str) -> AbstractContextManager[subprocess.Popen[bytes]]:
-    """A worker of one thread, without a nanny that would start it again."""
+    """A worker with one thread, without a nanny that would restart it."""
     return _process(folder, "worker", address, "--nthreads", "1", "--no-dashboard", "--no-nanny", *words)
 
 
@@ -46,7 +46,7 @@ def _process(folder: Path, *words: str) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def _address_in(file: Path) -> str | None:
-    """None while it is not there, or not whole."""
+    """The address in the file, or None if the file is missing or incomplete."""
     try:
         return str(json.loads(file.read_text())["address"])
     except (OSError, ValueError):

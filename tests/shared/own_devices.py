@@ -1,4 +1,5 @@
-"""Block devices of a test's own: loop devices over files in its folder, with what is made on them; all taken away."""
+"""Block devices created by a test: loop devices over files in its folder, and partitions and mounts on them; all
+removed."""
 
 import contextlib
 import os
@@ -24,17 +25,18 @@ def run(*command: str) -> subprocess.CompletedProcess[str]:
 
 
 def make_ext4(device: str, *options: str) -> None:
-    """Whole at once: otherwise the kernel goes on writing to it in the first seconds that it is mounted."""
+    """Creates an ext4 without lazy initialization: otherwise the kernel writes to it in the first seconds after
+    mounting."""
     run("mkfs.ext4", "-q", "-E", "lazy_itable_init=0,lazy_journal_init=0", *options, device)
 
 
 def write_out(folder: Path | str) -> None:
-    """All that was written to the file system there; `os.sync` would wait for those of other tests too."""
+    """Flushes the file system there; `os.sync` would also wait for those of other tests."""
     run("sync", "--file-system", str(folder))
 
 
 def forget(file: Path | str) -> None:
-    """Takes what was read of a file or device, and is written out, from memory; nothing else of the machine's."""
+    """Drops the cached, flushed pages of a file or device, and no others."""
     descriptor = os.open(file, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -44,14 +46,14 @@ def forget(file: Path | str) -> None:
 
 
 class Devices:
-    """Makes them, and takes them away in the opposite order."""
+    """Creates devices and removes them in the opposite order."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._undo: list[tuple[str, ...]] = []
 
     def loop(self, size_bytes: int = 32 << 20) -> str:
-        """An empty loop device; gives its path."""
+        """Creates an empty loop device. Returns its path."""
         file = self.folder / f"device-{len(self._undo)}"
         with file.open("wb") as opened:
             opened.truncate(size_bytes)
@@ -60,7 +62,7 @@ class Devices:
         return device
 
     def partition(self, device: str, number: int = 1, start_bytes: int = 1 << 20, size_bytes: int = 16 << 20) -> str:
-        """Tells the kernel of a partition, as partx would; nothing is written to the device."""
+        """Registers a partition with the kernel, as partx does; nothing is written to the device."""
         try:
             run("addpart", device, str(number), str(start_bytes // 512), str(size_bytes // 512))
         except subprocess.CalledProcessError as error:
@@ -89,7 +91,8 @@ class Devices:
 
 @contextlib.contextmanager
 def served_drive(folder: Path, drive: str) -> Iterator[tuple[str, Path]]:
-    """A simulated drive, from a drive file's text, as a loop device: its name, and the folder of its statistics."""
+    """Serves a simulated drive, from a drive file's text, as a loop device. Yields its name and the folder of its
+    statistics."""
     if not Path("/dev/fuse").exists():
         pytest.skip("no /dev/fuse")
     (folder / "served.toml").write_text(drive)
@@ -113,7 +116,7 @@ def served_drive(folder: Path, drive: str) -> Iterator[tuple[str, Path]]:
 
 @pytest.fixture
 def devices(tmp_path: Path) -> Iterator[Devices]:
-    """Loop devices over files of the test's own, taken away also when it fails."""
+    """Loop devices over files of the test, removed even if it fails."""
     made = Devices(tmp_path)
     yield made
     made.take_away()

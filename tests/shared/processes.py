@@ -1,4 +1,4 @@
-"""The processes of a test's own, by their group: which there are, and what they have done so far."""
+"""The processes that a test has started, by their group, and their CPU time."""
 
 import os
 from pathlib import Path
@@ -25,7 +25,7 @@ def children_of(parent: int) -> list[int]:
 
 
 def cpu_seconds(process: int) -> float:
-    """What it has computed so far; 0 when it is gone."""
+    """CPU seconds that a process has used so far; 0 if it has ended."""
     fields = _fields(process)
     return sum(map(int, fields[11:13])) / _TICKS_PER_SECOND if fields else 0.0
 
@@ -38,7 +38,7 @@ def has_loaded(process: int, library: str) -> bool:
 
 
 def text_of(path: Path) -> str:
-    """Of a file that may go away with its process; empty then."""
+    """The text of a file that can disappear with its process; then empty."""
     try:
         return path.read_text()
     except OSError:
@@ -46,5 +46,5 @@ def text_of(path: Path) -> str:
 
 
 def _fields(process: int) -> list[str]:
-    """Those of its `stat` behind the name, which may hold anything."""
+    """The fields of `stat` after the process name, which can contain any character."""
     return text_of(Path(f"/proc/{process}/stat")).rpartition(")")[2].split()

@@ -1,4 +1,4 @@
-"""Reports in the shape of `smartctl -j -x`, cut down to what is read; the numbers are made up."""
+"""Reports with the structure of `smartctl -j -x`, reduced to the values that are read; the numbers are invented."""
 
 from typing import Any
 

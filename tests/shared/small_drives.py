@@ -40,12 +40,12 @@ spare_area = "dynamic"
 
 
 def drive_file(name: str, *, blocks: int, pages: int, user_bytes: int) -> str:
-    """The text of a drive file: so many blocks of so many pages of 4 KiB."""
+    """The text of a drive file with this number of blocks, and of pages of 4 KiB per block."""
     return _DRIVE.format(name=name, blocks=blocks, pages=pages, user_bytes=user_bytes)
 
 
 def program_in(folder: Path, columns: int = 80) -> Program:
-    """Calls the program in a folder, on a terminal so wide; `stdin` is given as bytes."""
+    """Calls the program in a folder, with a terminal of this width; `stdin` is given as bytes."""
 
     def call(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[str]:
         ended = subprocess.run(

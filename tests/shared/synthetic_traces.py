@@ -1,4 +1,4 @@
-"""Traces of known processes in MQSim's text format, for tests of miniatures and advice."""
+"""Synthetic traces of known processes in MQSim's text format, for tests of scaled-down runs and advice."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ SECTORS_PER_UNIT = 8
 
 
 def write(path: Path, units: np.ndarray, lengths: np.ndarray | int = 1, gap_ns: int = 50_000) -> Path:
-    """Writes of so many units of 4 KiB at these places, at even distances in time."""
+    """Writes a trace of writes to these units of 4 KiB, with these lengths, at equal intervals."""
     count = len(units)
     columns = (np.arange(count) * gap_ns, np.zeros(count, int), units * SECTORS_PER_UNIT, np.zeros(count, int))
     table = np.column_stack([*columns[:3], np.broadcast_to(lengths, count) * SECTORS_PER_UNIT, columns[3]])
@@ -18,7 +18,8 @@ def write(path: Path, units: np.ndarray, lengths: np.ndarray | int = 1, gap_ns: 
 
 
 def made(kind: str, folder: Path, user_units: int, count: int) -> Path:
-    """`zipf` 0.9; `journal`: a tenth of the writes on one page, else uniform; `files`: 1 MiB each, rewritten whole."""
+    """A trace of a kind: `zipf` 0.9; `journal`: a tenth of the writes to one page, else uniform; `files`: 1 MiB each,
+    rewritten completely."""
     random = np.random.default_rng(7)
     path = folder / f"{kind}.trace"
     if kind == "zipf":

@@ -1,7 +1,7 @@
-"""How tests wait for what happens beside them: for a condition, never for a time.
+"""Helpers to wait for a condition, never for a fixed time.
 
-The limit only ends a test that would wait for ever. It is far above what a slow machine needs that is busy with other
-tests, so that none fails for being late.
+The limit only ends a test that would wait forever. It is far above the time that a slow, busy machine needs, so that no
+test fails for being late.
 """
 
 import time
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 def wait_for(what: str, holds: Callable[[], T | None], every_seconds: float = 0.02) -> T:
-    """Returns what `holds` gives once it is true of anything; `what` is said when it never is."""
+    """Returns the value of `holds` as soon as it is true. `what` is part of the error if it never is."""
     until = time.monotonic() + SECONDS_MAX
     while not (found := holds()):
         assert time.monotonic() < until, f"not within {SECONDS_MAX:g} s: {what}"

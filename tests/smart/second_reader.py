@@ -1,7 +1,7 @@
-"""A slow and obvious second reader of smartctl's text, apart from the first: line by line, by splitting at blanks.
+"""A slow and simple second parser of smartctl's text, independent of the first: line by line, by splitting at blanks.
 
-It knows the families by their attributes' names alone, so that it says nothing of drives whose names are not told; what
-it says must be what the first reader says.
+It recognises only attribute names that identify their meaning and returns nothing for other drives. All its results
+must agree with the first parser.
 """
 
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ BACKGROUND = ("FTL_Program_Page_Count", "Bckgnd_Program_Page_Cnt")
 
 @dataclass
 class Second:
-    """What it found; None where it says nothing."""
+    """The values found; None for values that it does not recognise."""
 
     model: str | None = None
     capacity_bytes: int | None = None
@@ -58,7 +58,7 @@ class Second:
 
 
 def digits(text: str) -> int | None:
-    """All digits up to the first bracket, per cent sign or letter."""
+    """All digits up to the first bracket, percent sign or letter."""
     found = ""
     for letter in text.strip():
         if letter in "0123456789":
@@ -69,7 +69,7 @@ def digits(text: str) -> int | None:
 
 
 def read(text: str) -> Second:
-    """One report."""
+    """Parses one report."""
     second = Second()
     for line in text.split("\n"):
         words = line.split()

@@ -1,4 +1,5 @@
-"""Real reports: against what was read by eye, against a second reader, cut anywhere, in other locales and encodings."""
+"""Real reports: compared with values read manually and with a second parser; truncated anywhere; other locales and
+encodings."""
 
 import csv
 import os
@@ -17,7 +18,7 @@ SAMPLE = Path(__file__).parent / "field_sample"
 REPORTS = sorted((SAMPLE / "reports").iterdir())
 with (SAMPLE / "expected.csv").open(newline="") as lines:
     EXPECTED = {row["report"]: row for row in csv.DictReader(lines)}
-# A folder of more reports of smartctl, for who has them: they are compared by the second reader.
+# A folder with more reports of smartctl, if available; they are compared with the second parser.
 MORE = os.environ.get("SSDLAB_FIELD_REPORTS")
 SHORT_BYTES = 3000
 HOURS_BELIEVED_MAX = 20 * 365 * 24
@@ -49,7 +50,7 @@ def test_as_read_by_eye(path: Path) -> None:
 
 
 def agrees(path: Path) -> bool:
-    """Whether both readers say the same; False where the second says nothing of writes."""
+    """Whether both parsers agree; False if the second finds no write counters."""
     data = path.read_bytes()
     found, second = read(data, str(path)), second_reader.read(data.decode(errors="replace"))
     if found.protocol == "SCSI":
@@ -84,10 +85,10 @@ def figures(found: Reading) -> tuple[object, ...]:
 
 @pytest.mark.parametrize("path", REPORTS[1::7], ids=lambda path: path.stem)
 def test_a_report_that_was_cut_says_less_and_nothing_else(path: Path) -> None:
-    """A number that is cut in two would be another number."""
+    """A number that is cut off would be a different number."""
     data = path.read_bytes()
     all_of_it = figures(read(data))
-    # Every byte of a short report, and of a long one a number of them that is no multiple of a line's length.
+    # Every byte of a short report; in a long one, steps that are not a multiple of a line's length.
     for end in range(0, len(data), 1 if len(data) < SHORT_BYTES or MORE else 37):
         try:
             found = figures(read(data[:end]))
@@ -147,7 +148,7 @@ def test_several_reports_in_one_text() -> None:
     ],
 )
 def test_odd_numbers_and_types(text: str) -> None:
-    """A number with a zero in front was once taken for none of Python's, and numbers without end are refused by it."""
+    """A regression: numbers with a leading zero were not parsed, and Python refuses very long numbers."""
     try:
         for report in formats.recognised(text.encode(), "x"):
             assert row_of(reading.parse(report, "x"), "x")["host_bytes"] is None

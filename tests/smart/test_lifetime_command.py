@@ -26,7 +26,7 @@ def _readings(folder: Path, first: dict[str, Any], second: dict[str, Any]) -> li
 
 
 def test_from_readings(ssdlab: Program, tmp_path: Path) -> None:
-    """73 days, 1000 GiB from the host, 2000 into flash; rated 100 TB: (100 - 2.15) TB at 1.07 TB in 0.2 years."""
+    """73 days, 1000 GiB from the host, 2000 to flash; rated 100 TB: (100 - 2.15) TB at 1.07 TB in 0.2 years."""
     first = ata(FAMILY, {(241, "Host_Writes_32MiB"): 32_000, (249, "NAND_Writes_1GiB"): 3000})
     second = ata(FAMILY, {(241, "Host_Writes_32MiB"): 64_000, (249, "NAND_Writes_1GiB"): 5000}, day=73)
     ended = ssdlab(*_readings(tmp_path, first, second), "--rated-tbw", "100")

@@ -1,4 +1,4 @@
-"""nvme-cli's logs, in the forms that its versions print: one drive or several, in one file, in text and JSON."""
+"""nvme-cli's logs, in the forms of its versions: one drive or several in one file, as text and JSON."""
 
 import json
 from typing import Any
@@ -14,7 +14,7 @@ def rows(text: str) -> list[dict[str, Any]]:
 
 
 def smart_log(device: str, written: str = "2,000,000 (1.02 TB)", temperature: str = "38 °C (311 K)") -> str:
-    """As nvme-cli 2.x prints it."""
+    """A health log as nvme-cli 2.x prints it."""
     return f"""Smart Log for NVME device:{device} namespace-id:ffffffff
 critical_warning\t\t\t: 0x4
 temperature\t\t\t\t: {temperature}
@@ -81,7 +81,7 @@ def test_an_ocp_log_alone_has_no_host_writes(log: str, written: int | None) -> N
 
 
 def test_logs_of_several_drives_in_a_file() -> None:
-    """Two health logs as JSON, one after the other, once became one drive with the second's figures."""
+    """A regression: two consecutive health logs as JSON became one drive with the second's figures."""
     health = [{"critical_warning": 0, "avail_spare": 99, "percent_used": n, "data_units_written": n} for n in (1, 2, 3)]
     assert [row["used_percent"] for row in rows("\n".join(json.dumps(log) for log in health))] == [1, 2, 3]
     by_device = json.dumps({f"nvme{number}": log for number, log in enumerate(health)})
@@ -112,7 +112,8 @@ def test_a_verbose_health_log() -> None:
 
 
 def test_an_endurance_groups_log_counts_gigabytes() -> None:
-    """It has the health log's key `data_units_written`, in another unit, and was once taken for one."""
+    """A regression: it has the health log's key `data_units_written`, in another unit, and was taken for a health
+    log."""
     log = {"percent_used": 12, "avl_spare": 97, "avl_spare_threshold": 5, "data_units_written": 1000}
     for text in (GROUP, json.dumps(log | {"media_units_written": 2500})):
         (row,) = rows(text)

@@ -1,4 +1,4 @@
-"""What the counters of real drives say: every family of the table, and what cannot be said."""
+"""The counters of real drives: every family of the table, and values that cannot be determined."""
 
 from typing import Any
 
@@ -67,7 +67,7 @@ def test_two_kinds_of_cells_are_added_up() -> None:
     ],
 )
 def test_micron_counts_pages(family: str, name: str) -> None:
-    """Micron's WAF is (F7 + F8) / F7, whatever a page is."""
+    """Micron's WAF is (F7 + F8) / F7, independent of the page size."""
     before = {(246, "Total_LBAs_Written"): 0, (247, "Host_Program_Page_Count"): 100, (248, name): 100}
     after = {(246, "Total_LBAs_Written"): 10**9, (247, "Host_Program_Page_Count"): 100_100, (248, name): 60_100}
     seen = change(parse(ata(family, before), "a"), parse(ata(family, after), "b"))
@@ -77,7 +77,7 @@ def test_micron_counts_pages(family: str, name: str) -> None:
 
 
 def test_a_number_that_means_something_else_is_not_taken() -> None:
-    """233 is Media_Wearout_Indicator on Intel drives: the number alone says nothing."""
+    """233 is Media_Wearout_Indicator on Intel drives: the number alone is not sufficient."""
     attributes = {(241, "Lifetime_Writes_GiB"): 10, (233, "Media_Wearout_Indicator"): 99}
     reading = parse(ata("Phison Driven SSDs", attributes), "a")
     assert reading.nand == ()
@@ -154,7 +154,7 @@ def test_every_family_says_where_it_is_from() -> None:
         assert family.host
 
 
-# Reports of real drives as people have published them: the counters, and the ratio that follows.
+# Published reports of real drives: the counters, and the resulting ratio.
 RECORDED = {
     "Kingston SV300S37A120G": (
         "SandForce Driven SSDs",
@@ -176,7 +176,7 @@ RECORDED = {
 
 @pytest.mark.parametrize("model", RECORDED)
 def test_what_is_assumed_of_recorded_drives_is_said(model: str) -> None:
-    """Over its life, from a drive that counts nothing yet: the ratio, and which units are no published fact."""
+    """The ratio over the drive's life, and the units that are assumed."""
     family, counters, waf = RECORDED[model]
     new = ata(family, dict.fromkeys(counters, 0))
     seen = change(parse(new, "new"), parse(ata(family, counters, day=1500), "now"))
@@ -186,7 +186,7 @@ def test_what_is_assumed_of_recorded_drives_is_said(model: str) -> None:
 
 
 def test_limits_of_temperature() -> None:
-    """smartctl 7.4 tells NVMe's thresholds, SCT status those of SATA drives; 7.3 tells none of NVMe's."""
+    """smartctl 7.4 reports NVMe's thresholds, SCT status those of SATA drives; 7.3 reports none of NVMe's."""
     assert parse(nvme(5), "a").temperature_max_c is None
     told = nvme(5) | {"nvme_composite_temperature_threshold": {"warning": 83, "critical": 85}}
     assert parse(told, "a").temperature_max_c == 85
@@ -216,7 +216,7 @@ def intel(nand: int, host: int) -> dict[str, Any]:
 
 
 def test_the_makers_own_log_proves_its_unit() -> None:
-    """The host's writes in it must be those that NVMe's health log counts in known units."""
+    """Its host writes must agree with those in NVMe's health log, which has known units."""
     host_32mib = 45197
     units = host_32mib * MIB32 // 512_000
     reading = parse(nvme(units), "a", None, intel(40262, host_32mib))

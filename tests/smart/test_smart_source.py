@@ -1,4 +1,4 @@
-"""Where SMART comes from: programs that answer, that do not, that answer nonsense; a simulated drive's statistics."""
+"""The sources of SMART: programs that answer, fail, or return garbage; a simulated drive's statistics."""
 
 import json
 from pathlib import Path
@@ -12,13 +12,13 @@ from ssdlab.smart.source import Report, Unavailable
 
 @pytest.fixture
 def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder that is the only one in which programs are found."""
+    """A folder that is the only one in PATH."""
     monkeypatch.setenv("PATH", str(tmp_path))
     return tmp_path
 
 
 def put(folder: Path, name: str, says: object, when: str = "") -> None:
-    """A program that prints something, if its arguments contain `when`."""
+    """Creates a program that prints a text or a value as JSON, if its arguments contain `when`."""
     text = says if isinstance(says, str) else json.dumps(says)
     (folder / f"{name}.out").write_text(text)
     script = f"""#!/bin/sh
@@ -58,7 +58,8 @@ GROUP_3 = "--endgrp-id=3 --output-format=json"
 
 
 def put_fdp(folder: Path, host: int, media: int, *, group: int = 3) -> None:
-    """An nvme-cli of a drive with flexible data placement, which answers only the calls for this endurance group."""
+    """Creates an nvme-cli of a drive with flexible data placement, which answers only calls for this endurance
+    group."""
     answers = {
         "id-ns /dev/nvme0n1 --output-format=json": {"nsze": 1000, "endgid": group},
         f"fdp stats /dev/nvme0n1 {GROUP_3}": {"hbmw": host, "mbmw": media, "mbe": 1 << 20},
@@ -98,7 +99,7 @@ def test_a_drive_with_flexible_data_placement(programs: Path) -> None:
 def test_a_namespace_without_an_endurance_group_has_no_placement_logs(programs: Path) -> None:
     put(programs, "smartctl", nvme(5))
     assert read_fdp(programs, 400, 600, group=0).fdp is None
-    # Of another group than the one that is asked for: flexible data placement is off there.
+    # The statistics belong to a different group: flexible data placement is off in the requested one.
     off = read_fdp(programs, 400, 600, group=1)
     assert off.fdp is None and off.reading.nand == ()
 

@@ -1,5 +1,5 @@
-"""Does a drive go on from its saved state as if it had not stopped; is what is no such state refused; and does a state
-that was made without the way there hold?"""
+"""Does a drive continue from its saved state as if it had not stopped; are invalid states rejected; and is a state that
+was constructed directly valid?"""
 
 import json
 import shutil
@@ -24,7 +24,7 @@ UNIFORM = "rw=randwrite\nnorandommap\n"
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a drive, jobs, and the state that the first of them left."""
+    """A folder with a drive, jobs, and the final state of the first job."""
     folder = tmp_path_factory.mktemp("saved")
     (folder / "small.toml").write_text(drive_file("small", blocks=256, pages=64, user_bytes=52428800))
     (folder / "fill.fio").write_text("[fill]\nrw=write\nbs=64k\n[age]\nstonewall\nrw=randwrite\nloops=2\n")
@@ -36,7 +36,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def program(saved: Path, tmp_path: Path) -> Program:
-    """The program in a copy of that folder."""
+    """Calls the program in a copy of that folder."""
     shutil.copytree(saved, tmp_path, dirs_exist_ok=True)
     return program_in(tmp_path)
 
@@ -93,9 +93,9 @@ def test_another_drive_is_refused_by_the_key_that_differs(program: Program) -> N
 
 
 def test_a_drive_with_a_clock_is_saved_at_rest(program: Program, tmp_path: Path) -> None:
-    """Going on after a pause, as the run that was not stopped does, gives the same figures to the last digit."""
+    """Continuing after a pause gives the same figures as the uninterrupted run, to the last digit."""
     first = "[fill]\nrw=write\nbs=64k\niodepth=4\n[age]\nstonewall\nrw=randwrite\niodepth=8\nloops=2\n"
-    # Nothing random: the place of a job in its file is part of its seed.
+    # Nothing random: the position of a job in its file is part of its seed.
     later = "[late]\nrw=write:4k\nloops=3\niodepth=4\nstartdelay=2\n"
     (tmp_path / "first.fio").write_text(first)
     (tmp_path / "later.fio").write_text(later)
@@ -129,7 +129,7 @@ def test_a_drive_put_into_its_steady_state_does_not_drift(victim: str, workload:
         stages = (f"[a{number}]\nstonewall\n{workload}" for number in range(drive_writes))
         return [job.waf for job in run(before + "".join(stages), drive, **how).jobs]
 
-    # The way there through the large drive takes several drive writes, with an overshoot on it.
+    # Reaching that state on the large drive takes several drive writes, with an overshoot.
     *_, settled = wafs(9, "[fill]\nrw=write\nbs=64k\n")
     assert settled is not None and settled > 1.5
     first, *later = wafs(4, initial_state=state)

@@ -1,4 +1,5 @@
-"""`ssdlab study` as a user calls it: the list, a run with all its files, wrong names; on a study made for it."""
+"""`ssdlab study` as a user calls it: the list, a run with all its files, wrong names; with a study made for the
+test."""
 
 import json
 from pathlib import Path

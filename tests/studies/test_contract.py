@@ -1,4 +1,4 @@
-"""Rows: deviations of points, ranges and percentages, and how they are said in 80 columns."""
+"""Rows: deviations of points, ranges and percentages, and their text in 80 columns."""
 
 import io
 import json
@@ -18,7 +18,8 @@ COPY_COST = Fitted(("what a copy costs",), 3)
 
 
 def test_a_published_figure_without_a_tolerance_is_refused() -> None:
-    """Rows of variants stood beside published figures with no tolerance: they could not miss and were not counted."""
+    """A regression: rows of variants were next to published figures without a tolerance, so they could not fail and
+    were not counted."""
     with pytest.raises(ValueError, match="needs a tolerance"):
         Row("throughput", 933.6, 980.28, "MiB/s")
     assert Row("throughput", None, 980.28, "MiB/s").verdict is None
@@ -129,7 +130,7 @@ def test_every_study_has_its_folder_with_its_steps() -> None:
 
 
 def test_a_figure_has_the_decimals_of_the_published_one() -> None:
-    """ "1.02" stood beside "1.01587", as if they were 0.4 % apart."""
+    """A regression: "1.02" was printed next to "1.01587", which suggested a difference of 0.4 %."""
     parity = Row("WAF", 64 / 63, 1.015873, "", 0.001)
     assert (wording.published(parity), wording.simulated(parity)) == ("1.01587", "1.01587")
     assert wording.simulated(Row("WAF", 1.034, 0.99987, "", 0.05)) == "1.000"
@@ -154,7 +155,7 @@ def test_the_headline_is_what_came_out(finding: str, title: str, rest: str) -> N
 
 
 def test_what_a_page_says_of_a_study_is_plain_text() -> None:
-    """Backticks and names of keys stood in "What is assumed" as they were written."""
+    """A regression: backticks and names of keys appeared unformatted in "What is assumed"."""
     for study in registry.studies():
         texts = [study.title, study.source, *(f"{each.what} {each.why}" for each in study.assumptions)]
         assert not [text for text in texts if re.search(r"`|[a-z]_[a-z]", text)], study.name

@@ -1,4 +1,4 @@
-"""The drive with placement handles: does it do to two sequential streams what theory and the real drive say?"""
+"""The drive with placement handles: do two sequential streams behave as in theory and on the real drive?"""
 
 import pytest
 
@@ -9,7 +9,7 @@ from ssdlab.targets import simulated
 from ssdlab.workloads import jobs
 from ssdlab.workloads.specifying import specify
 
-# Small enough for a test: the reclaim unit has fewer pages, the drive as many reclaim units.
+# Small enough for a test: the reclaim unit has fewer pages; the number of reclaim units is unchanged.
 SCALE = "1/1408"
 STRIPE = 64 / 63
 

@@ -1,4 +1,4 @@
-"""A flash cache on a drive with placement handles: what handles save, where they save nothing, and what theory says."""
+"""A flash cache on a drive with placement handles: the savings, the cases without savings, and the theory."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from ssdlab.targets import simulated
 
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The reclaim unit has fewer pages, the drive as many reclaim units."""
+    """The reclaim unit has fewer pages; the number of reclaim units is unchanged."""
     monkeypatch.setattr(comparison, "SCALE", "1/1024")
 
 
@@ -27,7 +27,7 @@ def test_handles_save_what_the_log_would_be_moved_for() -> None:
 
 
 def test_the_less_the_log_is_written_the_nearer_is_the_closed_form() -> None:
-    """It counts nothing for the log, reclaim units of which garbage collection takes before they are dead all over."""
+    """The closed form ignores the log, whose reclaim units garbage collection takes before all their data is dead."""
 
     def above(written: float) -> float:
         cache = Cache(small=0.64, has_handles=True, written=written)

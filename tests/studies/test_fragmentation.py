@@ -1,4 +1,4 @@
-"""The study of internal fragmentation: what it says was fitted is so, and its drives still read as published."""
+"""The study of internal fragmentation: its fitted values are fitted, and its drives read as published."""
 
 import math
 from dataclasses import replace
@@ -46,13 +46,13 @@ def test_a_drive_reads_as_published(name: str) -> None:
     taken = read(each)
     for cell, published, simulated in zip(CELLS, each.seconds, taken.cells, strict=True):
         assert simulated == pytest.approx(published, rel=each.tolerance), cell
-    # Written in order again it is as it was; an hour changes nothing on a drive without background work.
+    # Rewritten in sequence it is as before; an hour changes nothing on a drive without background work.
     assert taken.remedied == pytest.approx(taken.cells[0], rel=0.05)
     assert taken.an_hour_later == pytest.approx(taken.cells[-1], rel=0.01)
 
 
 def test_a_time_that_is_left_out_is_predicted_from_the_others() -> None:
-    """One parameter that moves all five times alike: the prediction is the mean of the four others."""
+    """One parameter that changes all five times equally: the prediction is the mean of the four others."""
     each = by_name("intel-p3520-2tb")
     mean = math.fsum(math.log(seconds) for seconds in each.seconds) / 5
     fitted = Readings((math.exp(mean),) * 5, 0.0, 0.0, ())
@@ -71,12 +71,12 @@ def test_fits_without_a_degree_of_freedom_leave_nothing_out() -> None:
 def test_what_a_reading_touches_is_what_one_counts() -> None:
     taken = read(by_name("toshiba-xg5-512gb"))
     fresh, last = taken.touched[0], taken.touched[-1]
-    # 1 MiB is 64 pages of 16 KiB in four segments; the window reads a little further than the file.
+    # 1 MiB is 64 pages of 16 KiB in four segments; read-ahead continues slightly beyond the file.
     assert fresh["pages"] == pytest.approx(64, rel=0.01)
     assert fresh["segments"] == pytest.approx(4, rel=0.01)
     assert fresh["map_pages"] == 0
     assert last["map_pages"] == pytest.approx(4, rel=0.01)
-    # Nearly each of the 256 units lies on a page of its own.
+    # Almost every one of the 256 units is on a page of its own.
     assert 240 < last["pages"] <= 257
 
 

@@ -1,4 +1,4 @@
-"""The Fusion-io study: its three points, with the drive file of the catalogue, and what a copy costs where."""
+"""The Fusion-io study: its three points, with the catalogue's drive file, and the cost of a copy at each."""
 
 import pytest
 

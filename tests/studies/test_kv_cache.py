@@ -1,4 +1,4 @@
-"""A KV cache on a drive with placement handles: the order of eviction decides what they save."""
+"""A KV cache on a drive with placement handles: the order of eviction determines the savings."""
 
 import pytest
 
@@ -12,7 +12,7 @@ STRIPE = 64 / 63
 
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The reclaim unit has fewer pages, the drive as many reclaim units."""
+    """The reclaim unit has fewer pages; the number of reclaim units is unchanged."""
     monkeypatch.setattr(comparison, "SCALE", "1/352")
 
 

@@ -1,4 +1,4 @@
-"""The study of the blog's drive: on a small one the three accounts do what its page says."""
+"""The study of the blog's drive: on a small drive the three accounts behave as its page states."""
 
 from fractions import Fraction
 
@@ -39,7 +39,7 @@ def test_the_accounts_part_at_five_gigabytes(monkeypatch: pytest.MonkeyPatch) ->
     assert found[Key(RESERVE, WHOLE)].last() < 0.45
     assert found[Key(RESERVE, PARTITIONED)].last() > 0.98
     assert found[Key(RESERVE, TRIMMED)].last() > 0.98
-    # The naive account is far too late, the pool falls little, the cache whatever is free.
+    # The naive account does not fall within 20 GB, the pool falls little, and the cache falls with any free space.
     assert found[Key(NAIVE, WHOLE)].fall_gb() is None
     assert found[Key(NAIVE, WHOLE)].written_gb()[-1] > 20
     assert found[Key(POOL, WHOLE)].last() > 0.85

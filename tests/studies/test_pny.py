@@ -1,4 +1,4 @@
-"""PNY's study on drives small enough for a test: the figures that it must show."""
+"""PNY's study on drives small enough for a test: the figures that it must reproduce."""
 
 from fractions import Fraction
 
@@ -13,7 +13,7 @@ from ssdlab.workloads import jobs
 from ssdlab.workloads.specifying import specify
 
 PARTS_OF_THE_DRIVE = 80
-"""In each of which a file is written and trimmed; a larger file frees more space while it is not there."""
+"""The number of parts in which files are written and trimmed; a larger file frees more space while it is deleted."""
 
 
 def test_spare_area_makes_the_steady_state_faster_the_more_addresses_are_written(

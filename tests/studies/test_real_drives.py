@@ -1,4 +1,4 @@
-"""Loads by their words, one run of any drive, and what it says of what cannot be run."""
+"""Loads by their names, one run of any drive, and the reasons for loads that cannot be run."""
 
 import json
 from pathlib import Path

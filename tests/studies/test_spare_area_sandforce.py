@@ -1,4 +1,5 @@
-"""The SandForce study: its jobs are the published ones, its tables come out, its explanation holds on a small drive."""
+"""The SandForce study: its jobs are the published ones, its tables are reproduced, its explanation holds on a small
+drive."""
 
 from typing import Any
 
@@ -58,7 +59,8 @@ def test_the_synthetic_files_and_the_study_are_there() -> None:
 
 
 def test_random_data_of_the_synthetic_tests_does_not_repeat() -> None:
-    """fio repeats its buffers once told that nothing compresses; a deduplicating drive would then write nothing."""
+    """fio repeats its buffers if the compressible share is set to zero; a deduplicating drive would then write
+    nothing."""
     for state in synthetic.STATES:
         jobs = synthetic.specify(Context(), LARGE_SPARE, state, "4k", 0).engine["jobs"]
         assert not any(job.get("dedupe_percent") for job in jobs)

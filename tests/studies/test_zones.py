@@ -1,4 +1,4 @@
-"""Zones: a zoned drive costs parity alone, and a host's own garbage collection what closed forms say."""
+"""Zones: a zoned drive costs only parity, and a host's garbage collection agrees with the closed forms."""
 
 import pytest
 

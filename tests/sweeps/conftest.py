@@ -1,4 +1,4 @@
-"""What the tests of sweeps share: a folder with a small drive, a job and a sweep file."""
+"""Fixtures for sweeps: a folder with a small drive, a job and a sweep file."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -24,7 +24,7 @@ precondition = "none"
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Holds `small.toml`, `uniform.fio` and `small-sweep.toml`: eight runs of a few milliseconds."""
+    """A folder with `small.toml`, `uniform.fio` and `small-sweep.toml`: eight runs of a few milliseconds."""
     (tmp_path / "small.toml").write_text(drive_file("small", blocks=256, pages=32, user_bytes=16 << 20))
     (tmp_path / "uniform.fio").write_text("[uniform]\nrw=randwrite\nbs=4k\nnorandommap\nrandrepeat=0\n")
     (tmp_path / "small-sweep.toml").write_text(SWEEP)

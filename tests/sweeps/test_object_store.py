@@ -1,4 +1,4 @@
-"""Results in a store that is no folder: fsspec's memory stands for a bucket, which renames by copying too."""
+"""Results in a store that is not a folder: fsspec's memory store represents a bucket, which also renames by copying."""
 
 import polars as pl
 import pytest

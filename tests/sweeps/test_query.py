@@ -1,4 +1,4 @@
-"""What may be asked of the results of a sweep, and what may not: `--query` is often pasted from elsewhere."""
+"""Allowed and rejected queries on the results of a sweep: `--query` is often pasted from elsewhere."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A sweep on a real Dask scheduler with real workers: the same bytes as here, also when a worker is killed."""
+"""A sweep on a real Dask scheduler with real workers: the same bytes as locally, even if a worker is killed."""
 
 import signal
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from waiting import SECONDS_MAX
 Contents = Callable[[Path], dict[str, bytes]]
 
 
-# Loaded by a worker: it is killed, without a chance to tidy, in the midst of what it was given.
+# Loaded by a worker: kills it during its task, without any cleanup.
 _DOOM = """
 import os, signal
 from ssdlab.sweeps.dataset import Dataset
@@ -62,7 +62,7 @@ def test_no_scheduler_there(ssdlab: Program, monkeypatch: pytest.MonkeyPatch, fo
 
 
 class _Client:
-    """Answers for workers that are not there."""
+    """Answers in place of missing workers."""
 
     def __init__(self, seen: dict[str, tuple[str | None, bool]]) -> None:
         self._seen = seen

@@ -1,4 +1,4 @@
-"""Which points a sweep has: all combinations, or a sample that is what its name says."""
+"""The points of a sweep: all combinations, or a sample with the properties of its method."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A sweep that was cut off goes on; a changed one runs only what is new; nothing half-written is ever read."""
+"""An interrupted sweep resumes; a changed one runs only new points; partial files are never read."""
 
 import random
 import signal
@@ -35,11 +35,11 @@ def test_a_changed_sweep_runs_only_what_is_new(folder: Path, ssdlab: Program, co
 
 
 def test_killed_at_any_moment_it_ends_with_the_same_data_set(folder: Path, ssdlab: Program, contents: Contents) -> None:
-    """The program is killed without a chance to tidy, twenty times, at moments spread over its life."""
+    """The program is killed without any cleanup, twenty times, at moments spread over its runtime."""
     assert ssdlab("sweep", "small-sweep.toml", "--jobs", "1", "--output", "whole").returncode == 0
     expected = contents(folder / "whole")
     moments = random.Random(1)
-    # In one process, which has read everything already, as a fork: starting the program anew would take all the time.
+    # Forked from one process that has imported everything, because starting the program each time would take too long.
     child = (
         "import os, sys, time\n"
         "from pathlib import Path\n"

@@ -1,4 +1,4 @@
-"""Lets the tests of this folder import what they share."""
+"""Adds the path of modules that the tests of this folder share."""
 
 import sys
 from pathlib import Path

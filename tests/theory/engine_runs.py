@@ -1,4 +1,4 @@
-"""Runs of the engine on the textbook drive, for comparison with closed forms: spare area counted as the formulas do."""
+"""Runs of the engine on the textbook drive, for comparison with closed forms: spare area counted as in the formulas."""
 
 import json
 from typing import Any
@@ -51,7 +51,8 @@ def textbook_drive(
     placement: dict[str, Any],
     erase_units: int = ERASE_UNITS,
 ) -> tuple[dict[str, Any], int]:
-    """The drive, and U so that its effective OP is `over_provisioning`: reserve and half of each frontier outside T."""
+    """The drive, and U for an effective OP of `over_provisioning`: the reserve and half of each frontier do not count
+    in T."""
     frontiers = 1 + len(placement.get("borders", [])) + (placement["name"] == "host-gc-split")
     physical_units = (erase_units - RESERVE - 0.5 * frontiers) * units_per_erase_unit
     user_units = round(physical_units / (1 + over_provisioning))
@@ -108,7 +109,7 @@ def steady_waf(
     distribution: dict[str, Any] | None = None,
     drive_writes: tuple[float, float] = (25, 15),
 ) -> float:
-    """Fill in sequence, write `drive_writes[0]` times U to settle, measure over `drive_writes[1]` times U."""
+    """Fills in sequence, writes `drive_writes[0]` times U to settle, measures over `drive_writes[1]` times U."""
     drive, user_units = textbook_drive(over_provisioning, units_per_erase_unit, victim, placement or {"name": "single"})
     distribution = distribution or UNIFORM
     fill = {**write_job(user_units, 1, UNIFORM, 0, 1), "sequential": True}

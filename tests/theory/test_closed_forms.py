@@ -1,4 +1,4 @@
-"""Does the engine agree with the closed forms of write amplification? The deviation is in each failure's message."""
+"""Does the engine agree with the closed forms of write amplification? Failure messages contain the deviation."""
 
 import pytest
 
@@ -67,7 +67,7 @@ class TestHotAndCold:
 @pytest.mark.parametrize("trim_share", [0.1, 0.3])
 @pytest.mark.parametrize("over_provisioning", [0.07, 0.28])
 def test_trim(over_provisioning: float, trim_share: float) -> None:
-    """A job of random trims beside one of random writes, taking turns in proportion to their depths."""
+    """A job of random trims in parallel with one of random writes, in proportion to their depths."""
     drive, user_units = textbook_drive(over_provisioning, 128, {"name": "greedy"}, {"name": "single"})
 
     def both(stage: int, drive_writes: float) -> list[dict]:

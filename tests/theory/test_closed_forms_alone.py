@@ -1,4 +1,4 @@
-"""The closed forms against a slow direct simulation, against their limits and against each other."""
+"""The closed forms compared with a slow direct simulation, with their limits and with each other."""
 
 import math
 from itertools import pairwise
@@ -25,7 +25,7 @@ def check(simulated: float, expected: float, tolerance: float) -> None:
     assert abs(simulated / expected - 1) < tolerance, f"simulated {simulated:.4f}, closed form {expected:.4f}"
 
 
-# The finite drive explains what is left: greedy's victims are compared among 256, a random victim's live units vary.
+# The rest is due to the finite drive: greedy compares victims among 256, and a random victim's live units vary.
 @pytest.mark.parametrize("over_provisioning", [0.07, 0.28])
 @pytest.mark.parametrize(
     ("victim", "d", "tolerance"),
@@ -167,7 +167,7 @@ def test_order_of_the_policies_and_their_limits(over_provisioning: float) -> Non
     assert all(more < fewer or fewer == pytest.approx(1) for fewer, more in pairwise(by_d)), "more choices are better"
     assert by_d[0] == pytest.approx((1 + over_provisioning) / over_provisioning)
     greedy = closed_forms.greedy(over_provisioning, 128)
-    # With d without end the emptiest is always among the drawn; greedy's mix of two occupancies is met within 0.1 %.
+    # For large d the emptiest unit is always among those drawn; greedy's mix of two occupancies is met within 0.1 %.
     assert by_d[-1] == pytest.approx(greedy, rel=2e-3)
 
 
@@ -209,8 +209,8 @@ def test_equal_classes_are_one_class() -> None:
 
 
 def test_a_class_that_is_never_written_is_copied_once_a_turn() -> None:
-    # alpha = 1.5, half of the space static: each turn of T writes copies U / 2, the rest is a FIFO drive of
-    # T - U / 2 = U on U / 2, so alpha 2; of its A' host-caused writes a turn holds T - U / 2 of T.
+    # alpha = 1.5, half of the space static: each turn of T writes copies U / 2, the rest is a FIFO drive of T - U / 2 =
+    # U on U / 2, so alpha 2; of its A' host-caused writes a turn holds T - U / 2 of T.
     rest = closed_forms.fifo(1.0)
     assert closed_forms.fifo_classes(0.5, (1.0, 0.0), (0.5, 0.5)) == pytest.approx(rest * 1.5)
 

@@ -1,4 +1,4 @@
-"""Life and price against figures computed by hand and published ones (studies 2 and 5)."""
+"""Life and price compared with manual calculations and published figures (studies 2 and 5)."""
 
 import math
 from collections.abc import Callable
@@ -14,12 +14,12 @@ def test_waf_of_the_pny_paper(nand_gb: float, host_gb: float, waf: float) -> Non
 
 
 def test_pny_needless_writes() -> None:
-    # 22,558 GB of host writes at 2.85 in place of 1.87: 0.98 x 22,558 GB.
+    # 22,558 GB of host writes at 2.85 instead of 1.87: 0.98 x 22,558 GB.
     assert endurance.nand_bytes_above(22558e9, 2.85, 1.87) == pytest.approx(22106.84e9)
 
 
 def test_life_by_hand() -> None:
-    # 512 GB of flash x 3000 cycles = 1536 TB into NAND; at WAF 4 that is 384 TB from the host.
+    # 512 GB of flash x 3000 cycles = 1536 TB of NAND writes; at WAF 4 that is 384 TB from the host.
     tbw = endurance.lifetime_bytes(3000, 512e9, 4.0)
     assert tbw == pytest.approx(384 * endurance.BYTES_PER_TB)
     # 480 GB once a day: 800 days.

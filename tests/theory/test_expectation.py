@@ -1,4 +1,4 @@
-"""Which closed form a run gets, and that a run without one gets none, with the reason."""
+"""The closed form that a run gets, and the reason why a run has none."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from ssdlab.theory import closed_forms, expectation
 from ssdlab.theory.expectation import expected
 
 UNIT = 4096
-# So large that open erase units cost nothing; the test that is about them takes a smaller drive.
+# So large that open erase units have no effect; the test of their effect uses a smaller drive.
 USER_BYTES = 10**11 * UNIT
 
 
@@ -132,7 +132,7 @@ def test_zones_under_fifo_are_classes() -> None:
 def test_two_jobs_make_classes_by_their_turns() -> None:
     jobs = [job(iodepth=3), job(size_bytes=USER_BYTES // 4, direction="read-write", read_percent=50.0, iodepth=2)]
     answer = expected(jobs, drive("fifo", "single"), 0.1)
-    # Turns 3 over all, 1 over the first quarter: that gets 3/4 x 1/4 + 1/4.
+    # Turns: 3 over all, 1 over the first quarter, which therefore gets 3/4 x 1/4 + 1/4.
     hot = 0.75 * 0.25 + 0.25
     value = closed_forms.fifo_classes(0.1, (hot, 1 - hot), (0.25, 0.75))
     assert answer.value == pytest.approx(value)

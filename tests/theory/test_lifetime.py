@@ -1,4 +1,5 @@
-"""The fast lifetime model against an obvious twin, and against drives that the engine writes until they die."""
+"""The fast lifetime model compared with a simple reference model, and with drives that the engine writes until they
+fail."""
 
 import re
 from pathlib import Path
@@ -23,7 +24,7 @@ def test_equal_blocks_live_as_long_as_arithmetic_says() -> None:
 
 
 def test_losses_are_those_of_a_drive_that_swaps_blocks_one_by_one() -> None:
-    """The twin keeps planes of blocks and takes a superblock out whenever a plane has none to give."""
+    """The reference model keeps planes of blocks and retires a superblock when a plane has no spare block left."""
     from ssdlab.theory import lifetime
 
     generator = np.random.default_rng(7)
@@ -60,7 +61,7 @@ def test_calibrations_go_through_their_points_and_on_along_their_ends() -> None:
 
 @pytest.mark.parametrize("placement", ["single", "host-gc-split"])
 def test_the_engine_writes_a_drive_until_all_its_spare_blocks_are_used_up(placement: str) -> None:
-    """With one frontier for all, a drive once died after as many losses as its reserve had erase units."""
+    """A regression: with one frontier for all, a drive failed after as many losses as its reserve had erase units."""
     settings = {"ftl.placement": placement, "nand.endurance_cycles": "60"}
     dead = ssdlab.run(
         jobs.load(FOLDER / "until-worn-out.fio"),
@@ -70,7 +71,7 @@ def test_the_engine_writes_a_drive_until_all_its_spare_blocks_are_used_up(placem
     )
     assert dead.failure is not None and "out of spare blocks" in dead.failure
     left, needed = (int(number) for number in re.findall(r"\d+", dead.failure))
-    # At the very end the last losses may come faster than garbage collection fills the reserve up again.
+    # At the end, losses can come faster than garbage collection refills the reserve.
     assert needed - 1 <= left <= needed + 2
 
 

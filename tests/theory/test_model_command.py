@@ -13,7 +13,7 @@ from ssdlab.theory import closed_forms
 
 @dataclass(frozen=True)
 class Ended:
-    """How a call of the program ended."""
+    """The result of a call of the program."""
 
     exit_code: int
     stdout: str
@@ -21,7 +21,7 @@ class Ended:
 
 
 class Model:
-    """Calls `ssdlab model` in this process, which spares a start of the interpreter for each call."""
+    """Calls `ssdlab model` in this process, which saves starting the interpreter for each call."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
         self.monkeypatch, self.capsys = monkeypatch, capsys

@@ -1,6 +1,7 @@
-"""What the reserve and open erase units take from the spare area, by a direct simulation of few and large erase units.
+"""The part of the spare area that the reserve and open erase units take, by a direct simulation with few large erase
+units.
 
-Few, so that an erase unit more or less shows: at 100 of them and OP 15 % half of one moves write amplification by 3 %.
+Few, so that one erase unit matters: with 100 of them and OP 15 %, half of one changes write amplification by 3 %.
 """
 
 import random

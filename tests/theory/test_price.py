@@ -19,7 +19,7 @@ CAPACITIES = """\
 200,256,186.3,223.5
 400,512,372.5,447.0"""
 
-# The same: drive, GiB of flash, usable GiB, price, price a GiB of flash, price a usable GiB.
+# From the same article: drive, GiB of flash, usable GiB, price, price per GiB of flash, price per usable GiB.
 PRICES = """\
 agility2-100gb,128,93.1,399,3.117,4.286
 agility2-120gb,128,111.8,399,3.117,3.569
@@ -32,7 +32,7 @@ x25m-g2-160gb,160,149.0,450,2.813,3.020"""
 def test_the_capacity_table_is_that_of_the_article(row: list[str]) -> None:
     sold_gb, flash_gib = int(row[0]), int(row[1])
     assert flash_gib * 2**30 // 10**9 > sold_gb
-    # 28 % less is sold of the flash when GiB and GB are taken for the same; 13 % of spare factor are 60 GB a 64 GiB.
+    # 28 % of the flash is not sold if GiB and GB are confused; 13 % of spare factor are 60 GB per 64 GiB.
     for printed, user_gb, nominal in ((row[2], sold_gb, "0.28"), (row[3], sold_gb * 6 // 5, "0.07")):
         offer = Offer("", flash_gib * 2**30, user_gb * 10**9, user_gb * 10**9, None)
         assert rounded(Fraction(user_gb * 10**9, 2**30), 1) == Decimal(printed)
@@ -59,7 +59,7 @@ def test_the_price_table_is_that_of_the_article(row: list[str]) -> None:
 
 
 def test_life_and_its_price_by_hand() -> None:
-    # 10^9 B of flash, 1000 cycles, WAF 4: 250 GB; at 50 of any currency 200 a TB.
+    # 10^9 B of flash, 1000 cycles, WAF 4: 250 GB; at a price of 50 in any currency 200 per TB.
     offer = Offer("", 10**9, 8 * 10**8, 8 * 10**8, 50.0, 1000, 4.0)
     assert offer.lifetime_tb == pytest.approx(0.25)
     assert offer.per_tb_written == pytest.approx(200)

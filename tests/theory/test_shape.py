@@ -1,4 +1,4 @@
-"""Does write amplification take the course, and skew have the effect, that theory says?"""
+"""Does write amplification develop, and does skew have the effect, as theory predicts?"""
 
 import pytest
 
@@ -31,7 +31,8 @@ def test_waf_is_one_until_the_spare_area_is_written_then_overshoots_then_settles
         return 1 + (moved[last] - moved[first]) / host
 
     expected = closed_forms.greedy(0.127, 128)
-    # All erase units are of one age when garbage collection begins, so none has lost much more than the others.
+    # All erase units are of the same age when garbage collection begins, so none has lost much more data than the
+    # others.
     assert waf(untouched, untouched + 0.1) > 1.1 * expected, "no overshoot"
     assert waf(15, 20) == pytest.approx(expected, rel=0.01)
 
@@ -61,7 +62,7 @@ def test_separation_gains_with_spare_area_for_each_learned_class(uniform_greedy:
 
 
 def test_space_that_is_held_back_costs_like_spare_area_that_is_not_there() -> None:
-    """A reserve of 40 erase units of 2048 beside the same drive without them."""
+    """A reserve of 40 erase units of 2048 compared with the same drive without them."""
     drive, user_units = textbook_drive(0.127, 128, {"name": "greedy"}, {"name": "single"})
     jobs = [write_job(user_units, 30, {"name": "random"}, 0, 1), write_job(user_units, 10, {"name": "random"}, 1, 2)]
     held_back = {**drive, "ftl": {**drive["ftl"], "reserve_erase_units": 41}}
@@ -71,7 +72,8 @@ def test_space_that_is_held_back_costs_like_spare_area_that_is_not_there() -> No
 
 
 def test_a_static_spare_area_does_not_clean_with_free_space() -> None:
-    """Writes to the first half of an empty drive: the other half serves a dynamic spare area and not a static one."""
+    """Writes to the first half of an empty drive: the other half serves as spare area if it is dynamic, and not if
+    static."""
     drive, user_units = textbook_drive(0.127, 128, {"name": "greedy"}, {"name": "single"})
     job = write_job(user_units, 15, {"name": "random"}, 0, 1)
     half = {**job, "size_bytes": user_units // 2 * UNIT_BYTES}

@@ -1,9 +1,8 @@
-"""The slow, obvious twin of the closed forms: a textbook drive, simulated one unit at a time.
+"""The slow, simple counterpart of the closed forms: a textbook drive, simulated one unit at a time.
 
-One frontier (for each pool), no free reserve: when the open erase unit is full, a victim is emptied and, holding its
-own live units again, becomes the open one. The part of it that is not yet written is spare area that garbage
-collection does not have: units wait Np / (2 A) positions less for it than T suggests, and
-`effective_over_provisioning` takes that off.
+One frontier (per pool), no free reserve: when the open erase unit is full, a victim is emptied and, with its live units
+written back, becomes the open one. Its unwritten part is spare area that garbage collection does not have: units wait
+Np / (2 A) positions less for it than T suggests, and `effective_over_provisioning` subtracts that.
 """
 
 import random
@@ -15,7 +14,7 @@ FREE = -1
 
 @dataclass
 class Pool:
-    """Erase units that are cleaned among themselves."""
+    """Erase units that are garbage-collected among themselves."""
 
     erase_units: list[int]
     open_erase_unit: int = -1
@@ -94,7 +93,7 @@ class TextbookDrive:
         return min((self.random.choice(pool.write_order) for _ in range(self.d)), key=self.live.__getitem__)
 
     def run(self, request: Callable[["TextbookDrive"], None], settle_drive_writes: int, drive_writes: int) -> float:
-        """Write amplification over so many drive writes, after settling."""
+        """Write amplification over a number of drive writes, after settling."""
         while self.host_written < (1 + settle_drive_writes) * self.user_units:
             request(self)
         host, programmed = self.host_written, self.programmed
@@ -106,6 +105,6 @@ class TextbookDrive:
 def effective_over_provisioning(
     erase_units: int, units_per_erase_unit: int, live_units: float, write_amplification: float
 ) -> float:
-    """(T - U) / U with the unwritten part of the one open erase unit taken off T."""
+    """(T - U) / U with the unwritten part of the one open erase unit subtracted from T."""
     usable = (erase_units - 0.5 / write_amplification) * units_per_erase_unit
     return usable / live_units - 1

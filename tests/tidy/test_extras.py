@@ -1,4 +1,4 @@
-"""Packages of extras are those of pyproject.toml, and a command that lacks one says which extra has it."""
+"""Packages of extras agree with pyproject.toml, and a command that lacks one names the extra that has it."""
 
 import re
 import subprocess
@@ -36,7 +36,7 @@ def test_the_list_is_that_of_pyproject() -> None:
 def test_a_command_names_the_extra_that_it_lacks(
     package: str, arguments: list[str], extra: str, tmp_path: Path
 ) -> None:
-    # As Python does for a package that is not installed.
+    # Simulates a package that is not installed.
     (tmp_path / "sitecustomize.py").write_text(
         "import sys\n"
         "class Missing:\n"

@@ -1,9 +1,9 @@
-"""Imports stand at the top of a file of the library; inside a function only what would slow every start.
+"""Imports are at the top of a library file; only imports that would slow every start are inside functions.
 
-Commands are loaded when they are called, so an import inside a function saves time only when it brings a slow package
-that the top of its file does not load already. An import in a `try` may fail and is handled where it stands. For any
-other reason, such as a circle within a package, a comment above the import says why. Not for imports under
-TYPE_CHECKING, nor for what `import_module` loads by a string.
+Commands are loaded when they are called, so an import inside a function saves time only if it loads a slow package that
+the top of its file does not load already. An import in a `try` can fail and is handled there. For any other reason, for
+example a cycle within a package, a comment above the import must explain it. Imports under TYPE_CHECKING and
+`import_module` with a string are not checked.
 """
 
 import ast
@@ -16,7 +16,7 @@ from ssdlab.extras import EXTRAS
 
 LIBRARY = Path(__file__).parents[2] / "python/ssdlab"
 SLOW = {"altair", "jinja2", "numpy", "polars", "scipy", "vl_convert", "ssdlab._engine", *EXTRAS}
-"""What draws, computes or is installed by an extra; the native module, which tests replace."""
+"""Packages that draw, compute or belong to an extra; the native module, which tests replace."""
 
 _BRINGS_ALONG = {"scipy": {"numpy"}}
 
@@ -24,7 +24,7 @@ _Import = ast.Import | ast.ImportFrom
 
 
 class Library:
-    """The modules of a library, and what each loads when it is imported."""
+    """The modules of a library, and the modules that each loads on import."""
 
     def __init__(self, library: Path) -> None:
         paths = {
@@ -46,7 +46,7 @@ class Library:
         }
 
     def needless(self) -> list[str]:
-        """The imports inside functions that could stand at the top."""
+        """The imports inside functions that could be at the top."""
         return [
             f"{module}:{node.lineno} {ast.unparse(node)}"
             for module, tree in self._trees.items()
@@ -58,7 +58,7 @@ class Library:
         ]
 
     def _imported(self, node: _Import) -> set[str]:
-        """The modules that a statement loads, without the packages that hold them."""
+        """The modules that a statement loads, without their parent packages."""
         if isinstance(node, ast.Import):
             return {alias.name for alias in node.names}
         assert node.module is not None, f"line {node.lineno}: imports are absolute"
@@ -67,7 +67,7 @@ class Library:
         return {node.module} | inner | {self._on_demand[each] for each in named if each in self._on_demand}
 
     def _slow(self, modules: set[str]) -> set[str]:
-        """The slow packages that come along with these modules."""
+        """The slow packages that these modules load."""
         waiting, seen = list(modules), set[str]()
         while waiting:
             module = waiting.pop()
@@ -78,7 +78,7 @@ class Library:
         return found.union(*(_BRINGS_ALONG.get(package, set()) for package in found))
 
     def _is_explained(self, module: str, number: int) -> bool:
-        """Whether a comment stands above the import, or above the imports right before it."""
+        """Whether a comment is above the import, or above the imports right before it."""
         lines = [line.strip() for line in self._lines[module][: number - 1]]
         while lines and lines[-1].startswith(("import ", "from ")):
             lines.pop()
@@ -86,7 +86,7 @@ class Library:
 
 
 def _imports(node: ast.AST, late: bool = False, tried: bool = False) -> Iterator[tuple[_Import, bool, bool]]:
-    """Each import, whether it is inside a function, and whether in a `try`; without those for types alone."""
+    """Each import, whether it is inside a function, and whether in a `try`; without imports for types only."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, _Import):
             yield child, late, tried
@@ -100,7 +100,7 @@ def _is_for_types(node: ast.AST) -> bool:
 
 
 def _type_checking(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """The names that are imported for types alone, and from where."""
+    """The names that are imported for types only, and their modules."""
     for block in filter(_is_for_types, tree.body):
         for node in ast.walk(block):
             if isinstance(node, ast.ImportFrom):

@@ -1,9 +1,9 @@
-"""The packages of the Python side import only from layers below their own, which ARCHITECTURE.md lists: no circles.
+"""The Python packages import only from lower layers, which ARCHITECTURE.md lists: there are no cycles.
 
-Every import statement counts: at the top of a file, inside a function and under TYPE_CHECKING alike, for a reader must
+Every import statement counts: at the top of a file, inside a function and under TYPE_CHECKING, because a reader must
 know the imported module first in each case. `from ssdlab import drives` counts for `drives`, `from ssdlab import run`
-for the library, `ssdlab/__init__.py`. What `import_module` loads by a string does not count, nor does that Python runs
-`ssdlab/__init__.py` before any module of it. Not for circles of modules within a package that holds no other package.
+for the library, `ssdlab/__init__.py`. `import_module` with a string does not count, nor does the implicit run of
+`ssdlab/__init__.py` before any of its modules. Cycles of modules within a package without subpackages are not checked.
 """
 
 import ast
@@ -21,7 +21,7 @@ LIBRARY = ROOT / "python/ssdlab"
 
 @dataclass(frozen=True)
 class Import:
-    """One module imports another; both by their full names."""
+    """An import of one module by another, with their full names."""
 
     importer: str
     line: int
@@ -32,7 +32,7 @@ class Import:
 
 
 def sources(library: Path) -> dict[str, Path]:
-    """The modules of the library in this folder, by their full names; of the native one its stub."""
+    """The modules of the library in this folder by their full names; for the native module its stub."""
     found = [*library.rglob("*.py"), *library.rglob("*.pyi")]
     return {
         ".".join(path.relative_to(library.parent).with_suffix("").parts).removesuffix(".__init__"): path
@@ -54,7 +54,7 @@ def imports(library: Path) -> list[Import]:
 
 
 def _names(node: ast.AST) -> list[str]:
-    """What a statement imports; of `from a import b` it is a.b, which may be a module or a name in one."""
+    """The modules or names that a statement imports; `from a import b` gives a.b."""
     if isinstance(node, ast.ImportFrom):
         assert node.level == 0, f"line {node.lineno}: imports are absolute"
         return [f"{node.module}.{alias.name}" for alias in node.names]
@@ -62,27 +62,27 @@ def _names(node: ast.AST) -> list[str]:
 
 
 def layers(page: str) -> list[set[str]]:
-    """The layers that ARCHITECTURE.md lists, the lowest first; each the names of packages and modules in it."""
+    """The layers that ARCHITECTURE.md lists, the lowest first; each a set of packages and modules."""
     listed = re.search(r"^## Layers\n.*?^```\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     assert listed, "ARCHITECTURE.md has no list of layers"
     return [set(line.split()) for line in reversed(listed[1].splitlines())]
 
 
 def upward(found: list[Import], listed: list[set[str]]) -> list[str]:
-    """The imports that do not go to a lower layer; the library's own `__init__` has the library's name."""
+    """The imports that do not go to a lower layer; the library's `__init__` has the library's name."""
     height = {name: place for place, layer in enumerate(listed) for name in layer}
     between = [(each, _child(each.importer), _child(each.imported)) for each in found]
     return [str(each) for each, above, below in between if above != below and height[above] <= height[below]]
 
 
 def _child(module: str, package: str = "") -> str:
-    """Which of the package's children a module is in; of the whole library, unless a package is named."""
+    """The child of the package that contains a module; by default of the whole library."""
     package = package or module.partition(".")[0]
     return package if module == package else module.removeprefix(f"{package}.").partition(".")[0]
 
 
 def circle(found: list[Import], package: str) -> list[str]:
-    """A circle among the packages and modules directly in a package; empty when there is none."""
+    """A cycle among the direct children of a package; empty if there is none."""
     graph: dict[str, set[str]] = defaultdict(set)
     for each in found:
         if each.importer.startswith(f"{package}.") and each.imported.startswith(f"{package}."):

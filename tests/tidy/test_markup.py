@@ -1,4 +1,4 @@
-"""HTML stands in templates alone, which escape what is put in; Python has no tags in its strings."""
+"""HTML is only in templates, which escape inserted values; Python strings contain no tags."""
 
 import ast
 import re
@@ -12,7 +12,7 @@ TAG = re.compile(
 
 
 def tags(source: str) -> list[str]:
-    """The tags in the strings of a Python source, without its docstrings."""
+    """The tags in the strings of a Python source, except docstrings."""
     tree = ast.parse(source)
     docstrings = {
         id(node.body[0].value)

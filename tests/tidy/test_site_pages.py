@@ -1,4 +1,4 @@
-"""The pages of the site, gathered from all over the repository, link to each other and to headings that there are."""
+"""The pages of the site, gathered from the whole repository, link only to existing pages and headings."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ _HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 
 
 def anchors(text: str) -> set[str]:
-    """As mkdocs names headings."""
+    """The anchors that mkdocs creates for headings."""
     return {re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", title).strip().lower()) for title in _HEADING.findall(text)}
 
 

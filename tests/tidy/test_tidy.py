@@ -1,4 +1,4 @@
-"""Reads the repository's own text: what a reviewer should not have to look for. Not for what linters see."""
+"""Checks the repository's text for problems that linters do not find, so that reviewers need not look for them."""
 
 import json
 import re
@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 THIS = Path(__file__).relative_to(ROOT)
 POLICIES = json.loads(_engine.policies())
 
-# Spelled in parts, so that this file does not find itself.
+# Split, so that this file does not match itself.
 LEFT_OVER = {
     "a note to oneself": re.compile(r"\b(?:TO" + r"DO|FIX" + r"ME|XX" + r"X|HA" + r"CK)\b"),
     "a debug print": re.compile(r"\b(?:db" + r"g!\(|breakpoint\(\)|import pdb|console\.log\()"),
@@ -28,7 +28,7 @@ LEFT_OVER = {
     "a path of one machine": re.compile(r"(?<![\w.$}/-])/(?:home|root|work|Users|opt/wheels|tmp)/[\w.]"),
     "a path out of the repository": re.compile(r"\.\./sha" + r"red/"),
 }
-# These print because it is their job.
+# Printing is the purpose of these.
 MAY_PRINT = re.compile(r"crates/\w+/(?:benches|examples|tests)/|python/ssdlab/cli/|benches/|tools/|tests/")
 
 
@@ -42,7 +42,7 @@ def repository_files() -> list[Path]:
 
 
 def texts(*suffixes: str) -> Iterator[tuple[Path, str]]:
-    """The repository's text files with their content; only those with one of the suffixes, if any are given."""
+    """The repository's text files with their content, optionally only those with one of the suffixes."""
     for path in repository_files():
         if suffixes and path.suffix not in suffixes:
             continue
@@ -115,7 +115,7 @@ def test_every_policy_is_described(policy: dict[str, str]) -> None:
 
 
 def test_every_policy_file_is_in_the_list_of_its_kind() -> None:
-    """A policy that is not in its list is dead code that no test meets."""
+    """A policy that is not in its list is dead code that no test reaches."""
     listed = {policy["name"] for policy in POLICIES}
     for path, text in texts(".rs"):
         if "crates/engine/src/policies/" in str(path):
@@ -162,7 +162,7 @@ def test_links_between_pages_lead_somewhere() -> None:
     broken = [
         f"{path}: {link}"
         for path, text in texts(".md")
-        # Those are beside docs/ on the site only: `test_site_pages.py`.
+        # These are beside docs/ only on the site: `test_site_pages.py`.
         if path.parts[:2] != ("site", "pages")
         for link in links.findall(text)
         if not (ROOT / path.parent / link).exists()
@@ -171,7 +171,7 @@ def test_links_between_pages_lead_somewhere() -> None:
 
 
 def test_paths_that_pages_name_exist() -> None:
-    """Pages tell a newcomer where to look; a file that moved must take its mention along."""
+    """If a file is moved, the pages that mention it must be updated."""
     named = re.compile(r"`((?:crates|python|tests|tools|docs|jobs)/[\w./-]*\w/?)`")
     missing = [
         f"{path}: {place}"

@@ -1,7 +1,7 @@
-"""Objects say their keys: `dict[str, Any]` stands only where a format is another's, and in one alias for each of these.
+"""Objects have typed keys: `dict[str, Any]` is used only for foreign formats, and in one alias for each.
 
-Such a dictionary hides a misspelt key from the type checkers. What crosses a boundary of ssdlab's own is a TypedDict, a
-dataclass or a struct; the objects of the engine are in `ssdlab/engine/plain.py`.
+It hides misspelt keys from the type checkers. Data that crosses an interface within ssdlab is a TypedDict, a dataclass
+or a struct; the engine's objects are in `ssdlab/engine/plain.py`.
 """
 
 from pathlib import Path
@@ -19,7 +19,7 @@ FORMATS = {
 
 
 def nameless() -> set[str]:
-    """The files of the library that have such a dictionary."""
+    """The files of the library that contain `dict[str, Any]`."""
     return {
         str(path.relative_to(LIBRARY)) for path in LIBRARY.rglob("*.py") if NAMELESS in path.read_text(encoding="utf-8")
     }

@@ -1,4 +1,4 @@
-"""Do scripts say what they mean, and does every command ask the drive for what a file system would?"""
+"""Are scripts interpreted correctly, and does every command send the drive the requests of a file system?"""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Does our sysbench ask for what the real one does, and say it in the same words?"""
+"""Does our sysbench send the same requests as the real one, and print the same words?"""
 
 import re
 import shutil
@@ -16,7 +16,7 @@ from ssdlab.workloads.filesystem.sysbench import Fileio, parse_arguments
 pytestmark = pytest.mark.skipif(shutil.which("sysbench") is None, reason="sysbench is not installed")
 
 FILES = "--file-total-size=16M --file-num=4"
-# Each with so many events that the last round of fsyncs is over.
+# Each with enough events that the last round of fsyncs is complete.
 RUNS = [
     "--file-test-mode=rndwr --events=1000",
     "--file-test-mode=rndwr --events=300 --file-fsync-all=on",
@@ -36,7 +36,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def labels(text: str) -> list[str]:
-    """The lines from the options on, without what is measured."""
+    """The lines from the options on, without measured values."""
     lines = [line.rstrip() for line in text[text.index("Extra file") :].splitlines()]
     ours = [line for line in lines if line and not line.startswith(("Initializing", "Threads started"))]
     return [re.sub(r" *[0-9.]+(s|/[0-9.]+)?$", "", line) for line in ours]
@@ -55,7 +55,7 @@ def test_a_run_against_the_real_one(options: str, files: Path) -> None:
     assert labels(ours) == labels(real)
     last = result.jobs[-1]
 
-    # At full size the counts are the real ones, which prints rates only.
+    # At full size the counts equal those of the real one, which prints only rates.
     fileio = parse_arguments(command.split()[1:], "test")
     job: Any
     (*_, job) = workloads.load(command).resolve(1 << 30, seed=1)
@@ -82,7 +82,7 @@ def test_defaults_are_those_of_the_help() -> None:
 
 
 def test_the_real_one_spreads_its_writes_evenly(files: Path) -> None:
-    """As many writes as there are blocks leave 1/e of them untouched when every block is as likely."""
+    """With as many writes as blocks, uniform writes leave 1/e of the blocks untouched."""
     blocks, block = 1024, 16384
     contents = [bytes([1 + number % 250]) * block for number in range(blocks // 4)]
     for number in range(4):

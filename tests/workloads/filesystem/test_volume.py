@@ -1,4 +1,4 @@
-"""Does the allocator keep its books, against a slow twin that knows every block, and lay files out as ext4 would?"""
+"""Does the allocator agree with a slow reference that tracks every block, and place files like ext4?"""
 
 import random
 import re
@@ -62,7 +62,7 @@ def test_a_fresh_volume_has_the_room_that_mkfs_leaves(size_bytes: int, tmp_path:
     said = subprocess.run(["dumpe2fs", "-h", image], check=True, capture_output=True, text=True).stdout
     image.unlink()
     ext4s = int(re.search(r"Free blocks: *(\d+)", said)[1]) * BLOCK_BYTES  # type: ignore[index]
-    # The copies of the descriptors and what is kept for more of them are not drawn.
+    # The copies of the descriptors and their reserve are not modelled.
     assert abs(Volume(size_bytes).free_bytes - ext4s) < 0.0035 * size_bytes
 
 

@@ -1,4 +1,4 @@
-"""Do fio and we agree on what a job file asks for? fio itself is the judge (3.33 was used)."""
+"""Do fio and ssdlab agree on the requests of a job file? Compared with fio itself (3.33)."""
 
 import json
 import re
@@ -69,7 +69,7 @@ AMOUNTS = [
     "rw=randread\nsize=1m\nnumjobs=3",
     "rw=randwrite\nbs=16k\nba=4k\nsize=64k\nio_size=200k",
 ]
-# The same with trims, which a plain file cannot do: on fio's null engine, where the size has to be said.
+# The same with trims, which a plain file does not support: on fio's null engine, which needs an explicit size.
 TRIM_AMOUNTS = [
     "rw=randtrim\nsize=1m",
     "rw=trimwrite\nsize=1m",
@@ -92,7 +92,7 @@ def run_fio(text: str, folder: Path) -> list[Any]:
 
 
 def implied_ios(job: Any) -> int:
-    """Requests of one length, one after the other, until the bytes or the number of requests are reached."""
+    """The number of sequential requests of one length until the bytes or the number of requests are reached."""
     (entry,) = job["block_sizes"][job["direction"] if job["direction"] in ("read", "trim") else "write"]
     by_bytes: int = -(-job["io_bytes"] // entry["bytes"])
     assert job["loops"] == 1
@@ -211,7 +211,7 @@ def test_what_takes_the_rest_of_a_mix(tmp_path: Path) -> None:
     for job, found in zip(parse(text).resolve(1 << 30, seed=1), run_fio(text, tmp_path), strict=True):
         measured = found["write"]["io_bytes"] / found["write"]["total_ios"]
         expected = sum(entry["bytes"] * entry["percent"] / 100 for entry in job["block_sizes"]["write"])
-        # About 15,000 requests or more; the lengths vary by less than their mean or so.
+        # About 15,000 requests or more; the standard deviation of lengths is about their mean or less.
         assert measured == pytest.approx(expected, rel=0.04), job["name"]
 
 

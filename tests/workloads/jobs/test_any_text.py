@@ -1,4 +1,4 @@
-"""Does any text whatever give jobs or an error of the user's, and nothing else?"""
+"""Does any text give jobs or a user error, and nothing else?"""
 
 import contextlib
 

@@ -1,4 +1,4 @@
-"""Does fio write what we say that its options write: so much that compresses, so many blocks that repeat?"""
+"""Does fio write data with the compressible and duplicate shares that ssdlab derives from its options?"""
 
 import shutil
 import subprocess
@@ -12,7 +12,7 @@ from ssdlab.workloads.jobs import parse
 BLOCKS = 512
 BLOCK_BYTES = 4096
 
-# Each with the percent that compresses away and that repeats, by our rules; fio's file is held against both.
+# Options with the compressible and the duplicate percentage by our rules; fio's file is compared with both.
 CONTENTS = {
     "": (0, 0),
     "refill_buffers": (0, 0),
@@ -49,6 +49,6 @@ def test_what_fio_writes_is_what_we_say(options: str, tmp_path: Path) -> None:
     (job,) = parse(text).resolve(1 << 30, seed=1)
     ours = (job.get("compress_percent", 0.0), job.get("dedupe_percent", 0.0))
     assert ours == CONTENTS[options]
-    # fio's scrambling leaves 8 % for zlib; 6 points of chance are three deviations over 512 blocks.
+    # fio's scrambling leaves 8 % for zlib; 6 percentage points are three standard deviations over 512 blocks.
     assert abs(saved_percent - ours[0]) < 9, f"{saved_percent:.1f} % compress away"
     assert abs(repeat_percent - ours[1]) < 6, f"{repeat_percent:.1f} % repeat"

@@ -1,4 +1,4 @@
-"""Do jobs end when others do, and when SNIA's rule says that they are steady? Times are those that fio 3.33 has."""
+"""Do jobs end when others end, and when they are steady by SNIA's rule? Compared with times from fio 3.33."""
 
 from typing import Any
 
@@ -23,10 +23,10 @@ def runtimes(jobs: list[Any]) -> list[int]:
 
 
 def test_the_first_job_that_ends_ends_those_of_its_stage_or_all() -> None:
-    # On a drive of a quarter, a quarter of the time.
+    # On a drive scaled to a quarter, a quarter of the time.
     stages = "[a]\nruntime=4\n[b]\nruntime=12\n{}[c]\nstonewall\nruntime=8\n"
     assert runtimes(run(HEAD + stages.format(""))) == pytest.approx([1000, 3000, 2000], abs=15)
-    # fio: 1007, 1011, and the next stage as long as it says.
+    # fio: 1007, 1011, and the next stage for its full time.
     assert runtimes(run(HEAD + stages.format("exitall\n"))) == pytest.approx([1000, 1000, 2000], abs=15)
     ended = run(HEAD + "exit_what=all\n" + stages.format("exitall\n"))
     assert runtimes(ended) == pytest.approx([1000, 1000, 0], abs=15) and ended[2].write.total_ios == 0
@@ -36,7 +36,7 @@ def test_without_a_clock_too() -> None:
     short, long, later = run(
         "[global]\nrw=write\n[a]\nsize=1m\nexitall\n[b]\nsize=8m\n[c]\nstonewall\nsize=1m\n", False
     )
-    # Sizes are scaled as the drive is; the long one would write 512 blocks.
+    # Sizes are scaled with the drive; the long job would write 512 blocks.
     assert short.write.total_ios == later.write.total_ios == 64
     assert 32 <= long.write.total_ios <= 256
 
@@ -48,7 +48,7 @@ def test_a_job_ends_by_snia_s_rule() -> None:
     assert (steady["ss"], steady["attained"], steady["duration"]) == ("snia-pts:iops", 1, 10)
     assert len(steady["data"]["iops"]) == 10 and steady["data"]["iops_mean"] == pytest.approx(1000, rel=0.01)
     assert float(steady["criterion"].rstrip("%")) < 20 and found["job_runtime"] == pytest.approx(11_000, abs=15)
-    # A drive that is being filled and then cleaned is not steady while its rate falls.
+    # A drive that is being filled and then collects garbage is not steady while its rate falls.
     (falling,) = run("[a]\nrw=randwrite\niodepth=32\nruntime=80\ntime_based\nss=snia-pts:bw\nss_dur=5\nnorandommap\n")
     assert falling.to_dict(bins=False)["steadystate"]["ss"] == "snia-pts:bw"
     with pytest.raises(InputError, match="ss_dur=7 is for five rounds of SNIA's rule: a multiple of 5 seconds"):

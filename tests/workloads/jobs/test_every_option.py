@@ -1,4 +1,4 @@
-"""Does fio take every option that we take, by each of its names? fio itself is the judge (3.33 was used)."""
+"""Does fio accept every option that ssdlab accepts, by each of its names? Compared with fio itself (3.33)."""
 
 import re
 import shutil
@@ -16,9 +16,9 @@ from ssdlab.workloads.jobs.values import Refused
 FIO = shutil.which("fio") or ""
 pytestmark = pytest.mark.skipif(not FIO, reason="fio is not installed")
 
-# What fio 3.33 does not know: newer ones, and those of I/O engines, which it knows only beside their engine.
+# Options unknown to fio 3.33: newer ones, and those of I/O engines, which it knows only with their engine.
 NEWER = {"fdp", "dataplacement", "plids", "fdp_pli", "plid_select", "fdp_pli_select", "dp_scheme", "sprandom"}
-# A value that both take, where it is none of those that are tried in turn.
+# A value that both accept, for options that accept none of the values tried in turn.
 EXAMPLES = {
     "rw": "randread", "readwrite": "randread", "bsrange": "4k-8k", "blocksize_range": "4k-8k", "bssplit": "4k/60:8k/40",
     "rw_sequencer": "identical", "random_generator": "lfsr", "random_distribution": "zipf:1.2", "kb_base": "1000",
@@ -37,7 +37,7 @@ TRIED = ("1", "4k", None)
 
 
 def taken_by_us(name: str, value: str | None) -> bool:
-    """Alone in a job behind another that it may name."""
+    """Whether ssdlab accepts the option alone in a job, after another job that it can name."""
     try:
         parse(f"[first]\n[second]\n{line(name, value)}\n")
     except InputError:
@@ -77,7 +77,8 @@ def test_fio_takes_every_option_that_we_take(tmp_path: Path) -> None:
 
 
 def test_what_is_no_value_to_us_is_none_to_fio(tmp_path: Path) -> None:
-    """The form of every value, by one that is of none; fio is asked for each alone, as it stops at the first."""
+    """The form of every value, tested with an invalid value; one fio run for each, because it stops at the first
+    error."""
 
     def refused_by_us(option: Option[Any]) -> bool:
         try:
@@ -98,7 +99,8 @@ def test_what_is_no_value_to_us_is_none_to_fio(tmp_path: Path) -> None:
 
 
 def test_options_of_every_engine_of_fio_are_known() -> None:
-    """`port=8765` beside `ioengine=net` was "not an option of fio's job language", which it is, of its engine."""
+    """A regression: `port=8765` with `ioengine=net` was reported as "not an option of fio's job language", but it is
+    one of the engine's."""
     names = [
         line.partition(":")[0].strip()
         for engine in engines()
@@ -111,10 +113,10 @@ def test_options_of_every_engine_of_fio_are_known() -> None:
 
 
 def engines() -> list[str]:
-    """As `fio --enghelp` lists them below its heading."""
+    """The engines listed by `fio --enghelp`."""
     return [line.strip() for line in asked_of("--enghelp").splitlines()[1:] if line.strip()]
 
 
 def asked_of(argument: str) -> str:
-    """What fio says; of an engine without options it says so, and fails."""
+    """The output of fio. For an engine without options it prints a message and fails."""
     return subprocess.run([FIO, argument], capture_output=True, text=True, check=False).stdout

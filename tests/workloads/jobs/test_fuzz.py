@@ -1,4 +1,4 @@
-"""Does any change to a good job file or script give jobs or an error of the user's? See fuzz/README.md."""
+"""Does any change to a valid job file or script give jobs or a user error? See fuzz/README.md."""
 
 import os
 import random
@@ -48,7 +48,7 @@ def changed(seeds: list[str], words: list[str], chance: random.Random) -> str:
 
 
 def outcome(parse: Callable[[str], Any], text: str) -> str:
-    """What became of it, without its numbers and names."""
+    """The kind of result, without its numbers and names."""
     try:
         found = parse(text).resolve(GIB, seed=1)
     except InputError as error:
@@ -57,7 +57,7 @@ def outcome(parse: Callable[[str], Any], text: str) -> str:
 
 
 def kept(target: str) -> list[str]:
-    """The inputs that fuzzing found worth keeping: one a line, in hexadecimal."""
+    """The inputs kept from fuzzing: one per line, in hexadecimal."""
     lines = (CORPUS / f"{target}.hex").read_text().splitlines()
     return [bytes.fromhex(line).decode("utf-8", errors="replace") for line in lines]
 

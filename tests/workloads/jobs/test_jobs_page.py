@@ -1,4 +1,4 @@
-"""Is the page of fio's options what the parser's table says?"""
+"""Does the page of fio's options agree with the parser's table?"""
 
 from pathlib import Path
 

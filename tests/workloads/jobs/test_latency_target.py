@@ -1,4 +1,4 @@
-"""Does a job look for its depth as it does in fio 3.33, and say what it found in fio's words?"""
+"""Does a job search its depth like fio 3.33, and report it with fio's words?"""
 
 import json
 import re
@@ -61,7 +61,7 @@ def test_what_is_found_is_told_as_fio_tells_it(tmp_path: Path) -> None:
     assert {key: ours[key] for key in KEYS} == {key: of_fio[key] for key in KEYS}
     line = re.search(r"^     latency   : .*$", said, re.MULTILINE)
     assert line and line[0] in normal(result).splitlines()
-    # Both count the last window alone.
+    # Both count only the last window.
     assert ours["job_runtime"] == pytest.approx(100, abs=3) and of_fio["job_runtime"] >= 100
 
 

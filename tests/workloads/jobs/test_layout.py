@@ -1,4 +1,4 @@
-"""Do files lie where they should on the drive, and ranges within them? And what do runs, holes and lengths become?"""
+"""Are files, and ranges within them, at the right addresses of the drive? And sequential runs, holes and lengths?"""
 
 from fractions import Fraction
 from typing import Any
@@ -22,7 +22,7 @@ def one(options: str, **how: Any) -> Any:
 
 
 def ranges(job: Any) -> list[tuple[int, int]]:
-    """In KiB; of a job with one file, its range."""
+    """The ranges of a job's files, or of a job with one file, in KiB."""
     each = [job] if job["files"] is None else job["files"]["ranges"]
     return [(file["offset_bytes"] // KIB, file["size_bytes"] // KIB) for file in each]
 
@@ -62,7 +62,7 @@ def test_filesize_takes_the_place_of_size() -> None:
     job = one("rw=randwrite\nfilesize=1m\nsize=256k")
     assert (job["size_bytes"], job["io_bytes"]) == (MIB, 256 * KIB)
     drawn = ranges(one("nrfiles=50\nfilesize=8k-24k"))
-    # Whole blocks, so the upper end itself has one chance in sixteen thousand.
+    # Whole blocks, so the upper end itself has a chance of one in sixteen thousand.
     assert {size for _, size in drawn} == {8, 12, 16, 20}
     assert drawn == ranges(one("nrfiles=50\nfilesize=8k-24k"))
     assert drawn != ranges(one("nrfiles=50\nfilesize=8k-24k", seed=2))
@@ -133,7 +133,7 @@ def test_lengths() -> None:
     assert lengths("bssplit=4k/50:6k/30:16k/20") == [(4096, 80), (16_384, 20)]
     assert lengths("bssplit=4k/50:6k/50\nbs_unaligned") == [(4096, 50), (6144, 50)]
     assert lengths("bsrange=4k-8k,16k-16k", "write") == [(16_384, 100)]
-    # Within a section the range goes first; a section's bs goes before an inherited range.
+    # Within a section the range has precedence; a section's bs has precedence over an inherited range.
     assert lengths("bsrange=8k-8k\nbs=4k") == [(8192, 100)]
     (job,) = jobs("[global]\nbsrange=8k-16k\n[a]\nbs=4k,\n")
     assert [len(job["block_sizes"][name]) for name in ("read", "write", "trim")] == [1, 2, 2]

@@ -1,4 +1,4 @@
-"""Do we know fio's seeds and the blocks that its scatter reaches? The sequences are compared in the engine's tests."""
+"""Are fio's seeds and the blocks that its scatter reaches reproduced? The engine's tests compare the sequences."""
 
 import re
 import shutil
@@ -30,13 +30,13 @@ def rank_blocks(count: int, ranks: int) -> set[int]:
 @pytest.mark.parametrize("count", [1, 2, 256, 1000, 1024, 10_007, 15_625])
 def test_the_reach_is_counted_rank_by_rank(count: int) -> None:
     for law, parameter in (("zipf", 0.6), ("zipf", 1.2), ("pareto", 0.2), ("normal", 10.0)):
-        # fio's zipf has a rank too many, which comes up with the highest of the 2^32 draws alone.
+        # fio's zipf has one rank too many, which results only from the highest of the 2^32 draws.
         wanted = rank_blocks(count, count + 1 if law == "zipf" and count > 2 else count)
         assert reached_blocks(law, parameter, count) == len(wanted), (law, parameter)
 
 
 def test_a_large_drive_is_reached_even_less() -> None:
-    # Here draws lie further apart than ranks: simulated on its own, draw by draw of the sparse tail.
+    # Draws are further apart than ranks here: the sparse tail is simulated separately, draw by draw.
     count = 1 << 24
     reached = reached_blocks("zipf", 2.5, count)
     assert reached is not None
@@ -47,7 +47,7 @@ def test_a_large_drive_is_reached_even_less() -> None:
     def rank(draw: int) -> int:
         return int(count * (eta * (draw / last) - eta + 1) ** (1 / -1.5))
 
-    # Every rank below the first gap, and one for each draw behind the last pair that shares a rank, bound it.
+    # Bounds: every rank below the first gap, and one for each draw after the last pair that shares a rank.
     draw = last
     sparse = 0
     while rank(draw) - rank(draw - 1) > 1:

@@ -1,4 +1,4 @@
-"""Does a job fail by its limits as it does in fio 3.33: the same error, in the same words, as early?"""
+"""Does a job fail by its limits like fio 3.33: with the same error, the same words, at the same time?"""
 
 import json
 import re
@@ -99,7 +99,7 @@ def test_a_job_fails_as_it_does_in_fio(limit: str, tmp_path: Path) -> None:
     said = of_fio.stderr + written[: written.index("{")]
     sentence = re.sub(r"[0-9]+", "[0-9]+", re.escape(ours.failure.partition(": ")[2]))
     assert re.search(sentence.replace(r"\):\ ", r"\):\ [^ ]+\ "), said), said
-    # Neither ends before its window does; fio may come late to see it.
+    # Neither ends before its window does; fio can notice it late.
     assert fio_jobs[0]["job_runtime"] >= TOO_MUCH[limit]
     assert our_jobs[0]["job_runtime"] == pytest.approx(TOO_MUCH[limit], abs=3)
 
@@ -111,7 +111,7 @@ def test_a_job_that_keeps_to_its_limits_goes_on_to_its_end() -> None:
 
 
 def test_the_command_reports_what_was_done_and_fails(tmp_path: Path) -> None:
-    # On a drive of a quarter, a quarter of the time.
+    # On a drive scaled to a quarter, a quarter of the time.
     text = HEAD.replace("runtime=6", "runtime=24")
     (tmp_path / "x.fio").write_text(f"{text}[a]\nrate_iops_min=5000\n")
     ssdlab_program = program_in(tmp_path)

@@ -1,6 +1,6 @@
-"""What a job file takes from elsewhere: included files, variables of the environment, fio's words for the machine.
+"""External input of a job file: included files, environment variables, fio's words for properties of the machine.
 
-fio's own expansion (`fio --showcmd`, 3.33) is the judge where it is installed.
+Compared with fio's own expansion (`fio --showcmd`, 3.33) if it is installed.
 """
 
 import os
@@ -22,7 +22,7 @@ needs_fio = pytest.mark.skipif(not FIO, reason="fio is not installed")
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the job file stands; the working folder is another."""
+    """The folder of the job file; the working folder is different."""
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     monkeypatch.chdir(elsewhere)
@@ -76,7 +76,7 @@ def test_fio_expands_it_the_same(folder: Path, monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setenv("KEY", "iodepth")
     path = write(folder, text)
     command = subprocess.run([FIO, "--showcmd", str(path)], capture_output=True, text=True, check=True).stdout
-    # fio names the options in the order in which they come, each as often.
+    # fio lists the options in order, with repetitions.
     fios: dict[str, str] = {}
     for word in command.split("--")[1:]:
         key, _, value = word.strip().partition("=")

@@ -1,4 +1,4 @@
-"""Does a job say to the engine when fio would send its requests?"""
+"""Does the engine's job have the times at which fio would send its requests?"""
 
 from fractions import Fraction
 from typing import Any
@@ -29,7 +29,7 @@ PACES = {
         "think_time_blocks": 8,
         "think_time_counts_issued": True,
     },
-    # Without a number of requests only the time of work counts; fio 3.33 was seen to do so.
+    # Without a number of requests only the time of work counts, as observed in fio 3.33.
     "thinktime=1ms\nthinktime_iotime=2": {
         "think_time_ns": 1_000_000,
         "think_time_blocks": 2**32 - 1,
@@ -73,7 +73,7 @@ def test_a_delay_within_a_range_is_drawn_for_each_clone_from_the_seed() -> None:
 
 
 def test_times_are_scaled_with_the_drive() -> None:
-    """A job of five hours on a drive of 1/128 once took five hours of the small drive's time."""
+    """A regression: a job of five hours on a drive of 1/128 took five hours of the small drive's time."""
     text = "[a]\nruntime=5h\ntime_based\nramp_time=64\nstartdelay=32s\nthinktime=128ms\nrate=1m\n"
     whole: Any
     small: Any

@@ -1,4 +1,4 @@
-"""Does the parser read what fio's language says, and refuse the rest with the line, the value and what is allowed?"""
+"""Does the parser read fio's language, and reject the rest with the line, the value and the allowed values?"""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Do the identifiers that a job file gives reach the drive, each with the writes that it is meant for?"""
+"""Do the placement identifiers of a job file reach the drive, each with the right writes?"""
 
 from pathlib import Path
 from typing import Any
@@ -17,8 +17,8 @@ def run(text: str, drive: Any) -> Result:
     return simulated.run(specifying.specify(parse(text), drive, seed=3, timed=False))
 
 
-# Random writes to a tenth, beside a log that goes round and round in the rest: what is written one after the other
-# lives for very different times.
+# Random writes to a tenth, in parallel with a log that cycles through the rest: consecutive writes have very different
+# lifetimes.
 TENANTS = (
     "[global]\nfdp=1\n{both}"
     "[fill]\nrw=write\nbs=64k\n"
@@ -37,7 +37,7 @@ def settled_waf(placement: str, of_jobs: dict[str, str]) -> float:
 
 
 def test_hot_and_cold_jobs_on_their_own_streams_write_hardly_anything_twice() -> None:
-    """What the host keeps apart is compared with what a drive makes of it alone, and with what one learns."""
+    """Compares separation by the host with that of a drive alone, and with a drive that learns."""
     wafs = {name: settled_waf(name, APART) for name in ("single", "frequency-frontiers", "host-streams")}
     assert wafs["host-streams"] < 1.05, wafs
     assert wafs["single"] > 1.8, wafs
@@ -63,7 +63,7 @@ def test_each_job_says_what_the_engine_is_told() -> None:
     assert told("fdp=1\nplids=2") == told("dataplacement=streams\nfdp_pli=2") == [2, None]
     assert told("fdp=1\nplids=2,5") == [None, {"choose": "round-robin", "among": [2, 5]}]
     assert told("fdp=1\nfdp_pli_select=random\nplids=0,1") == [None, {"choose": "random", "among": [0, 1]}]
-    # Without a list the job goes over all that the drive has.
+    # Without a list the job uses all identifiers of the drive.
     assert told("dataplacement=fdp") == [None, {"choose": "round-robin", "among": []}]
 
 

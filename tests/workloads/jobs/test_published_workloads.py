@@ -1,7 +1,7 @@
-"""Do the published light, heavy and gaming workloads have their published statistics, in fio's hands and in ours?
+"""Do the published light, heavy and gaming workloads have their published statistics, in fio and in ssdlab?
 
 Published with the test of a SandForce drive with 13 % and with 28 % of spare area: numbers of reads and writes, some of
-the sizes, the share in sequence, the mean depth.
+the sizes, the sequential share, the mean depth.
 """
 
 import json
@@ -32,7 +32,7 @@ class Published:
     writes: int
     depth: float
     size_percent: dict[int, tuple[float, float]]
-    """From so many percent to so many, by size in KiB."""
+    """Lower and upper bound of the percentage, by size in KiB."""
     sequential_percent: tuple[float, float]
 
 
@@ -65,7 +65,7 @@ def test_the_job_file_says_what_was_published(name: str) -> None:
 def test_what_fio_does_with_it_has_the_published_statistics(tmp_path: Path, name: str) -> None:
     published = WORKLOADS[name]
     text = (FOLDER / f"sandforce-{name}.fio").read_text()
-    # At a greater depth fio's log names requests twice that its null engine put off.
+    # At a greater depth fio's log contains requests twice that its null engine deferred.
     text = re.sub(r"iodepth=\d+", "iodepth=1", text.replace("ioengine=libaio", "ioengine=null\nsize=200g"))
     for job, log in ((f"[{name}-reads]", "reads"), (f"[{name}-writes]", "writes")):
         text = text.replace(job, f"{job}\nwrite_iolog={log}")
@@ -89,7 +89,7 @@ def test_what_fio_does_with_it_has_the_published_statistics(tmp_path: Path, name
 @pytest.mark.parametrize("name", WORKLOADS)
 def test_a_run_of_ours_asks_as_often_and_for_as_much(name: str) -> None:
     published = WORKLOADS[name]
-    # The sizes do not depend on the drive, so a small one will do.
+    # The sizes do not depend on the drive, so a small one suffices.
     drive = resolve_drive(
         load_drive("tiny"), over_provisioning=0.25, settings={"nand.blocks_per_plane": "256"}, scale=None
     )
@@ -102,5 +102,5 @@ def test_a_run_of_ours_asks_as_often_and_for_as_much(name: str) -> None:
     ):
         assert job[direction]["total_ios"] == count
         mean_bytes = sum(entry["bytes"] * entry["percent"] / 100 for entry in spec["block_sizes"][direction])
-        # Lengths spread by about their mean.
+        # The standard deviation of lengths is about their mean.
         assert job[direction]["io_bytes"] / count == pytest.approx(mean_bytes, rel=5 / count**0.5)

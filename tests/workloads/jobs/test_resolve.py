@@ -1,4 +1,4 @@
-"""Do the engine's jobs say what the job file means on a drive of a given size?"""
+"""Do the engine's jobs match the job file on a drive of a given size?"""
 
 from fractions import Fraction
 from typing import Any
@@ -9,7 +9,7 @@ from ssdlab.errors import InputError
 from ssdlab.workloads.jobs import parse
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
-# Not a multiple of 8 KiB, as drives are.
+# Not a multiple of 8 KiB, as on real drives.
 DRIVE = GIB + 4 * KIB
 
 
@@ -176,7 +176,7 @@ def test_scale_acts_on_sizes_and_counts_but_not_on_blocks() -> None:
 
 
 def test_a_scaled_count_is_noted() -> None:
-    """30,000 requests became 117 in silence."""
+    """A regression: 30,000 requests were reduced to 117 without a message."""
     job_file = parse("[a]\nrw=randwrite\nsize=1g\nnumber_ios=30000\n", "x.fio")
     job_file.resolve(GIB, seed=1)
     assert job_file.notes == ()
@@ -232,7 +232,8 @@ def test_amounts_past_64_bits_are_refused() -> None:
 
 
 def test_zones_that_do_not_fit_the_smallest_file_are_refused_by_line() -> None:
-    """A fuzzer's find: the check looked at a single file only, and the engine then failed without a line number."""
+    """A regression found by fuzzing: only a single file was checked, and the engine then failed without a line
+    number."""
     files = "rw=randwrite\nrandom_distribution=zoned_abs:60/8m:40/8m\nfilename=a:b\nsize=24m\n"
     with pytest.raises(
         InputError, match=r"line 3: random_distribution=.*16,777,216 .* 12,582,912 of its smallest file"

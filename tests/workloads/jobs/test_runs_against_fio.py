@@ -1,7 +1,7 @@
-"""Does a run of ours do what a run of fio does over the same job file: as many requests, as many bytes, each way?
+"""Does a run execute the same number of requests and bytes in each direction as fio with the same job file?
 
-fio runs on a sparse file as large as the drive, or on its null engine where the job trims or makes files of its own.
-The requests' places are compared in the engine's `tests/against_fio.rs`.
+fio runs on a sparse file as large as the drive, or on its null engine if the job trims or creates files. The engine's
+`tests/against_fio.rs` compares the addresses of the requests.
 """
 
 import json
@@ -22,14 +22,14 @@ from ssdlab.workloads.jobs import parse
 FIO = shutil.which("fio") or ""
 pytestmark = pytest.mark.skipif(not FIO, reason="fio is not installed")
 
-# A few megabytes, so that a job over all of it takes no time.
+# A few megabytes, so that a job over all of it is fast.
 DRIVE = resolve_drive(load_drive("tiny"), over_provisioning=0.25, settings={"nand.blocks_per_plane": "256"}, scale=None)
 USER_BYTES = DRIVE.capacity.user_bytes
 DIRECTIONS = ("read", "write", "trim")
 Counts = dict[str, tuple[int, int]]
 """Requests and bytes by direction."""
 
-# Jobs whose every count follows from the file.
+# Jobs whose counts follow exactly from the file.
 EXACT = [
     "rw=randwrite",
     "rw=randwrite\nnorandommap\nloops=2",
@@ -69,7 +69,7 @@ EXACT = [
     "rw=read\nbs=64k,4k\nbs_is_seq_rand=1\nsize=256k\nio_size=512k",
     "rw=randread\nzero_buffers\nbuffer_compress_percentage=50\nrefill_buffers\nlog_avg_msec=10",
 ]
-# At the write pointers of zones that the host keeps, each in a run of its own.
+# At the write pointers of zones that the host manages, each in a separate run.
 ZONED = [
     "rw=write\nzonemode=zbd\nzonesize=256k\nsize=1m\nio_size=3m",
     "rw=write\nzonemode=zbd\nzonesize=256k\nzonecapacity=128k\nsize=1m\nio_size=3m",
@@ -79,7 +79,7 @@ ZONED = [
     "rw=randread\nzonemode=zbd\nzonesize=128k\nsize=1m",
     "rw=read\nzonemode=zbd\nzonesize=128k\nsize=1m",
 ]
-# On files of fio's own making.
+# On files that fio creates.
 FILES = [
     "rw=write\nsize=64k\nnrfiles=4",
     "rw=randwrite\nsize=64k\nnrfiles=4",
@@ -97,8 +97,8 @@ FILES = [
     "rw=write\nsize=32k\nfilename=one:two\nnrfiles=5",
     "rw=randtrimwrite\nsize=64k\nnrfiles=2",
 ]
-# Jobs of chance: requests and bytes each way within some percent, four times what chance alone does at such lengths:
-# another version of fio draws other numbers.
+# Random jobs: requests and bytes per direction within some percent, four times the deviation by chance at these
+# lengths, because another version of fio draws other numbers.
 CHANCE = [
     ("rw=randrw\nrwmixread=30\nio_size=256m\nnorandommap", 4),
     ("rw=randrw:4\nrwmixread=60\nio_size=256m\nnorandommap", 4),
@@ -113,8 +113,8 @@ CHANCE = [
 ]
 
 
-# Jobs that read and write at rates: the direction that is behind its rate goes first, whatever the mix says. What fio
-# was seen to do: with rates for both, the rates alone decide. Requests each way within some percent of a second's.
+# Jobs that read and write at rates: the direction behind its rate goes first, whatever the mix. As observed in fio:
+# with rates for both, only the rates count. Requests per direction within some percent of those of a second.
 RATED = [
     "rw=randrw\nrwmixwrite=10\nrate=1m,1m",
     "rw=randrw\nrwmixread=20\nrate_iops=400,100",
@@ -125,7 +125,7 @@ RATED_PERCENT = 4
 
 
 def counts_of_fio(text: str, folder: Path) -> list[tuple[str, Counts]]:
-    """Each job's name and counts; all jobs at once, because fio waits more than it works."""
+    """Each job's name and counts; all jobs at once, because fio mostly waits."""
     (folder / "job.fio").write_text(text)
     command = [FIO, "--output-format=json", "job.fio"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
@@ -161,7 +161,7 @@ def device(tmp_path: Path) -> Path:
 def test_counts_that_follow_from_the_file(device: Path, options: list[str], head: str) -> None:
     text = job_file(head, options)
     if head == "ioengine=null":
-        # Files of one job after another would fill the drive: each has it for itself here.
+        # The files of all jobs together would fill the drive, so each job runs on an empty one.
         ours = [counts_of_ours(job_file(head, [each]))[0] for each in options]
     else:
         ours = counts_of_ours(text)
@@ -188,10 +188,10 @@ def test_counts_of_chance(device: Path) -> None:
 
 
 def test_counts_of_jobs_that_read_and_write_at_rates(tmp_path: Path) -> None:
-    """A mix of 10 % writes with the same rate for both directions once wrote a ninth of what fio writes."""
+    """A regression: a mix of 10 % writes with the same rate for both directions wrote a ninth of what fio writes."""
     head = "ioengine=null\nsize=1m\niodepth=4\nnorandommap\ntime_based\nruntime=1"
     text = job_file(head, RATED)
-    # On a busy machine fio falls behind its rates, and never gets ahead of them.
+    # On a busy machine fio falls behind its rates, but never exceeds them.
     attempts = [counts_of_fio(text, tmp_path) for _ in range(3)]
     ours = [counts_of_ours(job_file(head, [each]), timed=True)[0] for each in RATED]
     for options, our, *fios in zip(RATED, ours, *attempts, strict=True):
@@ -201,7 +201,7 @@ def test_counts_of_jobs_that_read_and_write_at_rates(tmp_path: Path) -> None:
 
 
 def test_every_lba_that_fio_visits_once_we_visit_once(device: Path) -> None:
-    # Lengths from fio's null engine on files; the sum of all is the same to the byte.
+    # Lengths from fio's null engine on files; the total is the same to the byte.
     text = job_file("ioengine=null\nsize=256k\nnrfiles=2", ["rw=randwrite\nbssplit=4k/60:8k/40", "rw=randread\nbs=8k"])
     for (_, fio), ours in zip(counts_of_fio(text, device), counts_of_ours(text), strict=True):
         assert [fio[name][1] for name in DIRECTIONS] == [ours[name][1] for name in DIRECTIONS]

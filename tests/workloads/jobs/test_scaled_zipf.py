@@ -1,4 +1,4 @@
-"""Skew under `--scale`, and zones that lie scattered."""
+"""Skew under `--scale`, and scattered zones."""
 
 from fractions import Fraction
 
@@ -9,9 +9,9 @@ from ssdlab.workloads.jobs import parse
 
 
 def test_a_scaled_zipf_keeps_the_skew_of_the_full_range() -> None:
-    """A sixteenth of the ranks had another skew than the full range.
+    """A regression: a sixteenth of the ranks had another skew than the full range.
 
-    Write amplification under zipf then depended on the scale.
+    Write amplification under Zipf then depended on the scale.
     """
     job_file = parse("[a]\nrw=randwrite\nrandom_distribution=zipf:0.99\n", "x.fio")
     (full,) = job_file.resolve(1 << 30, seed=1)

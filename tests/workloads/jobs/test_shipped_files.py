@@ -1,4 +1,4 @@
-"""Do the job files that come with the project, and fio's own JESD219 job, run as they are?"""
+"""Do the project's job files, and fio's JESD219 job, run unchanged?"""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ FOLDER = Path(__file__).parents[3] / "jobs"
 FILES = sorted(FOLDER.glob("*.fio"))
 DRIVE = 480_103_981_056
 
-# The options of fio's examples/jesd219.fio, in our own order.
+# The options of fio's examples/jesd219.fio, in a different order.
 JESD219 = """
 [jesd219]
 filename=/dev/nvme0n1

@@ -1,4 +1,4 @@
-"""Do fio and we agree on what is a job file? fio itself is the judge (3.33 was used)."""
+"""Do fio and ssdlab agree on valid job files? Compared with fio itself (3.33)."""
 
 import shutil
 import subprocess
@@ -99,7 +99,7 @@ REFUSED = [
     "[a]\ndirect=yes\n",
     "[a]\ndescription=\n",
 ]
-# fio takes these and then does something else than they say, or nothing.
+# fio accepts these and then ignores them or does something else.
 ACCEPTED_BY_FIO_ALONE = [
     "",
     "[global]\nbs=4k\n",
@@ -113,7 +113,7 @@ ACCEPTED_BY_FIO_ALONE = [
     "[a]\nbs=4k-8k\n",
     "[a]\nsize=150%\n",
     "[a]\nnumjobs=0\n",
-    # Right in fio, and refused here because the run would mean something else.
+    # Valid in fio, and rejected here because the run would mean something else.
     "[a]\nignore_zone_limits=1\n",
     "[a]\nthinktime_blocks=0\n",
     "[a]\nstartdelay=-1\n",
@@ -121,7 +121,7 @@ ACCEPTED_BY_FIO_ALONE = [
     "[a]\nverify=crc32c\n",
     "[a]\nioengine=net\nhostname=localhost\nport=8765\n",
     "[a]\nioengine=cpuio\ncpuload=50\n",
-    # Read as something else than they say, as far as a number goes.
+    # fio reads a value other than the one written, for example only the leading number.
     "[a]\nrandom_distribution=zipf:1.2/0.25\n",
     "[a]\nrandom_distribution=zipf:-1\n",
     "[a]\nrandom_distribution=zoned_abs:60/20g:40\n",
@@ -135,7 +135,7 @@ ACCEPTED_BY_FIO_ALONE = [
     "[a]\nfile_service_type=random:x\n",
     "[a]\nnrfiles=0\n",
 ]
-# In fio's manual, and refused by fio 3.33; and what is ours.
+# In fio's manual but rejected by fio 3.33; and ssdlab's own options.
 ACCEPTED_BY_US_ALONE = [
     "[a]\nsteadystate=snia-pts:iops\nss_dur=5m\n[b]\nss=snia-pts:bw\n",
     "[a]\nfdp=1\nplids=0,2\nplid_select=random\n",
@@ -146,7 +146,7 @@ ACCEPTED_BY_US_ALONE = [
 
 
 def fio_accepts(*paths: Path) -> bool:
-    """Whether fio takes all of the files; one start of fio, which takes a sixth of a second, for any number."""
+    """Whether fio accepts all of the files; one start of fio, which takes a sixth of a second, for all of them."""
     return subprocess.run([FIO, "--parse-only", *map(str, paths)], capture_output=True, check=False).returncode == 0
 
 

@@ -26,7 +26,7 @@ def written(tmp_path: Path, lines: str, ram: int = 0, header: str = HEADER) -> k
 
 
 def by_looking(rows: Rows, ram: int) -> tuple[int, int]:
-    """The slow twin: memory as a list, the most recently used last, everything found by looking at all of it."""
+    """The slow reference: memory as a list, most recently used last, searched linearly."""
     memory: list[tuple[str, int, bool]] = []
     flash: list[str] = []
     small = large = 0
@@ -82,7 +82,7 @@ def test_memory_is_as_that_of_a_slow_twin(tmp_path: Path, ram: int) -> None:
 
 
 def test_popular_objects_stay_away_from_the_flash(tmp_path: Path) -> None:
-    """One small key is set at every turn, large ones once each: with memory the small one never leaves it."""
+    """One small key is set in every turn, large ones once each: with memory the small one never reaches the flash."""
     lines = "".join(f"hot,SET,100,1,3\nk{index},SET,5000,1,4\n" for index in range(100))
     without, with_memory = written(tmp_path, lines), written(tmp_path, lines, 30_000)
     assert (without.small_objects, with_memory.small_objects) == (100, 0)
@@ -131,7 +131,7 @@ def test_shares_of_a_trace_are_those_of_the_run(tmp_path: Path) -> None:
     ("text", "published"), [("handles=none", 3.5), ("data=50%", 1.3), ("handles=kind small=64%", 2.5)]
 )
 def test_write_amplification_is_as_published(text: str, published: float) -> None:
-    """Allison et al., EuroSys 2025; the drive was fitted to these, by the same cache as a job file."""
+    """Allison et al., EuroSys 2025; the drive was fitted to these figures with the same cache as a job file."""
     drive = ssdlab.drive(DRIVE, scale="1/512")
     result = running.run(f"flash-cache {text} settle=8x writes=6x", drive, timed=False)
     assert result.settled_waf == pytest.approx(published, rel=0.1)

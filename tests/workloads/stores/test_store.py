@@ -1,4 +1,4 @@
-"""Databases as workloads: what is said of them, the jobs that it becomes, and what a run reports."""
+"""Databases as workloads: their descriptions, the resulting jobs, and the results of a run."""
 
 import json
 from fractions import Fraction
@@ -156,7 +156,7 @@ def test_no_closed_form_is_claimed() -> None:
 
 
 def test_trim_lets_the_drive_use_what_no_file_has() -> None:
-    """With TRIM the free space is spare area; without, all of the volume is live once it was written."""
+    """With TRIM the free space is spare area; without it the whole volume is live once written."""
     with_trim, without = (settled(f"b-plus-tree rebuild=4 trim={trim}").settled_waf for trim in ("on", "off"))
     assert with_trim is not None and without is not None
     assert 1 < 2 * with_trim < without
