@@ -20,7 +20,7 @@ from ssdlab.safety import locate
 from ssdlab.smart import reading
 from ssdlab.smart.formats.nvme_cli import FDP
 from ssdlab.smart.placement import PlacementLogs
-from ssdlab.targets.device import health, run
+from ssdlab.targets.device import health, plan, run
 from ssdlab.targets.device.opened import opened
 from ssdlab.targets.device.place import Permission
 from ssdlab.workloads import jobs
@@ -75,6 +75,20 @@ def test_the_result_has_fios_figures_in_the_classes_of_a_run(tmp_path: Path) -> 
     assert latency.percentile_ns(99) == raw["percentile"]["99.000000"]
     assert sum(count for _, count in latency.bins) == mixed.read.total_ios
     assert mixed.read.iops == pytest.approx(mixed.raw["read"]["iops"], rel=0.02)
+
+
+@pytest.mark.parametrize(("names", "written_mib"), [("filename=a\n[two]\nfilename=b", 2), ("", 64)])
+def test_the_plan_of_a_layout_has_the_bytes_that_it_writes(tmp_path: Path, names: str, written_mib: int) -> None:
+    """A regression: the plan showed the size of the place, so that --max-write was refused without cause. A single file
+    is the whole place."""
+    job = jobs.parse(f"[global]\nsize=1m\nrw=read\n[one]\n{names}\n")
+    with opened(tmp_path, job, Permission(), size_bytes=64 << 20) as place:
+        stages = run.prepared(job, place)
+        sizes = plan.file_sizes(job, place)
+        planned = plan.planned(job, stages, place)
+    assert stages[0].text == run.layout(sizes).text
+    assert planned[0].written_bytes == sum(sizes.values()) == written_mib << 20
+    plan.check_budget(planned, written_mib << 20)
 
 
 def test_the_command_writes_fios_schema_and_takes_its_file_away(tmp_path: Path) -> None:

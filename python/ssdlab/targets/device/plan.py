@@ -69,7 +69,8 @@ def planned(
             of_job_file += 1
             found.append(_stage(stage, number, of_stage, rate))
         else:
-            written = place.size_bytes
+            # The stage that lays out the files, which can be smaller together than the place.
+            written = sum(file_sizes(job_file, place, seed=seed).values())
             found.append(Planned(stage.name, [_command(number)], stage.text, written, 0, written / rate, False))
     return found
 
