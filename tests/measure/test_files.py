@@ -282,6 +282,28 @@ def test_health_that_can_no_longer_be_read_is_no_write_amplification(tmp_path: P
     assert gone.to_dict()["waf"] is None
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        "null",
+        "[]",
+        '"smartctl"',
+        '{"ssdlab": null}',
+        '{"ssdlab": "smart"}',
+        '{"ssdlab": {"smart": null}}',
+        '{"ssdlab": {"smart": []}}',
+        '{"ssdlab": {"smart": {"smartctl": {}, "ocp_smart_log": 5}}}',
+    ],
+)
+def test_a_file_without_health_is_a_reason_and_no_traceback(tmp_path: Path, content: str) -> None:
+    """A regression: null in place of an object was a TypeError or an AttributeError."""
+    file = tmp_path / "smart.json"
+    file.write_text(content)
+    found = health.of(locate(tmp_path), file).read()
+    assert found.reading is None
+    assert found.reason is not None and found.reason.startswith(f"--smart {file}: ")
+
+
 def test_what_flexible_data_placement_counted_is_in_the_result(tmp_path: Path) -> None:
     counted = iter([(1 << 30, 2 << 30), (5 << 30, 8 << 30)])
 

@@ -124,11 +124,14 @@ def _from_file(path: Path) -> ReadOut:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         ocp = None
-        if isinstance(content, dict) and "smart" in content.get("ssdlab", {}):
+        served = content.get("ssdlab") if isinstance(content, dict) else None
+        if isinstance(served, dict) and "smart" in served:
             # The file has the statistics of a served drive.
-            content = content["ssdlab"]["smart"]
-            ocp = content.get("ocp_smart_log")
-        return ReadOut(reading.parse(content, str(path), ocp))
+            content = served["smart"]
+            ocp = content.get("ocp_smart_log") if isinstance(content, dict) else None
+        if not isinstance(content, dict):
+            return ReadOut(None, f"--smart {path}: contains no SMART data")
+        return ReadOut(reading.parse(content, str(path), ocp if isinstance(ocp, dict) else None))
     except OSError as error:
         return ReadOut(None, f"--smart {path}: {error.strerror}")
     except (UnicodeDecodeError, json.JSONDecodeError, InputError) as error:
