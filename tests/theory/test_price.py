@@ -4,10 +4,12 @@ import csv
 import json
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from small_drives import drive_file
 from ssdlab.cli import app
 from ssdlab.drives import load, resolve
 from ssdlab.theory.price import Offer, rounded
@@ -64,6 +66,23 @@ def test_life_and_its_price_by_hand() -> None:
     assert offer.lifetime_tb == pytest.approx(0.25)
     assert offer.per_tb_written == pytest.approx(200)
     assert Offer("", 10**9, 8 * 10**8, 8 * 10**8, 50.0).per_tb_written is None
+
+
+def test_flash_that_is_held_out_is_neither_spare_area_nor_wear(tmp_path: Path) -> None:
+    """A regression: the price of a drive with ftl.reserved_bytes had the over-provisioning and life of all flash, and
+    `ssdlab drives` another one."""
+    text = drive_file("held", blocks=128, pages=128, user_bytes=40 << 20)
+    (tmp_path / "held.toml").write_text(text.replace("[ftl]", '[ftl]\nreserved_bytes = "4MiB"', 1))
+    for op in ([], ["--op", "25%"]):
+        drive = resolve(load(str(tmp_path / "held.toml")), over_provisioning=0.25 if op else None)
+        capacity = drive.capacity
+        assert capacity.held_out_bytes == 4 << 20
+        arguments = ["price", "--drive", str(tmp_path / "held.toml"), *op, "--waf", "2", "--output-format", "json"]
+        (row,) = json.loads(CliRunner().invoke(app, arguments).stdout)["rows"]
+        assert row["flash_gib"] == 64 / 1024
+        assert row["over_provisioning"] == pytest.approx(capacity.over_provisioning)
+        assert row["spare_factor"] == pytest.approx(capacity.spare_factor)
+        assert row["lifetime_tb"] == pytest.approx(drive.endurance_cycles * (60 << 20) / 2 / 1e12)
 
 
 def test_halves_are_rounded_up_in_decimal() -> None:

@@ -107,6 +107,7 @@ def _of_drives(
                     file.market.price_usd if usd is None else usd,
                     file.nand.endurance_cycles if cycles is None else cycles,
                     waf if waf is not None else _uniform_waf(capacity.over_provisioning, capacity.units_per_erase_unit),
+                    held_out_bytes=capacity.held_out_bytes,
                 )
             )
     return offers

@@ -37,7 +37,7 @@ DEFINITIONS_OF_LIFE = {
 
 @dataclass(frozen=True)
 class Offer:
-    """A drive for sale. `user_bytes` is the capacity for the host, `flash_bytes` all of the flash."""
+    """A drive for sale. `user_bytes` is the capacity for the host (U), `flash_bytes` all of the flash."""
 
     name: str
     flash_bytes: int
@@ -47,6 +47,13 @@ class Offer:
     endurance_cycles: int | None = None
     write_amplification: float | None = None
     written_bytes_per_day: float | None = None
+    held_out_bytes: int = 0
+    """The flash excluded from T, as by `ftl.reserved_bytes`."""
+
+    @property
+    def physical_bytes(self) -> int:
+        """T: the flash that can hold data."""
+        return self.flash_bytes - self.held_out_bytes
 
     @property
     def flash_gib(self) -> float:
@@ -62,11 +69,11 @@ class Offer:
 
     @property
     def over_provisioning(self) -> float:
-        return (self.flash_bytes - self.user_bytes) / self.user_bytes
+        return (self.physical_bytes - self.user_bytes) / self.user_bytes
 
     @property
     def spare_factor(self) -> float:
-        return (self.flash_bytes - self.user_bytes) / self.flash_bytes
+        return (self.physical_bytes - self.user_bytes) / self.physical_bytes
 
     @property
     def nominal_over_provisioning(self) -> float:
@@ -90,7 +97,7 @@ class Offer:
         """Lifetime host writes in TB; None if cycles or write amplification are not known."""
         if self.endurance_cycles is None or self.write_amplification is None:
             return None
-        return lifetime_bytes(self.endurance_cycles, self.flash_bytes, self.write_amplification) / BYTES_PER_TB
+        return lifetime_bytes(self.endurance_cycles, self.physical_bytes, self.write_amplification) / BYTES_PER_TB
 
     @property
     def per_tb_written(self) -> float | None:
