@@ -1,8 +1,15 @@
 """Without a terminal, long work prints a line per minute. A regression: a study was silent for 400 seconds."""
 
+import errno
+import io
+import os
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
 import pytest
 
-from ssdlab.cli.progress import Lines, counted, described, shown
+from ssdlab.cli.progress import Lines, counted, counting, described, shown
 
 
 class Clock:
@@ -38,3 +45,36 @@ def test_what_is_done_is_said(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
         "progress: 3 of 4 runs done",
         "progress: reading: 25 % done",
     ]
+
+
+class Terminal(io.StringIO):
+    """A terminal that can be closed, after which each write fails."""
+
+    is_closed_by_user = False
+
+    def isatty(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        if self.is_closed_by_user:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return super().write(text)
+
+
+# The thread that draws the bars can meet the closed terminal first.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+@pytest.mark.parametrize(
+    "bars",
+    [lambda: shown(["7 %"]), lambda: counted("runs", 4), described, lambda: counting("requests")],
+    ids=["shown", "counted", "described", "counting"],
+)
+def test_a_closed_terminal_does_not_end_the_work(
+    bars: Callable[[], AbstractContextManager[Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A regression: `counting` ended with the error of the terminal, and the work without its results."""
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    with bars():
+        terminal.is_closed_by_user = True
+    assert terminal.getvalue(), "the bars were drawn"

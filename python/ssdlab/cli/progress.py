@@ -169,5 +169,5 @@ def counting(what: str) -> Iterator[Callable[[int], None] | None]:
         elapsed = bar.tasks[task].elapsed or 0
         bar.update(task, completed=count, rate=f"{count / elapsed:,.0f}" if elapsed > 0.2 else "-")
 
-    with bar:
+    with _on_screen(bar):
         yield tell
