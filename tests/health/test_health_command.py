@@ -14,6 +14,9 @@ import zstandard
 
 from reports import ata, nvme
 from small_drives import Program, program_in
+from ssdlab.health import drive
+from ssdlab.smart.change import change
+from ssdlab.smart.reading import parse
 
 SAMPLE = Path(__file__).parents[1] / "smart/field_sample/reports"
 REPORTS = {path.name: path.read_bytes() for path in sorted(SAMPLE.iterdir())}
@@ -136,6 +139,26 @@ def test_two_reports_of_one_drive_give_its_pace(ssdlab: Program, tmp_path: Path)
     assert only["recent_waf"] == pytest.approx(2.5)
     left_bytes = 11_000 * 2**30 * 90 / 10
     assert only["years_left"] == pytest.approx(left_bytes / (100 * 2**30) / 365.25)
+
+
+def test_each_summed_counter_can_be_off_by_a_step() -> None:
+    """A regression: between two reports, a sum of two counters had the bounds of one."""
+    readings = [
+        parse(
+            ata(
+                "Silicon Motion based SSDs",
+                {(241, "Host_Writes_32MiB"): host, (245, "TLC_Writes_32MiB"): tlc, (246, "SLC_Writes_32MiB"): slc},
+                day=day,
+            ),
+            "a report",
+        )
+        for day, host, tlc, slc in ((0, 0, 0, 0), (10, 1000, 1000, 800))
+    ]
+    row = drive.between(*(drive.row_of(reading, "a report") for reading in readings))
+    expected = change(*readings).waf
+    assert expected is not None and expected.low == pytest.approx(1798 / 1001)
+    found = (row["recent_waf"], row["recent_waf_low"], row["recent_waf_high"])
+    assert found == pytest.approx((expected.value, expected.low, expected.high))
 
 
 def test_a_stopped_survey_goes_on(ssdlab: Program, tmp_path: Path) -> None:

@@ -32,7 +32,8 @@ def row_of(reading: Reading, source: str) -> Row:
         "host_bytes": host_bytes,
         "host_step_bytes": reading.host.unit_bytes if reading.host else None,
         "nand_bytes": _fits(sum(count.bytes for count in reading.nand)) if reading.nand else None,
-        "nand_step_bytes": max(count.unit_bytes for count in reading.nand) if reading.nand else None,
+        # Each of the summed counters can be off by its own step.
+        "nand_step_bytes": sum(count.unit_bytes for count in reading.nand) if reading.nand else None,
         "host_pages": _fits(reading.pages[0].ticks) if reading.pages else None,
         "background_pages": _fits(reading.pages[1].ticks) if reading.pages else None,
         **_interval("waf", waf.waf),
