@@ -11,6 +11,8 @@ import pytest
 from dask_cluster import await_workers, scheduler, worker
 from small_drives import Program, drive_file, program_in
 from ssdlab.fleet.packing import packed
+from ssdlab.fleet.page import price_notes, spread_rows
+from ssdlab.fleet.summary import Row, Whole
 from ssdlab.fleet.volumes import Volume, found
 from synthetic_traces import write
 
@@ -54,6 +56,23 @@ def test_a_folder_of_traces(ssdlab: Program, tmp_path: Path) -> None:
     assert (tmp_path / "out/pictures/concentration-dark.png").stat().st_size > 5000
     again = ssdlab(*call)
     assert "4 runs, 4 stored in out, 0 to run" in again.stdout
+
+
+def _row(drive: str, price_per_year: float | None) -> Row:
+    return Row(drive, (drive,), 0.14, 2.0, None, None, price_per_year, True, None, drive)
+
+
+def test_a_price_that_leaves_drives_out_is_a_lower_bound() -> None:
+    """A regression: the price of two drives stood as that of a fleet of three."""
+    rows = [_row("a", 10.0), _row("b", 30.0), _row("c", None)]
+    wholes = [Whole(0.07, rows[:2]), Whole(0.14, rows), Whole(0.28, rows[2:])]
+    assert [row[-1] for row in spread_rows(wholes, 5.0)] == ["price/year", "40.0", "at least 40.0", "-"]
+    assert [whole.drives_without_price() for whole in wholes] == [0, 1, 1]
+    assert price_notes(wholes) == [
+        "At 14\N{NO-BREAK SPACE}% over-provisioning the price per year leaves out 1 of 3 drives, "
+        "whose life is not known."
+    ]
+    assert price_notes(wholes[:1]) == []
 
 
 @pytest.mark.surroundings

@@ -170,6 +170,8 @@ def fleet(
     notices = _notices(made.runs, kept)
     typer.echo(f"\n{page.sentence(wholes, made, years)}")
     _print(page.spread_rows(wholes, years))
+    for note in page.price_notes(wholes):
+        typer.echo(note)
     _print(page.heaviest_rows(wholes[0], _HEAVIEST_PRINTED))
     for name, reason in made.left_out[:_HEAVIEST_PRINTED]:
         typer.echo(f"not run: {name}: {reason}")

@@ -95,13 +95,23 @@ def spread_rows(wholes: Sequence[Whole], years: float) -> list[list[str]]:
     ]
     rows = [heads]
     for whole in wholes:
-        wafs, lives, price = whole.figures("waf"), whole.figures("years"), whole.price_per_year()
+        wafs, lives = whole.figures("waf"), whole.figures("years")
         cells = [wording.share(whole.over_provisioning), wording.waf(whole.waf) if whole.waf else "-"]
         cells += [wording.waf(quantile(wafs, share)) if wafs else "-" for share in (0, 0.1, 0.5, 0.9, 1)]
         cells += [wording.significant(quantile(lives, 0.5)) if lives else "-"]
         cells += [f"{len(whole.below(years))} of {len(lives)}" if lives else "-"]
-        rows.append([*cells, wording.significant(price) if price is not None else "-"])
+        rows.append([*cells, _price(whole)])
     return rows
+
+
+def price_notes(wholes: Sequence[Whole]) -> list[str]:
+    """A sentence for each spare area whose price per year leaves out drives."""
+    return [
+        f"At {wording.share(whole.over_provisioning)} over-provisioning the price per year leaves out "
+        f"{whole.drives_without_price():,} of {_count(len(whole.rows), 'drive')}, whose life is not known."
+        for whole in wholes
+        if whole.price_per_year() is not None and whole.drives_without_price()
+    ]
 
 
 def heaviest_rows(whole: Whole, most: int) -> list[list[str]]:
@@ -178,7 +188,7 @@ def _concentration(wholes: Sequence[Whole]) -> Figure | None:
 
 
 def _spread_table(wholes: Sequence[Whole], years: float) -> Markup:
-    return _table(spread_rows(wholes, years), "The fleet at each spare area")
+    return _table(spread_rows(wholes, years), "The fleet at each spare area") + parts.paragraphs(*price_notes(wholes))
 
 
 def _heaviest_table(wholes: Sequence[Whole]) -> Markup:
@@ -218,6 +228,7 @@ def _json(wholes: Sequence[Whole], plan: FleetPlan, years: float) -> str:
             "waf": whole.waf,
             "drives_below_years": len(whole.below(years)),
             "price_per_year": whole.price_per_year(),
+            "drives_without_price": whole.drives_without_price(),
             "drives": [row.to_dict() for row in whole.rows],
         }
         for whole in wholes
@@ -228,6 +239,13 @@ def _json(wholes: Sequence[Whole], plan: FleetPlan, years: float) -> str:
 
 def _size(value: float | None) -> str:
     return "-" if value is None else format_bytes(round(value))
+
+
+def _price(whole: Whole) -> str:
+    price = whole.price_per_year()
+    if price is None:
+        return "-"
+    return f"{'at least ' if whole.drives_without_price() else ''}{wording.significant(price)}"
 
 
 def _count(number: int, word: str) -> str:

@@ -98,11 +98,14 @@ class Whole:
         return sorted(self.rows, key=lambda row: (-(row.nand_bytes_per_day or 0.0), -(row.waf or 0.0), row.drive))
 
     def price_per_year(self) -> float | None:
-        """The cost of all drives per year, from price and wear, or None if no price is known."""
-        prices = [row.price_per_year for row in self.rows]
-        return (
-            sum(price for price in prices if price is not None) if any(price is not None for price in prices) else None
-        )
+        """The cost of the drives per year, from price and wear, or None if none is known. A lower bound if there are
+        `drives_without_price`."""
+        prices = self.figures("price_per_year")
+        return sum(prices) if prices else None
+
+    def drives_without_price(self) -> int:
+        """The number of drives that `price_per_year` leaves out, because their price or life is not known."""
+        return sum(row.price_per_year is None for row in self.rows)
 
     def _paced(self) -> list[Row]:
         return [row for row in self.rows if row.nand_bytes_per_day is not None]
