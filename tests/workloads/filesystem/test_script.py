@@ -79,6 +79,22 @@ def test_an_appended_file_goes_on_behind_itself_if_it_can() -> None:
     assert ranges(read) == [*ranges(first), *ranges(grown)] and ranges(grown)[0][0] == sum(ranges(second)[0])
 
 
+def test_sysbench_extends_files_that_are_too_small() -> None:
+    """A regression: `prepare` kept files of any size. sysbench 1.0.20 says "Extending existing file" and writes what is
+    missing, and "Reusing existing file" if the file is as large or larger."""
+    two = "sysbench fileio --file-num=2 --file-total-size"
+    run = f"{two}=16M --file-test-mode=seqrd run"
+    _, first, grown, read = jobs(f"{two}=8M prepare\n{two}=16M prepare\n{run}\n")
+    assert grown["name"] == "sysbench prepare"
+    assert (size(first), size(grown), size(read)) == (8 * MIB, 8 * MIB, 16 * MIB)
+    assert not set(ranges(grown)) & set(ranges(first))
+    # One file is there, one is too small, one is missing.
+    three = "sysbench fileio --file-num=3 --file-total-size=12M"
+    *_, grown, read = jobs(f"write test_file.0 5MiB\nwrite test_file.1 1MiB\n{three} prepare\nread test_file.1\n")
+    assert size(grown) == 3 * MIB + 4 * MIB and size(read) == 4 * MIB
+    assert names(jobs(f"{two}=16M prepare\n{two}=8M prepare\n"))[-1][0] == 1, "nothing is written"
+
+
 def test_a_smaller_file_system_moves_what_lies_behind() -> None:
     text = "write low 1GiB\nwrite gap 1GiB\nwrite high 512MiB\nrm gap\nresize 2GiB\nread high\n"
     *_, moved_from, moved_to, read = jobs(text)

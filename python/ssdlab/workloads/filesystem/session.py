@@ -89,11 +89,7 @@ class Session:
         size_bytes = self._bytes(command)
         grown = []
         for name in self._named(command.files):
-            goal = self._files[name][-1].end_bytes if self._files[name] else None
-            extents = self._held.allocate(size_bytes, goal)
-            self._files[name] = joined([*self._files[name], *extents])
-            self._sizes[name] += size_bytes
-            grown.extend(extents)
+            grown.extend(self._grow(name, size_bytes))
         self._write_out(command, grown)
 
     def _overwrite(self, command: Command) -> None:
@@ -177,9 +173,13 @@ class Session:
             if self._discards and freed:
                 self._trim(command, sorted(freed))
         elif fileio.command == "prepare":
-            # Existing files are not written again, as sysbench does with files that are large enough.
-            made = [name for name in names if name not in self._files]
-            extents = [extent for name in made for extent in self._create(name, file_bytes)]
+            extents = []
+            for name in names:
+                if name not in self._files:
+                    extents.extend(self._create(name, file_bytes))
+                elif self._sizes[name] < file_bytes:
+                    # As sysbench does, which writes only what is missing, and nothing if the file is large enough.
+                    extents.extend(self._grow(name, file_bytes - self._sizes[name]))
             if extents:
                 self._write_out(command, extents)
         else:
@@ -225,6 +225,14 @@ class Session:
         self._files[name] = self._held.allocate(size_bytes)
         self._sizes[name] = size_bytes
         return self._files[name]
+
+    def _grow(self, name: str, more_bytes: int) -> list[Extent]:
+        """Extends a file, behind its last block if that space is free. Returns the new extents."""
+        goal = self._files[name][-1].end_bytes if self._files[name] else None
+        extents = self._held.allocate(more_bytes, goal)
+        self._files[name] = joined([*self._files[name], *extents])
+        self._sizes[name] += more_bytes
+        return extents
 
     def _forget(self, name: str) -> list[Extent]:
         del self._sizes[name]
