@@ -64,6 +64,18 @@ def test_the_waf_is_that_of_theory(compared: tuple[Ended, Path]) -> None:
         assert abs(theory["deviation_share"]) < 0.03, theory
 
 
+def test_the_tail_is_that_of_all_requests_of_the_steady_state(compared: tuple[Ended, Path]) -> None:
+    """A regression: legend and page called it the median over intervals."""
+    ended, folder = compared
+    for result in json.loads((folder / "result.json").read_text()):
+        together = result["ssdlab"]["steady_state"]["iops"]["latency_ns"]["write"]["percentile"]["99.900000"]
+        assert result["ssdlab"]["variant"]["speed"]["write"]["latency_ns_p999"] == together
+    assert "IOPS, MB/s, latencies: simulated, over all requests of the steady state." in " ".join(ended.stdout.split())
+    page = (folder / "report.html").read_text()
+    assert 'title="the 99.9th percentile of all writes in the compared window, or of the reads if there' in page
+    assert "interval" not in re.search(r">IOPS<.*>99.9 % latency<", page)[0]  # type: ignore[index]
+
+
 def test_speed_is_that_of_the_steady_state_and_follows_from_waf(compared: tuple[Ended, Path]) -> None:
     """One die: a host unit costs its program, plus WAF - 1 copies with their reads, plus WAF erases of 1/64 block."""
     for result in json.loads((compared[1] / "result.json").read_text()):

@@ -132,8 +132,7 @@ def _legend(variants: Sequence[Variant]) -> list[str]:
         who = "" if len(without) == len(variants) else f" for {who}"
         lines.append(f"no theory{who}: {reason}.")
     for window in dict.fromkeys(variant.speed.window for variant in variants if variant.speed):
-        median = "; p99.9: the median of intervals" if window == "steady state" else ""
-        lines.append(f"IOPS, MB/s, latencies: simulated, of the {window}{median}.")
+        lines.append(f"IOPS, MB/s, latencies: simulated, over all requests of the {window}.")
     rates = dict.fromkeys(variant.drive_writes_per_day for variant in variants)
     lines.append(
         f"TBW: rated erase cycles x flash / WAF; years: at a DWPD of {', '.join(f'{rate:g}' for rate in rates)}; "

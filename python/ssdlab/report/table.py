@@ -138,7 +138,7 @@ def _speed_columns() -> list[_Column]:
             "99.9 % latency",
             "speed",
             lambda v: None if v.speed is None else _said(v.speed.latency_ns_p999, wording.duration),
-            "the 99.9th percentile; in a steady state the median over its intervals",
+            "the 99.9th percentile of all writes in the compared window, or of the reads if there are no writes",
         ),
     ]
 
