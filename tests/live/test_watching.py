@@ -55,7 +55,9 @@ def test_a_served_drive_is_shown_and_not_steered(served: LiveServer, place: Path
         page.do("mark", name="here")
         assert page.status()["moments"][0]["name"] == "here"
         for name in ("run", "reset", "share", "fill"):
-            assert "programs control the drive" in page.ask(name)["message"]
+            assert page.ask(name)["message"] == (
+                "programs control the drive; this page can only mark moments and cut the power"
+            )
 
 
 @pytest.mark.surroundings

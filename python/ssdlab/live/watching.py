@@ -9,7 +9,6 @@ from ssdlab.live.messages import DriveStatus, MomentStatus, PowerLoss, Status
 from ssdlab.live.recovery import Recovery, power_loss_steps
 from ssdlab.live.served import WatchedDrive
 from ssdlab.live.theory import Line
-from ssdlab.report.wording import size
 
 
 class NoTheory:
@@ -111,7 +110,7 @@ class Watching:
                     }
                 )
                 return None
-        raise InputError(f"programs control the drive; after {size(self._written())} written")
+        raise InputError("programs control the drive; this page can only mark moments and cut the power")
 
     def _cut_power(self) -> None:
         """Cuts the power of the drive, which recovers immediately; the page shows its recovery until PowerOn."""
@@ -125,6 +124,3 @@ class Watching:
         loss: PowerLoss = {"power_loss_protection": protected, **device["recovery"]}
         steps = power_loss_steps(loss, states, ages, specification["nand"])
         self._recovery = Recovery(device["power_cycles"], True, True, (steps,))
-
-    def _written(self) -> int:
-        return self._figures["ledger"]["host_written_bytes"]
