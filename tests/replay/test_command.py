@@ -69,6 +69,21 @@ def test_the_same_bytes_however_often_and_from_wherever(
     assert result.to_json() == once
 
 
+@pytest.mark.parametrize("files", [("missing.log",), ("t.log", "missing.log"), ("-", "missing.log")])
+def test_a_missing_file_is_said_before_another_is_read(
+    folder: Path, trace: Path, files: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A regression: the traces before it, and standard input, were read to their end first."""
+    from ssdlab.workloads.traces.recording import opened
+
+    stdin = io.TextIOWrapper(io.BytesIO(trace.read_bytes()))
+    monkeypatch.setattr(sys, "stdin", stdin)
+    monkeypatch.chdir(folder)
+    with pytest.raises(InputError, match=r"^missing\.log: No such file or directory$"), opened(files, None, 0):
+        pass
+    assert stdin.buffer.tell() == 0
+
+
 def test_a_malformed_line_may_be_skipped(trace: Path, replayed: Any) -> None:
     lines = trace.read_text().splitlines()
     expected = replayed("t.log").ledger

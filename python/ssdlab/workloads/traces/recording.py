@@ -285,7 +285,7 @@ def title_of(file: str) -> str:
 def opened(files: Sequence[str], format_name: str | None, skip_bad_max: int) -> Iterator[Recording]:
     """Opens the recording in these files; `-` is standard input, copied to a temporary file until the end.
 
-    Raises InputError for an unknown format, or a file that is named twice.
+    Raises InputError for an unknown format, or a file that is named twice or missing.
     """
     if format_name is not None:
         names = [name for entry in formats() for name in (entry["name"], *entry["aliases"])]
@@ -297,6 +297,13 @@ def opened(files: Sequence[str], format_name: str | None, skip_bad_max: int) -> 
     twice = [file for index, file in enumerate(files) if file in files[:index]]
     if twice:
         raise InputError(f"{twice[0]} is named twice; repeat a trace with --loop-until")
+    # Otherwise a missing file would be found only after the files before it have been read.
+    for name in files:
+        try:
+            if name != STANDARD_INPUT:
+                Path(name).stat()
+        except OSError as error:
+            raise InputError(f"{name}: {error.strerror}") from None
     if STANDARD_INPUT not in files:
         yield Recording(tuple(files), tuple(files), format_name, skip_bad_max)
         return
