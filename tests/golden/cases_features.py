@@ -53,6 +53,10 @@ FEATURES: dict[str, Changes] = {
         "nand.background_per_second": 20.0,
         "ftl.gc_throttling": {"name": "in-batches", "units": 24},
     },
+    "throttle": {
+        "write_buffer.gc_admission_share": 0.8,
+        "ftl.gc_throttling": {"name": "in-batches", "units": 240},
+    },
     "closing-buffer": {
         "write_buffer.close_bytes": 512 * KIB,
         "write_buffer.resume_bytes": 256 * KIB,

@@ -14,3 +14,4 @@ mod link;
 mod map_cache;
 mod pacing;
 mod reading;
+mod throttling;

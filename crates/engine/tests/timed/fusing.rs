@@ -156,6 +156,7 @@ fn fused_and_unfused_agree_on_every_completion() {
         drive.write_buffer.programs_first = true;
         (drive.write_buffer.coalesce, drive.write_buffer.free_at_program) = (true, true);
         drive.controller.program_us = 10.0;
+        drive.write_buffer.gc_admission_share = 0.5;
         drive
     }));
     let of_page_types = [&drives[1], &drives[2], &shared_channels].map(|plain| {

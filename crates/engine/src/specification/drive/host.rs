@@ -33,6 +33,10 @@ pub struct WriteBuffer {
     /// whether units release their space when their program begins, not when it ends
     #[schemars(example = true, extend("acts" = "with write_buffer.bytes above 0"))]
     pub free_at_program: bool,
+    /// the share of the arrival rate of writes that it admits while more operations of garbage collection are queued
+    /// than there are dies, for a drive that collects in large batches; 0: all
+    #[schemars(range(min = 0, max = 1), example = 0.94, extend("acts" = "with write_buffer.bytes above 0"))]
+    pub gc_admission_share: f64,
 }
 
 impl Default for WriteBuffer {
@@ -46,6 +50,7 @@ impl Default for WriteBuffer {
             programs_first: false,
             coalesce: false,
             free_at_program: false,
+            gc_admission_share: 0.0,
         }
     }
 }

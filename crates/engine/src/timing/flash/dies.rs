@@ -155,6 +155,8 @@ pub struct Dies {
     pub(super) background: Option<Box<Background>>,
     /// Groups whose programs have begun since the last report; only if requested.
     begun: Option<Vec<GroupId>>,
+    /// Operations of the drive itself that are queued or in progress; only if counted.
+    own: Option<u64>,
 }
 
 impl Dies {
@@ -174,12 +176,41 @@ impl Dies {
             copy_turns: None,
             background: None,
             begun: None,
+            own: None,
         }
     }
 
     /// Reports which programs of the host have begun, which needs an event for every operation.
     pub fn reporting_begun(self) -> Self {
         Self { is_fused: false, begun: Some(Vec::new()), ..self }
+    }
+
+    /// Counts operations of the drive itself, which needs an event for every operation.
+    pub fn counting_own(self) -> Self {
+        Self { is_fused: false, own: Some(0), ..self }
+    }
+
+    #[inline(always)]
+    pub fn counts_own(&self) -> bool {
+        self.own.is_some()
+    }
+
+    /// Whether more operations of the drive itself are queued or in progress than there are dies; false unless they are
+    /// counted.
+    #[inline]
+    pub fn has_own_backlog(&self) -> bool {
+        self.own.is_some_and(|count| count > self.dies.len() as u64)
+    }
+
+    /// An operation has ended.
+    #[inline(always)]
+    pub fn note_done<K: Kind>(&mut self, operation: Operation) {
+        if K::HAS_EXTRAS
+            && let Some(own) = &mut self.own
+            && operation.is_own()
+        {
+            *own -= 1;
+        }
     }
 
     #[inline(always)]
@@ -436,6 +467,12 @@ impl Dies {
     pub(super) fn note_queued<K: Kind>(&mut self, index: usize, operation: Operation) {
         if K::HAS_EXTRAS && self.keeps_load {
             self.dies[index].queued_ns += self.costs.duration_ns(operation);
+        }
+        if K::HAS_EXTRAS
+            && let Some(own) = &mut self.own
+            && operation.is_own()
+        {
+            *own += 1;
         }
     }
 

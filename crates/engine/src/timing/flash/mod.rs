@@ -184,6 +184,17 @@ impl Flash {
         Self { dies: self.dies.reporting_begun(), is_begin_heard, ..self }
     }
 
+    /// Counts the operations of the drive itself.
+    pub fn counting_own(self) -> Self {
+        Self { dies: self.dies.counting_own(), ..self }
+    }
+
+    /// Whether more operations of the drive itself, copies and erases, are queued or in progress than there are dies:
+    /// more than a batch of background work. Always false unless they are counted.
+    pub fn has_own_backlog(&self) -> bool {
+        self.dies.has_own_backlog()
+    }
+
     /// Units that somebody waits for and whose programs have begun.
     pub fn programming_units(&self) -> u64 {
         self.programming_units
@@ -337,6 +348,7 @@ impl Flash {
             & !self.is_asked_for_load
             & !self.handing_on.takes_time()
             & !self.dies.reports_begun()
+            & !self.dies.counts_own()
     }
 
     /// An operation on the page of a slot, with the attributes that determine its time.
@@ -369,11 +381,13 @@ impl Flash {
             // Copies are by far the most frequent, and the processor predicts a jump table badly.
             if operation.work() == Work::Copy {
                 events += self.end_copies::<K>(die, operation, until_ns, events_max - events);
+                self.dies.note_done::<K>(operation);
                 continue;
             }
             if operation.work() == Work::CopyRead {
                 self.groups.arrive(operation.target(), operation.units());
                 self.program_if_complete::<K>(now, operation.target(), true);
+                self.dies.note_done::<K>(operation);
                 self.dies.go_on::<K>(now, die);
                 continue;
             }
@@ -394,6 +408,7 @@ impl Flash {
                 Work::Marker => self.marker_came::<K>(now, operation.target()),
                 Work::Quiet | Work::CopyRead | Work::Copy => {}
             }
+            self.dies.note_done::<K>(operation);
             self.dies.go_on::<K>(now, die);
             if !self.finished.is_empty() {
                 self.note_begun::<K>();

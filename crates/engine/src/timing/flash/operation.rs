@@ -112,6 +112,14 @@ impl Operation {
         matches!(self.work(), Work::HostRead | Work::Program)
     }
 
+    /// Whether it copies, programs or erases for the drive itself. A marker does not, nor does a die's internal
+    /// operation.
+    #[inline(always)]
+    pub fn is_own(self) -> bool {
+        let does_nothing = self.array() == Array::Nothing && self.units() == 0;
+        !self.is_of_host() && self.work() != Work::Marker && !does_nothing
+    }
+
     #[inline(always)]
     pub fn units(self) -> u32 {
         (self.0 >> 16) as u32 & Self::UNITS_MAX

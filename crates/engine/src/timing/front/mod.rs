@@ -22,6 +22,7 @@ mod read_streams;
 mod reading;
 mod slots;
 mod striped;
+mod throttle;
 
 use super::breakdown::{Part, Parts};
 use super::drive::{Idle, TimedDrive};
@@ -43,6 +44,7 @@ pub use reading::Reading;
 use slots::Slots;
 use std::ops::Range;
 pub use striped::{Devices, StripedFront};
+use throttle::Throttle;
 
 /// A request as submitted to a front.
 #[derive(Clone, Copy, Debug)]
@@ -172,6 +174,8 @@ pub struct FrontEnd {
     pub frees_at_program: bool,
     /// Whether buffered data is lost with the power.
     pub is_volatile: bool,
+    /// The share of the arriving units that the buffer admits while garbage collection has operations pending; 0: all.
+    pub gc_admission_share: f64,
 }
 
 impl FrontEnd {
@@ -190,6 +194,7 @@ impl FrontEnd {
             coalesces: drive.write_buffer.coalesce,
             frees_at_program: drive.write_buffer.free_at_program,
             is_volatile: !drive.write_buffer.power_loss_protection,
+            gc_admission_share: drive.write_buffer.gc_admission_share,
         })
     }
 }
@@ -202,6 +207,7 @@ pub struct Front {
     command_slots: Option<CommandSlots>,
     link: Option<Link>,
     buffer: Buffer,
+    throttle: Option<Throttle>,
     /// Only for a drive that fetches map pages or reads ahead.
     reading: Option<Box<Reading>>,
     command_ns: u64,
@@ -224,8 +230,11 @@ impl Front {
         let has_buffer = front_end.buffer_units > 0;
         let [coalesces, frees_at_program] =
             [front_end.coalesces, front_end.frees_at_program].map(|is| is && has_buffer);
+        let throttle = Throttle::new(front_end.gc_admission_share).filter(|_| has_buffer);
+        let flash = if coalesces || frees_at_program { flash.reporting_begun(frees_at_program) } else { flash };
         let front = Self {
-            flash: if coalesces || frees_at_program { flash.reporting_begun(frees_at_program) } else { flash },
+            flash: if throttle.is_some() { flash.counting_own() } else { flash },
+            throttle,
             coalesces,
             frees_at_program,
             slots: Slots::default(),
@@ -382,6 +391,10 @@ impl Front {
             Event::Step(Step::MapPage, chain) => self.map_page_came(chain, drive, requester),
             Event::Step(Step::Admitted, slot) => self.enter::<W, R>(slot, drive, requester),
             Event::Step(Step::Trickled, _) => self.trickle::<W, R>(drive, requester),
+            Event::Step(Step::Throttled, _) => {
+                self.throttle.as_mut().expect("it admits a write").has_come();
+                self.take_waiting_into_buffer::<W, R>(None, Part::Gc, drive, requester)
+            }
             Event::Step(Step::Arrived, slot) => self.arrive::<W, R>(slot, drive, requester),
             Event::Step(Step::Sent, slot) => self.complete(slot, drive, requester),
             Event::Step(Step::Delivered, stream) => self.piece_delivered(stream as usize, drive, requester),
@@ -503,7 +516,7 @@ impl Front {
         }
         while let Some(&slot) = self.buffer.waiting.front() {
             let units = self.units_of(&self.slots.request(slot));
-            if !self.buffer_takes(units) {
+            if !self.admits_to_buffer(units) {
                 break;
             }
             self.buffer.waiting.pop_front();
@@ -528,6 +541,12 @@ impl Front {
         let freed_units = if self.frees_at_program { self.flash.programming_units() } else { 0 };
         if is_waited_for && let Some(at_ns) = self.buffer.next_trickle_ns(self.now_ns, freed_units) {
             self.event_queue.step(at_ns, Step::Trickled, 0);
+        }
+        if is_waited_for
+            && let Some(throttle) = &mut self.throttle
+            && let Some(at_ns) = throttle.next_admission_ns(self.now_ns)
+        {
+            self.event_queue.step(at_ns, Step::Throttled, 0);
         }
     }
 

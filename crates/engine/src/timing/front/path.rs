@@ -70,7 +70,11 @@ impl Front {
             Operation::Write if !W::IS_DIRECT && self.buffer.exists() => {
                 // First come, first served: a write does not overtake waiting ones.
                 let units = self.units_of(&request);
-                if self.buffer.waiting.is_empty() && self.buffer_takes(units) {
+                let is_first = self.buffer.waiting.is_empty();
+                if let Some(throttle) = &mut self.throttle {
+                    throttle.arrived(self.now_ns, units, !is_first);
+                }
+                if is_first && self.admits_to_buffer(units) {
                     return self.bring_to_buffer::<W, R>(slot, drive, requester);
                 }
                 self.buffer.waiting.push_back(slot);
@@ -257,6 +261,19 @@ impl Front {
             }
         }
         self.complete(slot, drive, requester)
+    }
+
+    /// Whether the throttle and the buffer admit a write of this many units now; if so, it is counted as admitted.
+    #[inline]
+    pub(super) fn admits_to_buffer(&mut self, units: u64) -> bool {
+        let Some(mut throttle) = self.throttle else { return self.buffer_takes(units) };
+        let has_backlog = self.flash.has_own_backlog();
+        let admits = throttle.admits(self.now_ns, has_backlog) && self.buffer_takes(units);
+        if admits {
+            throttle.admitted(self.now_ns, units, has_backlog);
+            self.throttle = Some(throttle);
+        }
+        admits
     }
 
     /// Whether the buffer admits this many units now; where units release their space when their program begins, those
