@@ -75,9 +75,29 @@ def test_it_says_who_gains(advised: tuple[TenantAdvice, Path]) -> None:
     pages, log = advice.tenants
     assert next(each for each in log.figures if each.name == "WAF").better == "splitting", "its log stays in order"
     assert next(each for each in pages.figures if each.name == "WAF").better == "sharing", "it has the log's spare area"
-    assert re.search(r"All together: WAF [0-9.]+ shared, [0-9.]+ split\.$", advice.headline.text)
+    assert re.search(
+        r"All together: WAF [0-9.]+ shared, [0-9.]+ shared with a placement handle each, [0-9.]+ split\.$",
+        advice.headline.text,
+    )
     assert [text.text.split(":")[0] for text in advice.sentences[:2]] == ["pages", "log"]
+    handles = advice.sentences[2].text
+    assert handles.startswith("A placement handle for each tenant on the shared drive: WAF pages ")
     assert advice.frame().shape == (sum(len(each.figures) for each in advice.tenants), 5)
+
+
+def test_a_handle_each_keeps_the_log_in_its_own_erase_units(advised: tuple[TenantAdvice, Path]) -> None:
+    """What a sequential tenant writes is invalidated in order, so its reclaim units become empty as a whole."""
+    advice, folder = advised
+    assert advice.with_handles is not None
+    fdp = advice.with_handles.fdp
+    assert fdp is not None and [each["ruha"] for each in fdp["usage"]["ruhus"]] == [2, 2], "named by no job"
+    pages, log = (each.last_stage.waf or 0 for each in advice.with_handles.namespaces or [])
+    shared_log = (advice.result.namespaces or [])[1].last_stage.waf
+    assert shared_log is not None and 1 < log < 0.9 * shared_log
+    assert (advice.with_handles.waf or 0) < (advice.result.waf or 0)
+    names = advice.write(folder / "with-handles")
+    plain = json.loads((folder / "with-handles" / names[names.index("result.json")]).read_text())
+    assert plain["handles"]["tenants"] == {"pages": pages, "log": log}
 
 
 def test_one_tenant_of_the_whole_drive_loses_and_gains_nothing(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ use ssdlab_engine::random::Random;
 use ssdlab_engine::request::{Operation, Request};
 use ssdlab_engine::simulation::{InitialState, Outcome, Run, start, start_from};
 use ssdlab_engine::specification::drive::{Drive, EraseUnitKind, Namespace, PolicyChoice, SlcCache, WhenFull};
-use ssdlab_engine::specification::job::{BlockSize, Direction, PerDirection};
+use ssdlab_engine::specification::job::{BlockSize, Direction, Identifiers, PerDirection};
 use ssdlab_engine::specification::{Job, Specification, Until};
 use ssdlab_engine::timing::drive::Idle;
 use ssdlab_engine::timing::recorder::{Decision, Recorder};
@@ -33,7 +33,7 @@ fn drive(sizes: &[u64]) -> Drive {
 
 fn namespaces(sizes: &[u64]) -> Vec<Namespace> {
     let named = sizes.iter().enumerate();
-    named.map(|(index, units)| Namespace { name: format!("tenant-{index}"), size_bytes: units * UNIT }).collect()
+    named.map(|(index, units)| Namespace::new(format!("tenant-{index}"), units * UNIT)).collect()
 }
 
 /// What each namespace must have counted.
@@ -303,6 +303,51 @@ fn a_tenant_next_to_an_empty_namespace_has_a_drive_to_itself() {
     let [first, second] = shared.namespaces.unwrap()[..] else { panic!("two namespaces") };
     assert_eq!(first.ledger, NamespaceLedger::of_all(&shared.ledger));
     assert_eq!((second.ledger, second.live_units), (NamespaceLedger::default(), 0));
+}
+
+/// Each namespace's identifiers stand for the drive's that its list names.
+#[test]
+fn a_list_of_handles_is_another_numbering() {
+    let sizes = [300, 400];
+    let mut unlisted = drive(&sizes);
+    unlisted.nand.blocks_per_plane = 96;
+    unlisted.ftl.placement =
+        serde_json::from_value(serde_json::json!({ "name": "host-streams", "identifiers": 4 })).unwrap();
+    let mut listed = unlisted.clone();
+    listed.namespaces[0].placement_handles = vec![3];
+    listed.namespaces[1].placement_handles = vec![2, 0];
+    let jobs = |first: Identifiers, second: Identifiers, fills: [u32; 2]| {
+        let fill = |name: &str, offset, units| Job { sequential: true, ..job(name, 0, offset, units, 1) };
+        vec![
+            Job { stream_id: Some(fills[0]), ..fill("fill-first", 0, 300) },
+            Job { stream_id: Some(fills[1]), ..fill("fill-second", 300, 400) },
+            Job { identifiers: Some(first), ..job("first", 1, 0, 300, 12) },
+            Job { identifiers: Some(second), ..job("second", 1, 300, 400, 4) },
+        ]
+    };
+    let turns = |among: &[u8]| Identifiers::RoundRobin { among: among.to_vec() };
+    for timed in [false, true] {
+        let by_list = outcome(&listed, jobs(turns(&[]), turns(&[0, 1]), [0, 0]), timed);
+        let by_drive = outcome(&unlisted, jobs(turns(&[3]), turns(&[2, 0]), [3, 2]), timed);
+        assert_eq!(by_list, by_drive);
+        let mixed = outcome(&unlisted, jobs(turns(&[0]), turns(&[0]), [0, 0]), timed);
+        assert_ne!(by_list.ledger, mixed.ledger, "the handles make a difference");
+    }
+    // One run over both namespaces: each part has the first handle of its namespace.
+    let across = Job { sequential: true, ..job("across", 0, 0, 700, 1) };
+    let parts = [(0, 300, 3), (300, 400, 2)].map(|(offset, units, handle)| Job {
+        sequential: true,
+        stream_id: Some(handle),
+        ..job("part", 0, offset, units, 1)
+    });
+    let [first, second] = parts;
+    let second = Job { stage: 1, name: "second".into(), ..second };
+    assert_eq!(outcome(&listed, vec![across], false).ledger, outcome(&unlisted, vec![first, second], false).ledger);
+
+    let far = Job { identifiers: Some(turns(&[1])), ..job("far", 0, 0, 300, 1) };
+    let refused = start(&specification(&listed, vec![far], false)).err().unwrap();
+    assert_eq!(refused.key, "jobs.far.identifiers");
+    assert!(refused.allowed.contains("placement_handles"), "{refused}");
 }
 
 #[test]

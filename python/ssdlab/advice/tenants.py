@@ -2,12 +2,13 @@
 
 The tenants are the namespaces of a drive and the jobs that use them. One run has all of them on the drive; further runs
 have each on a drive of its share (`targets/alone.py`). The comparison covers write amplification, the 99th percentiles
-of latency, and the lifetime of the flash at the rates of the shared run.
+of latency, and the lifetime of the flash at the rates of the shared run. In a last run of the shared drive each tenant
+has a placement handle (NVMe FDP).
 """
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
@@ -15,12 +16,15 @@ from typing import TYPE_CHECKING, TypedDict
 from ssdlab import workloads
 from ssdlab.advice.setting import Setting
 from ssdlab.advice.words import Sentence, SentenceJson
-from ssdlab.drives import load
-from ssdlab.errors import InputError
+from ssdlab.drives import Source, load
+from ssdlab.drives.namespaces import KEY
+from ssdlab.drives.schema import changed, drive_of
+from ssdlab.errors import InputError, notify
 from ssdlab.quantities import parse_bytes_with_unit
 from ssdlab.report import page, parts, wording
 from ssdlab.report.shown import Shown
 from ssdlab.results import Result, namespaces_page
+from ssdlab.results.fdp import PLACEMENT
 from ssdlab.results.files import names_in, staged
 from ssdlab.results.latency import Latency
 from ssdlab.results.namespaces import NamespaceJson, NamespaceResult
@@ -33,6 +37,8 @@ if TYPE_CHECKING:
 
     from ssdlab.report.figure import Figure
 
+_HANDLES_MAX = 15
+"""The most placement handles of a drive, `STREAMS_MAX` of the engine without the stream of garbage collection."""
 _UNITS = 400_000
 _DRIVE_WRITES_MIN = 2
 """After about this number of drive writes, a filled drive approaches its steady state."""
@@ -57,12 +63,21 @@ class TenantJson(TypedDict):
     figures: list[ComparedJson]
 
 
+class HandlesJson(TypedDict):
+    """The shared drive with a placement handle for each tenant."""
+
+    waf: float
+    tenants: dict[str, float | None]
+    """The WAF of each."""
+
+
 class TenantAdviceJson(TypedDict):
     """The `result.json` of an advice on tenants."""
 
     advice: SentenceJson
     sentences: list[SentenceJson]
     tenants: list[TenantJson]
+    handles: HandlesJson | None
     namespaces: list[NamespaceJson]
     scale: str
     specification_sha256: str
@@ -135,6 +150,8 @@ class TenantAdvice(Shown):
     tenants: Sequence[Tenant]
     result: Result
     """The run with all tenants; `result.namespaces` also has each alone."""
+    with_handles: Result | None = None
+    """The same run with a placement handle for each tenant, or None if that was not run."""
 
     def __repr__(self) -> str:
         return f"<TenantAdvice: {self.headline.text}>"
@@ -177,6 +194,7 @@ class TenantAdvice(Shown):
             "advice": self.headline.to_dict(),
             "sentences": [each.to_dict() for each in self.sentences],
             "tenants": [tenant.to_dict() for tenant in self.tenants],
+            "handles": _handles_json(self.with_handles),
             "namespaces": [each.to_dict() for each in self.result.namespaces or []],
             "scale": specification.scale,
             "specification_sha256": specification.hash(),
@@ -222,10 +240,33 @@ def advise_tenants(
         raise InputError(f"{job}: only a fio job file chooses namespaces, by filename")
     scale = None if whole else setting.scale_for(_UNITS)
     result = running.run(job_file, setting.at(None, scale), seed=seed, precondition="fill", timed=True, alone=True)
-    return compared(result, setting, daily_bytes)
+    with_handles = _run_with_handles(job_file, setting, scale, seed)
+    return compared(result, setting, daily_bytes, with_handles)
 
 
-def compared(result: Result, setting: Setting, daily_bytes: float | None) -> TenantAdvice:
+def _run_with_handles(job_file: JobFile, setting: Setting, scale: Fraction | None, seed: int) -> Result | None:
+    """The run of the shared drive with a placement handle for each tenant, or None where this cannot be compared: one
+    tenant, more tenants than handles, a drive whose placement uses handles already, or one with too little space."""
+    drive = setting.at(None, scale)
+    tenants = len(drive.file.namespaces)
+    if not 1 < tenants <= _HANDLES_MAX or drive.file.ftl.placement.name == PLACEMENT:
+        return None
+    said = Source(kind="assumed", source="a placement handle for each namespace")
+    placement = {"name": PLACEMENT, "identifiers": tenants}
+    content = changed(drive.file.content, {"ftl.placement": placement}, {"ftl.placement": said})
+    entries = enumerate(content[KEY])
+    content[KEY] = [{**entry, "placement_handles": [handle]} for handle, entry in entries]
+    try:
+        file = drive_of(content, f"drive {drive.name!r} with a placement handle for each namespace")
+    except InputError as error:
+        notify([f"a placement handle for each tenant is not compared: {error}"])
+        return None
+    return running.run(job_file, replace(drive, file=file), seed=seed, precondition="fill", timed=True)
+
+
+def compared(
+    result: Result, setting: Setting, daily_bytes: float | None, with_handles: Result | None = None
+) -> TenantAdvice:
     """The comparison from a run with `alone`. Raises InputError if no tenant could be run on its share."""
     found = result.namespaces or []
     if not any(each.alone for each in found):
@@ -234,6 +275,8 @@ def compared(result: Result, setting: Setting, daily_bytes: float | None) -> Ten
     flash_bytes = endurance.lifetime_bytes(full.endurance_cycles, full.capacity.physical_bytes, 1)
     tenants = [_tenant(each, found, flash_bytes, daily_bytes) for each in found]
     said = [_sentence(tenant) for tenant in tenants]
+    if with_handles is not None:
+        said.append(_of_handles(result, with_handles))
     writes = result.last_stage_ledger.host_written_bytes / result.capacity.user_bytes
     if writes < _DRIVE_WRITES_MIN:
         said.append(
@@ -243,7 +286,7 @@ def compared(result: Result, setting: Setting, daily_bytes: float | None) -> Ten
                 [],
             )
         )
-    return TenantAdvice(_headline(tenants, found), said, tenants, result)
+    return TenantAdvice(_headline(tenants, found, with_handles), said, tenants, result, with_handles)
 
 
 def _tenant(
@@ -277,7 +320,7 @@ def _p99(latency: Latency | None) -> float | None:
     return latency.percentiles_ns((99,))[0] if latency and latency.count else None
 
 
-def _headline(tenants: Sequence[Tenant], found: Sequence[NamespaceResult]) -> Sentence:
+def _headline(tenants: Sequence[Tenant], found: Sequence[NamespaceResult], with_handles: Result | None) -> Sentence:
     groups = [
         ("sharing one drive is better for", "sharing"),
         ("a drive of its share is better for", "splitting"),
@@ -301,8 +344,32 @@ def _headline(tenants: Sequence[Tenant], found: Sequence[NamespaceResult]) -> Se
         )
     )
     said = "; ".join(verdicts)
-    flash = f". All together: WAF {wording.waf(shared)} shared, {wording.waf(split)} split" if host else ""
+    handles = f"{wording.waf(_waf(with_handles))} shared with a placement handle each, " if with_handles else ""
+    flash = f". All together: WAF {wording.waf(shared)} shared, {handles}{wording.waf(split)} split" if host else ""
     return Sentence(f"{wording.capitalized(said)}{flash}.", [])
+
+
+def _waf(result: Result) -> float:
+    return result.last_stage_ledger.waf or 0.0
+
+
+def _handles_json(with_handles: Result | None) -> HandlesJson | None:
+    if with_handles is None:
+        return None
+    found = with_handles.namespaces or []
+    return {"waf": _waf(with_handles), "tenants": {each.namespace.name: each.last_stage.waf for each in found}}
+
+
+def _of_handles(result: Result, with_handles: Result) -> Sentence:
+    """Compares the shared drive with and without a placement handle for each tenant."""
+    found = zip(result.namespaces or [], with_handles.namespaces or [], strict=True)
+    pairs = [(one.namespace.name, one.last_stage.waf, other.last_stage.waf) for one, other in found]
+    each = [
+        f"{name} {wording.waf(handles)} instead of {wording.waf(shared)}"
+        for name, shared, handles in pairs
+        if shared is not None and handles is not None
+    ]
+    return Sentence(f"A placement handle for each tenant on the shared drive: WAF {wording.listed(each)}.", [])
 
 
 def _sentence(tenant: Tenant) -> Sentence:

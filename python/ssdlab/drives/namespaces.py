@@ -27,6 +27,8 @@ class Namespace:
     name: str
     offset_bytes: int
     size_bytes: int
+    placement_handles: tuple[int, ...] = ()
+    """The drive's reclaim unit handles that its placement identifiers stand for; empty: all of the drive's."""
 
     def holds(self, offset_bytes: int) -> bool:
         """Whether this byte of the drive is in the namespace."""
@@ -38,7 +40,8 @@ def namespaces_of(specification: Mapping[str, Any]) -> tuple[Namespace, ...]:
     found: list[Namespace] = []
     at = 0
     for number, entry in enumerate(specification.get(KEY, ()), start=1):
-        found.append(Namespace(number, entry["name"], at, entry["size_bytes"]))
+        handles = tuple(entry.get("placement_handles", ()))
+        found.append(Namespace(number, entry["name"], at, entry["size_bytes"], handles))
         at += entry["size_bytes"]
     return tuple(found)
 

@@ -358,6 +358,10 @@ class Namespace(TypedDict):
     """Name, unique on the drive"""
     size_bytes: int
     """Capacity of the namespace; the sum of all is at most `ftl.user_bytes`"""
+    placement_handles: list[int]
+    """Reclaim unit handles (NVMe TP4146) that the namespace's writes use: placement identifier 0 of a job is the first
+    of the list, 1 the second and so on; writes without an identifier use the first. Empty: all of the drive's, in
+    order"""
 
 
 class NamespacePrograms(TypedDict):
@@ -632,6 +636,9 @@ class WriteBuffer(TypedDict):
     """Whether a write to units that wait in it for their program replaces them there, without another program"""
     free_at_program: bool
     """Whether units release their space when their program begins, not when it ends"""
+    gc_admission_share: float
+    """The share of the arrival rate of writes that it admits while more operations of garbage collection are queued
+    than there are dies, for a drive that collects in large batches; 0: all"""
 
 
 class Zone(TypedDict):

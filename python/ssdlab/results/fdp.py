@@ -4,9 +4,10 @@ The log pages are those of NVM Express 2.1, 5.1.12.1.28 to 5.1.12.1.31. One endu
 reclaim unit is an erase unit. Sizes are those of the simulated drive, which `--scale` reduces.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TypedDict
 
+from ssdlab.drives.namespaces import Namespace, namespaces_of
 from ssdlab.engine import plain
 from ssdlab.results.ledger import Ledger
 
@@ -76,7 +77,7 @@ def fdp(engine: plain.Specification, capacity: plain.Capacity, ledger: Ledger) -
         return None
     handles: int = placement["identifiers"]
     isolation = _PERSISTENTLY_ISOLATED if placement["persistently_isolated"] else _INITIALLY_ISOLATED
-    used = _usage(engine["jobs"], handles)
+    used = _usage(engine["jobs"], handles, namespaces_of(engine["drive"]))
     return {
         "configs": [
             {
@@ -104,18 +105,31 @@ def _erase_unit_bytes(capacity: plain.Capacity) -> int:
     return capacity["units_per_erase_unit"] * capacity["counted_unit_bytes"]
 
 
-def _usage(jobs: Iterable[plain.Job], handles: int) -> list[int]:
-    """Who uses each handle: a job that names it, or the drive, which assigns other writes to the first handle."""
+def _usage(jobs: Iterable[plain.Job], handles: int, namespaces: Sequence[Namespace]) -> list[int]:
+    """The usage of each handle: by the host if a job names it, by the controller if it only has writes without an
+    identifier, which use the first handle of their namespace."""
     used = [_UNUSED] * handles
     for job in jobs:
         if job["direction"] in ("read", "trim"):
             continue
-        named = _named(job, handles)
-        for handle in named:
-            used[handle] = _HOST_SPECIFIED
-        if not named and used[0] == _UNUSED:
-            used[0] = _CONTROLLER_SPECIFIED
+        for available in _available(job, handles, namespaces):
+            named = _named(job, len(available))
+            for identifier in named:
+                used[available[identifier]] = _HOST_SPECIFIED
+            if not named and used[available[0]] == _UNUSED:
+                used[available[0]] = _CONTROLLER_SPECIFIED
     return used
+
+
+def _available(job: plain.Job, handles: int, namespaces: Sequence[Namespace]) -> list[Sequence[int]]:
+    """For each namespace that the job accesses, or for the drive, the handles that its identifiers stand for."""
+    end_bytes = job["offset_bytes"] + job["size_bytes"]
+    accessed: list[Sequence[int]] = [
+        each.placement_handles or range(handles)
+        for each in namespaces
+        if each.offset_bytes < end_bytes and job["offset_bytes"] < each.offset_bytes + each.size_bytes
+    ]
+    return accessed or [range(handles)]
 
 
 def _named(job: plain.Job, handles: int) -> set[int]:

@@ -3,8 +3,9 @@
 A drive of a namespace's share has fewer blocks per plane, in proportion to the namespace's part of all namespaces
 together, so that the relative spare area is the same. The SLC cache and the reserved capacity shrink in the same
 proportion. Dies, channels, controller, write buffer and host link are those of the whole drive, so that the difference
-between the runs is the effect of the other tenants. Blocks, the free reserve and open erase units are whole numbers, so
-that a small share has slightly less spare area than its part of the drive.
+between the runs is the effect of the other tenants. A namespace with a list of placement handles has that many handles.
+Blocks, the free reserve and open erase units are whole numbers, so that a small share has slightly less spare area than
+its part of the drive.
 """
 
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ from fractions import Fraction
 from ssdlab.drives import ResolvedDrive, Source
 from ssdlab.drives.namespaces import KEY, Namespace, allocated_bytes, named
 from ssdlab.drives.schema import changed, drive_of
-from ssdlab.engine import Progress
+from ssdlab.engine import Progress, plain
 from ssdlab.errors import InputError, notify
 from ssdlab.quantities import format_share
 from ssdlab.results.latency import Latency, merged
@@ -77,11 +78,17 @@ def share_of(drive: ResolvedDrive, namespace: Namespace) -> tuple[Fraction, Reso
     file = drive.file
     wanted = Fraction(namespace.size_bytes, allocated_bytes(file.namespaces, drive.capacity.user_bytes))
     blocks = max(1, round(file.nand.blocks_per_plane * wanted))
-    values: dict[str, int] = {"nand.blocks_per_plane": blocks, "ftl.user_bytes": namespace.size_bytes}
+    values: dict[str, int | plain.PolicyChoice] = {
+        "nand.blocks_per_plane": blocks,
+        "ftl.user_bytes": namespace.size_bytes,
+    }
     for key in _SIZES:
         table, _, name = key.partition(".")
         if size := getattr(getattr(file, table), name):
             values[key] = int(size * wanted)
+    if namespace.placement_handles:
+        handles = {"identifiers": len(namespace.placement_handles)}
+        values["ftl.placement"] = file.specification["ftl"]["placement"] | handles
     said = Source(kind="assumed", source=f"the share of namespace {namespace.name}: {format_share(float(wanted))}")
     content = {key: value for key, value in file.content.items() if key != KEY}
     content = changed(content, values, dict.fromkeys(values, said))

@@ -3,8 +3,7 @@
 
 use super::job_steady_state::SNIA_ROUNDS;
 use crate::error::SpecificationError;
-use crate::policies::placement::honoured_identifiers;
-use crate::specification::drive::{Drive, check_microseconds};
+use crate::specification::drive::{Drive, check_microseconds, identifiers_for};
 use crate::specification::job::{Identifiers, PerDirection};
 use crate::specification::store::Store;
 use crate::specification::{Job, Specification};
@@ -96,12 +95,16 @@ pub fn check_jobs(jobs: &[Job]) -> Result<(), SpecificationError> {
     Ok(())
 }
 
-/// A drive that honours placement identifiers has a limited number of them; other drives ignore them.
+/// A drive that honours placement identifiers has a limited number of them, and a namespace may have fewer; other
+/// drives ignore them.
 pub fn check_identifiers(specification: &Specification) -> Result<(), SpecificationError> {
-    let honoured = honoured_identifiers(&specification.drive.ftl.placement);
-    let Some(identifiers) = honoured.map(u64::from) else { return Ok(()) };
-    let allowed = format!("below the drive's {identifiers} placement identifiers (ftl.placement.identifiers)");
     for job in &specification.jobs {
+        let available = identifiers_for(&specification.drive, job.addresses_bytes());
+        let Some(identifiers) = available.map(u64::from) else { return Ok(()) };
+        let is_of_drive = specification.drive.namespaces.iter().all(|each| each.placement_handles.is_empty());
+        let (owner, key) =
+            if is_of_drive { ("drive", "ftl.placement.identifiers") } else { ("namespace", "placement_handles") };
+        let allowed = format!("below the {owner}'s {identifiers} placement identifiers ({key})");
         let largest = job.identifiers.as_ref().and_then(Identifiers::largest);
         let of_store = job.store.as_ref().and_then(Store::largest_identifier);
         for (key, given) in [

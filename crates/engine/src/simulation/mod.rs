@@ -26,8 +26,7 @@ mod zoned_jobs;
 
 use crate::error::SpecificationError;
 pub use crate::ftl::StateError;
-use crate::policies::placement::honoured_identifiers;
-use crate::specification::drive::allocated_bytes;
+use crate::specification::drive::{allocated_bytes, identifiers_for};
 use crate::specification::job::Direction;
 use crate::specification::{Job, Specification, Until};
 use crate::workload::host_zones::{SharedZones, ZonedStream};
@@ -97,7 +96,7 @@ fn check_range(job: &Job, specification: &Specification) -> Result<(), Specifica
 }
 
 fn stream_of(job: &Job, specification: &Specification) -> Result<Stream, SpecificationError> {
-    let identifiers = honoured_identifiers(&specification.drive.ftl.placement).unwrap_or(1);
+    let identifiers = identifiers_for(&specification.drive, job.addresses_bytes()).unwrap_or(1);
     let chosen = job.identifiers.as_ref().map(|chosen| chosen.on_drive(identifiers));
     Stream::new(&Job { identifiers: chosen, ..job.clone() }).map_err(|error| of_job(job, error))
 }

@@ -3,6 +3,7 @@
 use super::store::Store;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// One job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -161,6 +162,11 @@ pub struct LogPlan {
 }
 
 impl Job {
+    /// The range of the drive that it accesses.
+    pub fn addresses_bytes(&self) -> Range<u64> {
+        self.offset_bytes..self.offset_bytes.saturating_add(self.size_bytes)
+    }
+
     /// Whether it may wait although its queue has room: for its rate, its pauses or its flushes.
     pub fn holds_back(&self) -> bool {
         let thinks = self.think_time_ns.max(self.think_time_spin_ns) > 0;

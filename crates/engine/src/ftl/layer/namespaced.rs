@@ -29,9 +29,19 @@ pub struct Namespaced {
     /// The first address after each namespace, in order.
     ends: Vec<Lpn>,
     counts: Vec<NamespaceCounts>,
+    /// By namespace: the drive's identifier for each of its own; an empty list stands for all of the drive's.
+    handles: Vec<Vec<u8>>,
 }
 
 impl Namespaced {
+    /// The drive's placement identifier for one of the namespace at this address.
+    fn handle_of(&self, lpn: Lpn, identifier: u8) -> u8 {
+        match &self.handles[self.index_of(lpn)][..] {
+            [] => identifier,
+            handles => handles[usize::from(identifier)],
+        }
+    }
+
     /// The namespace of an address. No job has addresses after the last namespace; read-ahead beyond it, where nothing
     /// was ever written, belongs to the last one.
     fn index_of(&self, lpn: Lpn) -> usize {
@@ -47,7 +57,8 @@ impl Layer for Namespaced {
     fn new(drive: &Drive, _user_units: u32, _streams: u8, _seed: u64) -> Result<Self, SpecificationError> {
         let ends = namespace_ends(drive)?;
         assert!(!ends.is_empty(), "the drive has namespaces");
-        Ok(Self { counts: vec![NamespaceCounts::default(); ends.len()], ends })
+        let handles = drive.namespaces.iter().map(|namespace| namespace.placement_handles.clone()).collect();
+        Ok(Self { counts: vec![NamespaceCounts::default(); ends.len()], ends, handles })
     }
 
     fn namespaces(&self) -> &[NamespaceCounts] {
@@ -59,7 +70,8 @@ impl Layer for Namespaced {
         let mut rest = *request;
         loop {
             let length_bytes = ftl.length_within_namespace(rest.offset_bytes, rest.length_bytes);
-            let part = Request { length_bytes, ..rest };
+            let mut part = Request { length_bytes, ..rest };
+            part.content.identifier = ftl.layer.handle_of(ftl.lpn_of(rest.offset_bytes), rest.content.identifier);
             ftl.count_by_namespace(part.offset_bytes, |ftl| ftl.execute_units(&part))?;
             if length_bytes == rest.length_bytes {
                 return Ok(());

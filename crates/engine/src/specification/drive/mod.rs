@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 pub use flash::{Cell, Faults, Nand, PageTimes, Parity, SlcCache, WhenFull, check_microseconds};
 pub use host::{Controller, Duplex, HostLink, Rate, ReadAhead, WriteBuffer};
-pub use namespaces::{NAMESPACES_MAX, Namespace, allocated_bytes, namespace_ends};
+pub use namespaces::{NAMESPACES_MAX, Namespace, allocated_bytes, identifiers_for, namespace_ends};
 pub use product::{DriveFile, Identity, Market, Source, SourceKind};
 pub use stripe::{Stripe, devices_of};
 pub use translation::{

@@ -2,12 +2,15 @@
 
 use super::Drive;
 use crate::error::SpecificationError;
+use crate::policies::placement::honoured_identifiers;
 use crate::units::Lpn;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// The maximum of a drive; NVMe drives offer up to 128.
 pub const NAMESPACES_MAX: usize = 128;
+const HANDLES_EXAMPLE: [u8; 2] = [0, 1];
 
 /// A namespace as in NVMe: a range of the drive's addresses that the host sees as a device. Namespaces follow each
 /// other in the order of the file; the rest of `ftl.user_bytes` is not allocated and is spare area. They share spare
@@ -26,6 +29,22 @@ pub struct Namespace {
         extend("unit" = "B", "allowed" = "a multiple of ftl.mapping_unit_bytes, above 0")
     )]
     pub size_bytes: u64,
+    /// reclaim unit handles (NVMe TP4146) that the namespace's writes use: placement identifier 0 of a job is the first
+    /// of the list, 1 the second and so on; writes without an identifier use the first. Empty: all of the drive's, in
+    /// order
+    #[serde(default)]
+    #[schemars(
+        example = HANDLES_EXAMPLE,
+        extend("allowed" = "different numbers below ftl.placement.identifiers, on a drive with ftl.placement host-streams")
+    )]
+    pub placement_handles: Vec<u8>,
+}
+
+impl Namespace {
+    /// A namespace whose writes can use all handles of the drive.
+    pub fn new(name: impl Into<String>, size_bytes: u64) -> Self {
+        Self { name: name.into(), size_bytes, placement_handles: Vec::new() }
+    }
 }
 
 /// The first address after each namespace; empty for a drive without namespaces. Errors name the key.
@@ -64,6 +83,7 @@ pub fn namespace_ends(drive: &Drive) -> Result<Vec<Lpn>, SpecificationError> {
             );
             return Err(SpecificationError::new(key("size_bytes"), size_bytes, allowed));
         }
+        check_handles(drive, &namespace.placement_handles, &key("placement_handles"))?;
         left_bytes -= size_bytes;
         end += size_bytes / unit_bytes;
         // A size that is too large is refused with `ftl.user_bytes`.
@@ -78,6 +98,38 @@ pub fn allocated_bytes(drive: &Drive) -> u64 {
         [] => drive.ftl.user_bytes,
         namespaces => namespaces.iter().fold(0, |sum, namespace| sum.saturating_add(namespace.size_bytes)),
     }
+}
+
+fn check_handles(drive: &Drive, handles: &[u8], key: &str) -> Result<(), SpecificationError> {
+    if handles.is_empty() {
+        return Ok(());
+    }
+    let refuse = |allowed: String| Err(SpecificationError::new(key, format!("{handles:?}"), allowed));
+    let Some(identifiers) = honoured_identifiers(&drive.ftl.placement) else {
+        return refuse("no list on a drive whose ftl.placement is not host-streams".into());
+    };
+    let is_repeated = |(index, handle): (usize, &u8)| handles[..index].contains(handle);
+    if handles.iter().any(|&handle| handle >= identifiers) || handles.iter().enumerate().any(is_repeated) {
+        return refuse(format!("different numbers below ftl.placement.identifiers, {identifiers}"));
+    }
+    Ok(())
+}
+
+/// The number of placement identifiers that a job with these addresses can use; None if the drive ignores them. A job
+/// over several namespaces can use those that all of them have.
+pub fn identifiers_for(drive: &Drive, addresses_bytes: Range<u64>) -> Option<u8> {
+    let of_drive = honoured_identifiers(&drive.ftl.placement)?;
+    let mut start_bytes = 0_u64;
+    let mut least = of_drive;
+    for namespace in &drive.namespaces {
+        let end_bytes = start_bytes.saturating_add(namespace.size_bytes);
+        let is_touched = start_bytes < addresses_bytes.end && addresses_bytes.start < end_bytes;
+        if is_touched && !namespace.placement_handles.is_empty() {
+            least = least.min(u8::try_from(namespace.placement_handles.len()).unwrap_or(u8::MAX));
+        }
+        start_bytes = end_bytes;
+    }
+    Some(least)
 }
 
 fn is_word(name: &str) -> bool {
@@ -109,8 +161,7 @@ mod tests {
 
     fn with_sizes(units: &[u64]) -> Drive {
         let namespaces = units.iter().enumerate();
-        let namespaces =
-            namespaces.map(|(index, units)| Namespace { name: format!("n{index}"), size_bytes: units * 4096 });
+        let namespaces = namespaces.map(|(index, units)| Namespace::new(format!("n{index}"), units * 4096));
         Drive { namespaces: namespaces.collect(), ..Drive::textbook() }
     }
 
@@ -124,6 +175,28 @@ mod tests {
         assert_eq!(namespace_ends(&with_sizes(&[768])).map(|ends| ends.len()), Ok(1));
     }
 
+    fn with_handles(lists: &[&[u8]]) -> Drive {
+        let mut drive = with_sizes(&vec![100; lists.len()]);
+        drive.ftl.placement =
+            serde_json::from_value(serde_json::json!({ "name": "host-streams", "identifiers": 4 })).unwrap();
+        for (namespace, list) in drive.namespaces.iter_mut().zip(lists) {
+            namespace.placement_handles = list.to_vec();
+        }
+        drive
+    }
+
+    #[test]
+    fn a_job_can_use_the_identifiers_of_the_namespaces_that_it_touches() {
+        let drive = with_handles(&[&[3], &[], &[0, 2]]);
+        assert!(namespace_ends(&drive).is_ok());
+        let identifiers = |start: u64, end: u64| identifiers_for(&drive, start * 4096..end * 4096);
+        assert_eq!(identifiers(0, 100), Some(1));
+        assert_eq!(identifiers(100, 200), Some(4));
+        assert_eq!(identifiers(100, 300), Some(2));
+        assert_eq!(identifiers(0, 300), Some(1));
+        assert_eq!(identifiers_for(&with_sizes(&[100]), 0..4096), None);
+    }
+
     #[test]
     fn what_cannot_be_is_named() {
         let renamed = |name: &str| {
@@ -135,6 +208,7 @@ mod tests {
         odd.namespaces[0].size_bytes += 1;
         let mut cached = with_sizes(&[10]);
         cached.map_cache.bytes = 8192;
+        let unaware = Drive { ftl: Drive::textbook().ftl, ..with_handles(&[&[0]]) };
         let mut reduced = with_sizes(&[10]);
         reduced.data_reduction.deduplication = true;
         let cases = [
@@ -145,6 +219,9 @@ mod tests {
             (renamed(""), "namespace.2.name"),
             (renamed("a:b"), "namespace.2.name"),
             (with_sizes(&[1; NAMESPACES_MAX + 1]), "namespace"),
+            (with_handles(&[&[0], &[4]]), "namespace.2.placement_handles"),
+            (with_handles(&[&[1, 0, 1]]), "namespace.1.placement_handles"),
+            (unaware, "namespace.1.placement_handles"),
             (cached, "map_cache.bytes"),
             (reduced, "data_reduction.deduplication"),
             (Drive { stripe: Stripe { devices: 2, ..Stripe::default() }, ..with_sizes(&[10]) }, "stripe.devices"),
