@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
     from ssdlab.report.figure import Figure
 
-_HANDLES_MAX = 15
-"""The most placement handles of a drive, `STREAMS_MAX` of the engine without the stream of garbage collection."""
 _UNITS = 400_000
 _DRIVE_WRITES_MIN = 2
 """After about this number of drive writes, a filled drive approaches its steady state."""
@@ -249,7 +247,7 @@ def _run_with_handles(job_file: JobFile, setting: Setting, scale: Fraction | Non
     tenant, more tenants than handles, a drive whose placement uses handles already, or one with too little space."""
     drive = setting.at(None, scale)
     tenants = len(drive.file.namespaces)
-    if not 1 < tenants <= _HANDLES_MAX or drive.file.ftl.placement.name == PLACEMENT:
+    if tenants < 2 or drive.file.ftl.placement.name == PLACEMENT:
         return None
     said = Source(kind="assumed", source="a placement handle for each namespace")
     placement = {"name": PLACEMENT, "identifiers": tenants}

@@ -3,6 +3,7 @@
 
 use super::job_steady_state::SNIA_ROUNDS;
 use crate::error::SpecificationError;
+use crate::policies::placement::honoured_identifiers;
 use crate::specification::drive::{Drive, check_microseconds, identifiers_for};
 use crate::specification::job::{Identifiers, PerDirection};
 use crate::specification::store::Store;
@@ -101,9 +102,12 @@ pub fn check_identifiers(specification: &Specification) -> Result<(), Specificat
     for job in &specification.jobs {
         let available = identifiers_for(&specification.drive, job.addresses_bytes());
         let Some(identifiers) = available.map(u64::from) else { return Ok(()) };
-        let is_of_drive = specification.drive.namespaces.iter().all(|each| each.placement_handles.is_empty());
-        let (owner, key) =
-            if is_of_drive { ("drive", "ftl.placement.identifiers") } else { ("namespace", "placement_handles") };
+        let of_drive = honoured_identifiers(&specification.drive.ftl.placement).map(u64::from);
+        let (owner, key) = if of_drive == Some(identifiers) {
+            ("drive", "ftl.placement.identifiers")
+        } else {
+            ("namespace", "placement_handles")
+        };
         let allowed = format!("below the {owner}'s {identifiers} placement identifiers ({key})");
         let largest = job.identifiers.as_ref().and_then(Identifiers::largest);
         let of_store = job.store.as_ref().and_then(Store::largest_identifier);

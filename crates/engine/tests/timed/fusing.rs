@@ -169,6 +169,7 @@ fn fused_and_unfused_agree_on_every_completion() {
     let mut cached = drives[1].clone();
     (cached.nand.cache_program, cached.nand.cache_read) = (true, true);
     cached.write_buffer.power_loss_protection = false;
+    cached.write_buffer.gc_admission_share = 0.5;
     drives.push(cached);
     for drive in &drives {
         for (reads_of_ten, buffer_units) in [(0, 0), (2, 0), (7, 0), (5, 64)] {
