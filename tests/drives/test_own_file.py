@@ -111,6 +111,31 @@ def test_a_value_that_is_wrong_alone_hides_no_other(tmp_path: Path) -> None:
     assert [line.split(": ")[1].split(" = ")[0] for line in lines] == ["nand.read_us", "ftl.victim", "ftl.placement"]
 
 
+SOURCE = '{ kind = "assumed", source = "s" }'
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("nand = 3", "nand = 3 should be a table"),
+        (f'nand = 3\n[sources]\n"nand.*" = {SOURCE}', "nand = 3 should be a table"),
+        ("sources = 3", "sources = 3 should be a table"),
+        ("[stripe]\ndevices = 0", "stripe.devices = 0 should be"),
+        (f'[map_cache]\nbytes = 3\n[sources]\n"map_cache.*" = {SOURCE}', "map_cache.bytes = 3 should be"),
+        (f'[nand]\nchanels = 3\n[sources]\n"nand.chanels" = {SOURCE}', "unknown key 'nand.chanels'"),
+        ('[nand]\npage_bytes = "16 XB"', "nand.page_bytes: unit 'XB'"),
+        ('[write_buffer]\nbytes = "8 QB"', "write_buffer.bytes: unit 'QB'"),
+        ('[ftl]\nuser_bytes = "lots"', "ftl.user_bytes: 'lots' is not a size"),
+    ],
+)
+def test_one_mistake_is_one_line(tmp_path: Path, text: str, said: str) -> None:
+    """A wrong value was taken out before the second check, which then reported its source, or those of the base, as
+    "names no value of this file"; a wrong size was reported again as the number that had taken its place."""
+    path = written(tmp_path, f'based_on = "generic-tlc-480"\n{text}\n')
+    line, _ = refused(path)
+    assert line.startswith(f"{path}: {said}")
+
+
 def test_a_new_file_replaces_nothing(tmp_path: Path) -> None:
     path = written(tmp_path, "kept")
     with pytest.raises(InputError, match="exists"):

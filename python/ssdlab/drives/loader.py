@@ -76,9 +76,15 @@ def _own(path: Path, where: str, via: tuple[Path, ...]) -> DriveFile:
 def _all_problems(content: JsonObject, base: DriveFile | None, named: Collection[str]) -> list[Problem]:
     """The errors of single values, and those of combinations of values. For the combinations, wrong values are replaced
     by those of the base or by defaults. `named` are keys with errors found before; they are not reported again."""
-    found = problems(content)
+    found = [problem for problem in problems(content) if not _is_known(problem, named)]
     named = {*named, *(problem.key for problem in found)}
-    return found + [problem for problem in problems(_mended(content, base, named)) if problem.key not in named]
+    return found + [problem for problem in problems(_mended(content, base, named)) if not _is_known(problem, named)]
+
+
+def _is_known(problem: Problem, named: Collection[str]) -> bool:
+    """Whether the error was found before. `completed` checks which values the sources name; what the engine finds
+    beyond that is a source of the base, or of a wrong value that was taken out."""
+    return problem.key in named or (problem.kind == "unknown-key" and problem.key.startswith("sources."))
 
 
 def _mended(content: JsonObject, base: DriveFile | None, keys: Collection[str]) -> JsonObject:

@@ -33,9 +33,11 @@ def completed(
     if isinstance(own.get(NAMESPACE), list):
         own[NAMESPACE] = [_namespace(entry, index, wrong) for index, entry in enumerate(own[NAMESPACE], start=1)]
     sources = own.get("sources", {})
-    if isinstance(sources, Mapping):
-        own["sources"] = _sources(tables, sources, base, wrong)
-        own = _over(base.content, own) if base else own
+    if not isinstance(sources, Mapping):
+        wrong["sources"] = f"sources = {sources!r} should be a table, [sources]"
+        sources = {}
+    own["sources"] = _sources(own, tables, sources, base, wrong)
+    own = _over(base.content, own) if base else own
     _round_capacity(content, own)
     _round_namespaces(content, own)
     own.setdefault("description", f"described in {where}")
@@ -63,7 +65,7 @@ def _in_bytes(table: str, values: Mapping[str, Any], wrong: dict[str, str]) -> J
                 found[key] = parse_bytes(value)
             except InputError as error:
                 wrong[f"{table}.{key}"] = f"{table}.{key}: {error}"
-                # A valid size, so that the check does not report the key again.
+                # A number, as the roundings below need; the check does not report the key again.
                 found[key] = 1 << 40
     return found
 
@@ -103,12 +105,17 @@ def _round_namespaces(content: Mapping[str, Any], own: JsonObject) -> None:
 
 
 def _sources(
+    own: Mapping[str, Any],
     tables: Mapping[str, Mapping[str, Any]],
     sources: Mapping[str, Any],
     base: DriveFile | None,
     wrong: dict[str, str],
 ) -> JsonObject:
-    """A source for each value of the file: its own, its table's, or NO_SOURCE."""
+    """A source for each value of the file: its own, its table's, or NO_SOURCE.
+
+    Adds to `wrong` the entries that name no value. An entry for a value of an unknown key, or of something that should
+    be a table and is not, is left out without an error: that value has its own.
+    """
     none = msgspec.to_builtins(NO_SOURCE)
     given = [f"{table}.{key}" for table, values in tables.items() for key in values if key in keys_of(table)]
     found = {key: sources.get(key, sources.get(f"{key.partition('.')[0]}.*", none)) for key in given}
@@ -118,6 +125,14 @@ def _sources(
         table, _, name = entry.partition(".")
         if entry in known:
             found[entry] = source
+        elif _is_given(own, table, name):
+            continue
         elif name != "*" or not any(key.startswith(f"{table}.") for key in given):
             wrong[f"sources.{entry}"] = f"sources.{entry!r} names no value of this file{near(entry, known)}"
     return found
+
+
+def _is_given(own: Mapping[str, Any], table: str, name: str) -> bool:
+    """Whether the file has the value, or has a value where the table should be."""
+    values = own.get(table, {})
+    return name in values if isinstance(values, Mapping) else True
