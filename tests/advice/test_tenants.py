@@ -2,6 +2,7 @@
 
 import json
 import re
+import warnings
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 import ssdlab
 from in_process import call
 from ssdlab.advice.tenants import Compared, Tenant, TenantAdvice, advise_tenants
-from ssdlab.errors import InputError
+from ssdlab.errors import InputError, Note
 
 pytestmark = pytest.mark.filterwarnings("ignore::ssdlab.errors.Note")
 
@@ -139,6 +140,17 @@ def test_the_command_prints_the_table_and_writes_the_page(
         call("advise", job, "--drive", drive, "--waf", "2")
     with pytest.raises(InputError, match="its tenants are compared"):
         call("advise", "--drive", drive, "--skew", "zipf:1.1")
+
+
+def test_options_that_need_a_clock_are_not_noted_in_runs_with_one(tmp_path: Path) -> None:
+    """Each run of an advice on tenants has a clock, and still printed "acts with a clock only" on the job's options."""
+    jobs = JOBS.replace("iodepth=4", "direct=1\nrate_iops=200k\nmax_latency=10s")
+    job, drive = files(tmp_path, {"pages": "240 GB", "log": "240 GB"}, re.sub("io_size=.*", "io_size=4g", jobs))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        advise_tenants(job, drive)
+    notes = {str(each.message).partition(":")[0] for each in caught if each.category is Note}
+    assert notes == {"ignored, not applicable to a simulated drive"}
 
 
 def test_what_cannot_be_compared_is_refused(tmp_path: Path) -> None:

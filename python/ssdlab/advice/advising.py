@@ -166,7 +166,9 @@ def asked(
         daily_bytes, assumed = daily_writes(wanted.writes_per_day, read, needed=False)
         bounds = wanted.limits(daily_bytes)
         demand = Demand(daily_bytes, wanted.drive_price or file.market.price_usd)
-        yield Trials(read, setting, demand, bounds, workers, notes=[*read.notes, *assumed])
+        trials = Trials(read, setting, demand, bounds, workers)
+        trials.notes = [*read.notes(timed=trials.timed), *assumed]
+        yield trials
 
 
 def answer(trials: Trials, *, whole: bool = False) -> Found:

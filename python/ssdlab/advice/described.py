@@ -24,10 +24,9 @@ class Described:
     text: str | None = None
     """The text of a job file that is still to be written there."""
 
-    @property
-    def notes(self) -> Sequence[str]:
-        """Notes on options of the file that have no effect here."""
-        return self.jobs.notes
+    def notes(self, *, timed: bool) -> Sequence[str]:
+        """Notes on options of the file that have no effect in runs with or without a clock."""
+        return self.jobs.notes(timed=timed)
 
     def expected(self, drive: "ResolvedDrive", over_provisioning: float) -> float | None:
         """Write amplification by closed form with this over-provisioning of the drive; None if none applies.

@@ -52,9 +52,8 @@ class Trace:
     held: "HeldTrace | None" = field(default=None, compare=False, repr=False)
     """Its requests, if there is enough memory for them; otherwise each run reads the files."""
 
-    @property
-    def notes(self) -> Sequence[str]:
-        """Notes on skipped records, and on changed addresses."""
+    def notes(self, *, timed: bool) -> Sequence[str]:
+        """Notes on skipped records, and on changed addresses; the same with and without a clock."""
         skipped = self.recording.survey.skipped
         notes = [f"{skipped:,} malformed lines or records were skipped"] if skipped else []
         if self.address_map == "compact":

@@ -91,7 +91,7 @@ def _from_workload(
 ) -> None:
     daily_bytes, assumed = daily_writes(writes_per_day, workload)
     assert daily_bytes is not None
-    options.print_notes([*workload.notes, *assumed])
+    options.print_notes([*workload.notes(timed=False), *assumed])
     own = setting.at(None, None).capacity.over_provisioning
     shares = sorted({own, *(share for share in parse_spare_areas(op) if share > own)})
     with described() as tell:

@@ -146,7 +146,7 @@ def compared(job: str | Path, variants: Variants, stages: Stages, running: Runni
             )
             for variant in planned
         ]
-        notify(job_file.notes)
+        notify(job_file.notes(timed=running.timed))
         results = run_all(
             [variant.label for variant in planned], specifications, running.workers, running.show_progress
         )
@@ -155,7 +155,7 @@ def compared(job: str | Path, variants: Variants, stages: Stages, running: Runni
         title if len(planned) == 1 else f"{title}: {len(planned)} variants compared",
         _subtitle(variants, stages, running.seed),
         [Variant(variant, result, running.dwpd) for variant, result in zip(planned, results, strict=True)],
-        job_file.notes,
+        job_file.notes(timed=running.timed),
     )
 
 

@@ -45,9 +45,13 @@ class Engine:
     seed: int = 1
 
     def __post_init__(self) -> None:
-        self.notes: tuple[str, ...] = ()
         self.global_options: dict[str, str] = {}
         self.step_of_stage: list[int] = []
+
+    def notes(self, *, timed: bool) -> tuple[str, ...]:
+        """None: `Point` checks the options."""
+        del timed
+        return ()
 
     def resolve(self, user_bytes: int, *, seed: int, scale: Fraction | int = 1) -> list[plain.Job]:
         """The engine's jobs. Also sets `step_of_stage`, the index of the step for each stage."""

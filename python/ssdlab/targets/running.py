@@ -69,7 +69,7 @@ def run(
         )
         if from_state is not None:
             specification = replace(specification, initial_state=saved_state(from_state))
-        notify(job_file.notes)
+        notify(job_file.notes(timed=timed))
         result = simulated.run(specification, on_progress, save_state=save_state)
         if alone:
             fill: Precondition = "fill" if precondition == "fill" else "none"

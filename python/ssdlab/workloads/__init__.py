@@ -20,9 +20,8 @@ from ssdlab.workloads.filesystem.sysbench import prepared
 class Workload(Protocol):
     """Jobs for a drive of any size, and the parts of them that the result repeats."""
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Notes for the user, one sentence each."""
+    def notes(self, *, timed: bool) -> tuple[str, ...]:
+        """Notes for the user on a run with or without a clock, one sentence each."""
         ...
 
     @property

@@ -66,7 +66,7 @@ def test_too_many_blocks_are_not_counted() -> None:
 def resolved(options: str, user_bytes: int = 1000 * 4 * KIB) -> tuple[Any, tuple[str, ...]]:
     file = parse(f"[a]\nrw=randwrite\nrandom_distribution=zipf:1.2\nzipf_like_fio=1\n{options}\n", "x.fio")
     (job,) = file.resolve(user_bytes, seed=1)
-    return job["distribution"], file.notes
+    return job["distribution"], file.notes(timed=True)
 
 
 def test_the_job_and_its_note() -> None:

@@ -101,8 +101,11 @@ def test_two_kinds_of_flush_are_one_to_a_drive() -> None:
 
 
 def test_a_note_says_what_takes_a_clock_and_only_where_something_is_asked_for() -> None:
-    assert parse("[a]\nrate=0\nthinktime=0\n").notes == ()
-    (note,) = parse("[a]\nrate=1m\nthinktime=5\n").notes
+    """Regression: a run with a clock, such as those of an advice on tenants, printed it too."""
+    assert parse("[a]\nrate=0\nthinktime=0\n").notes(timed=False) == ()
+    file = parse("[a]\nrate=1m\nthinktime=5\nruntime=3\nmax_latency=3s\n")
+    assert file.notes(timed=True) == ()
+    note, *_ = file.notes(timed=False)
     assert note.startswith("acts with a clock only") and "rate (line 2), thinktime (line 3)" in note
 
 

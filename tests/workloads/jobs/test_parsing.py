@@ -223,8 +223,8 @@ def test_windows_line_ends_and_a_byte_order_mark(tmp_path: Path) -> None:
 
 
 def test_what_is_left_aside_is_said_once() -> None:
-    notes = parse("[global]\ndirect=1\nioengine=libaio\n[a]\nthread\ndirect=0\n[b]\nruntime=60s\ntime_based\n").notes
-    assert notes == (
+    file = parse("[global]\ndirect=1\nioengine=libaio\n[a]\nthread\ndirect=0\n[b]\nruntime=60s\ntime_based\n")
+    assert file.notes(timed=False) == (
         "ignored, not applicable to a simulated drive: direct (line 2), ioengine (line 3), thread (line 5)",
         "acts with a clock only; in an untimed run the job's amount is size/io_size: "
         "runtime (line 8), time_based (line 9)",
@@ -232,11 +232,12 @@ def test_what_is_left_aside_is_said_once() -> None:
 
 
 def test_nothing_is_said_of_options_that_act() -> None:
-    assert parse("[a]\nrw=randwrite\nsize=1g\ngroup_reporting\ndescription=some text\nrate=0\nverify=0\n").notes == ()
+    file = parse("[a]\nrw=randwrite\nsize=1g\ngroup_reporting\ndescription=some text\nrate=0\nverify=0\n")
+    assert file.notes(timed=False) == ()
 
 
 def test_a_blank_that_fio_would_stumble_over_is_noted() -> None:
-    (note,) = parse("[a]\nbs = 4k\n").notes
+    (note,) = parse("[a]\nbs = 4k\n").notes(timed=True)
     assert "line 2" in note
 
 

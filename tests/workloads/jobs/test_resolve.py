@@ -179,9 +179,9 @@ def test_a_scaled_count_is_noted() -> None:
     """A regression: 30,000 requests were reduced to 117 without a message."""
     job_file = parse("[a]\nrw=randwrite\nsize=1g\nnumber_ios=30000\n", "x.fio")
     job_file.resolve(GIB, seed=1)
-    assert job_file.notes == ()
+    assert job_file.notes(timed=True) == ()
     job_file.resolve(GIB // 256, seed=1, scale=Fraction(1, 256))
-    assert job_file.notes == ("number_ios=30000 is 117 requests under --scale 1/256",)
+    assert job_file.notes(timed=True) == ("number_ios=30000 is 117 requests under --scale 1/256",)
 
 
 def test_scaled_sizes_are_whole_blocks_and_never_nothing() -> None:

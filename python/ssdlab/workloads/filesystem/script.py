@@ -61,13 +61,12 @@ class Script:
 
     source: str
     commands: tuple[Command, ...]
-    _notes: dict[str, None] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _untimed_notes: dict[str, None] = field(default_factory=dict, init=False, repr=False, compare=False)
     _options: list[dict[str, str]] = field(default_factory=list, init=False, repr=False, compare=False)
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Notes for the user, one sentence each; `resolve` adds more."""
-        return tuple(self._notes)
+    def notes(self, *, timed: bool) -> tuple[str, ...]:
+        """Notes on a run with or without a clock, one sentence each, after `resolve`."""
+        return () if timed else tuple(self._untimed_notes)
 
     @property
     def global_options(self) -> dict[str, str]:
@@ -84,7 +83,7 @@ class Script:
             session.do(command)
         if not session.jobs:
             raise InputError(f"{self.source}: contains no request to the drive; add a command such as write")
-        self._notes.update(dict.fromkeys(session.notes))
+        self._untimed_notes.update(dict.fromkeys(session.untimed_notes))
         self._options[:] = session.options
         return session.jobs
 

@@ -37,7 +37,8 @@ class Session:
         self.jobs: list[plain.Job] = []
         self.options: list[dict[str, str]] = []
         """The options that the result repeats, one entry for each job."""
-        self.notes: list[str] = []
+        self.untimed_notes: list[str] = []
+        """Notes on a run without a clock."""
         self._user_bytes = user_bytes
         self._seed = seed
         self._scale = scale
@@ -213,7 +214,7 @@ class Session:
             more["io_bytes"] = number_ios * fileio.file_block_size
         else:
             more["time_based"] = True
-            self.notes.append(BY_TIME)
+            self.untimed_notes.append(BY_TIME)
         depth = max(fileio.threads, WRITEBACK_DEPTH) if gathers else fileio.threads
         name = f"sysbench {mode}"
         job = make(name, direction, extents, block_bytes=fileio.file_block_size, iodepth=depth, more=more)

@@ -71,16 +71,18 @@ class JobFile:
     sections: tuple[Section, ...]
     global_options: dict[str, str]
     parse_notes: tuple[str, ...]
+    clock_notes: tuple[str, ...]
+    """What the options that need a clock do without one."""
     # The keys, in order of appearance; the values are not used.
     _drive_notes: dict[str, None] = field(default_factory=dict, init=False, repr=False, compare=False)
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """The ignored options with the reason, and values from outside the file, one sentence each.
+    def notes(self, *, timed: bool) -> tuple[str, ...]:
+        """The options that are ignored in a run with or without a clock, with the reason, and values from outside the
+        file, one sentence each.
 
         Notes that depend on the drive are added when the file is resolved.
         """
-        return (*self.parse_notes, *self._drive_notes)
+        return (*self.parse_notes, *(() if timed else self.clock_notes), *self._drive_notes)
 
     def options_of(self, job_name: str) -> dict[str, str]:
         """The own options of the first job with this name, as fio reports them; empty if there is none."""
@@ -148,7 +150,11 @@ def parse(text: str, source: str = "job file", *, environment: Mapping[str, str]
         name = own[NAME.name].value if NAME.name in own else raw_section.name
         sections.append(Section(name, raw_section.line, options, {**inherited, **own}))
     every_setting = [setting for section in sections for setting in section.settings.values()]
-    return JobFile(source, tuple(sections), global_options, tuple(_notes(every_setting, source)))
+    lines = _first_lines(every_setting, source)
+    without_clock = tuple(_effects(effect, named) for effect, named in lines.items() if effect.needs_clock)
+    always = [_effects(effect, named) for effect, named in lines.items() if not effect.needs_clock]
+    always += _of_values(every_setting, source)
+    return JobFile(source, tuple(sections), global_options, tuple(always), without_clock)
 
 
 def _settings(section: RawSection, inherited: Mapping[str, Setting], order: int) -> dict[str, Setting]:
@@ -193,11 +199,9 @@ def _value(option: Option[Any], raw: RawOption, kilobyte: int) -> Any:
     return value
 
 
-def _notes(settings: Iterable[Setting], source: str) -> Iterable[str]:
-    """One sentence for each reason; it names every option once, with the first line that sets it."""
+def _first_lines(settings: Iterable[Setting], source: str) -> dict[Effect, dict[str, str]]:
+    """For each effect with a note its options, each with the first line that sets it."""
     first_lines: dict[Effect, dict[str, str]] = {}
-    spaced: list[str] = []
-    replaced: dict[str, str] = {}
     for setting in sorted(settings, key=lambda setting: setting.order):
         raw = setting.raw
         option = BY_NAME[raw.key]
@@ -206,17 +210,31 @@ def _notes(settings: Iterable[Setting], source: str) -> Iterable[str]:
             setting.value == option.default or raw.text == "0"
         ):
             continue
-        # Only a line of an included file needs the name of its file.
-        line = f"line {raw.line}" if raw.source == source else raw.where
         if effect.value and effect is not Effect.UNSUPPORTED:
-            first_lines.setdefault(effect, {}).setdefault(raw.key, line)
-        if raw.blank_before_value and effect is Effect.ACTS and line not in spaced:
+            first_lines.setdefault(effect, {}).setdefault(raw.key, _line(setting, source))
+    return first_lines
+
+
+def _line(setting: Setting, source: str) -> str:
+    """The place of a setting. Only a line of an included file needs the name of its file."""
+    return f"line {setting.raw.line}" if setting.raw.source == source else setting.raw.where
+
+
+def _effects(effect: Effect, lines: Mapping[str, str]) -> str:
+    """One sentence on all options with this effect."""
+    return f"{effect.value}: {', '.join(f'{key} ({line})' for key, line in lines.items())}"
+
+
+def _of_values(settings: Iterable[Setting], source: str) -> Iterable[str]:
+    """Notes on values from outside the file, and on values that fio would misread."""
+    spaced: list[str] = []
+    replaced: dict[str, str] = {}
+    for setting in sorted(settings, key=lambda setting: setting.order):
+        raw, line = setting.raw, _line(setting, source)
+        if raw.blank_before_value and BY_NAME[raw.key].effect is Effect.ACTS and line not in spaced:
             spaced.append(line)
         for name, text in raw.replaced.items():
             replaced.setdefault(f"{name} = {text!r}" if name[:1] != "$" else f"{name} = {text}", line)
-    for effect, lines in first_lines.items():
-        named = ", ".join(f"{key} ({line})" for key, line in lines.items())
-        yield f"{effect.value}: {named}"
     if replaced:
         named = ", ".join(f"{what} ({line})" for what, line in replaced.items())
         yield f"taken from the environment or this machine, so the job may differ on another machine: {named}"

@@ -30,6 +30,11 @@ class Effect(Enum):
     UNSUPPORTED = "unsupported"
     """The option would change the run and cannot be simulated: refused, except for `neutral` values."""
 
+    @property
+    def needs_clock(self) -> bool:
+        """Whether the option acts in every run with a clock, so that its note is for other runs only."""
+        return self in (Effect.CLOCK, Effect.PACE, Effect.LIMIT)
+
 
 @dataclass(frozen=True)
 class Option(Generic[T]):

@@ -56,9 +56,8 @@ class StoreWorkload:
         """The text from which `parse` makes an equal workload."""
         return " ".join([self.kind, *(f"{name}={value}" for name, value in self.said.items())])
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Notes on a trace, one sentence each, after `resolve` has read it."""
+    def notes(self, *, timed: bool) -> tuple[str, ...]:
+        """Notes on a trace, one sentence each, after `resolve` has read it; the same with and without a clock."""
         return tuple(self._notes)
 
     @property
