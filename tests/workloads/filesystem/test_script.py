@@ -1,5 +1,6 @@
 """Are scripts interpreted correctly, and does every command send the drive the requests of a file system?"""
 
+import itertools
 from typing import Any
 
 import pytest
@@ -95,6 +96,18 @@ def test_sysbench_extends_files_that_are_too_small() -> None:
     assert names(jobs(f"{two}=16M prepare\n{two}=8M prepare\n"))[-1][0] == 1, "nothing is written"
 
 
+def test_sysbench_uses_the_first_part_of_larger_files() -> None:
+    """A regression: `run` used whole files. The real one is in test_sysbench.py."""
+    two = "sysbench fileio --file-num=2 --file-total-size"
+    prepared = (f"{two}=48M prepare", "write test_file 24MiB count=2")
+    for mode, larger in itertools.product(("seqrd", "rndrw", "rndwr"), prepared):
+        text = f"{larger}\n{two}=20M --file-test-mode={mode} run\nread test_file.0\nread test_file.1\n"
+        *_, run, first, second = jobs(text)
+        at, other = (ranges(each)[0][0] for each in (first, second))
+        assert size(run) == 20 * MIB and {at, other} <= {start for start, _ in ranges(run)}
+        assert sum(length for start, length in ranges(run) if at <= start < at + 24 * MIB) == 10 * MIB
+
+
 def test_a_smaller_file_system_moves_what_lies_behind() -> None:
     text = "write low 1GiB\nwrite gap 1GiB\nwrite high 512MiB\nrm gap\nresize 2GiB\nread high\n"
     *_, moved_from, moved_to, read = jobs(text)
@@ -137,6 +150,10 @@ def test_a_scale_makes_files_smaller_and_keeps_the_requests() -> None:
         ("sysbench fileio --file-test-mode=rndw run", ("--file-test-mode=rndw", "rndwr")),
         ("sysbench fileio --file-tot=1G prepare", ("--file-tot", "--file-total-size")),
         ("sysbench fileio --file-test-mode=rndwr run", ("test_file.0 does not exist", "prepare")),
+        (
+            "write test_file.0 1MiB\nsysbench fileio --file-num=1 --file-total-size=2M --file-test-mode=rndrd run",
+            ("line 3", "test_file.0 is smaller than the 2,097,152 bytes", "prepare"),
+        ),
         ("sysbench fileio --file-test-mode=rndwr --time=0 run", ("would never end",)),
     ],
 )

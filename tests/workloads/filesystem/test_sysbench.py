@@ -97,6 +97,20 @@ def test_the_real_one_spreads_its_writes_evenly(files: Path) -> None:
     assert changed / blocks == pytest.approx(1 - 1 / 2.71828, abs=0.06)
 
 
+def test_the_real_one_uses_the_first_part_of_larger_files(files: Path) -> None:
+    half = 2 << 20
+    paths = [files / f"test_file.{number}" for number in range(4)]
+    for path in paths:
+        path.write_bytes(b"1" * (2 * half))
+    options = "--file-total-size=8M --file-num=4 --file-test-mode=rndwr --rand-seed=1 --time=0 --events=2000"
+    subprocess.run(["sysbench", "fileio", *options.split(), "run"], cwd=files, check=True, capture_output=True)
+    # It writes other bytes than ones.
+    assert all(path.read_bytes()[half:] == b"1" * half != path.read_bytes()[:half] for path in paths)
+    options = options.replace("8M", "32M")
+    refused = subprocess.run(["sysbench", "fileio", *options.split(), "run"], cwd=files, capture_output=True, text=True)
+    assert "test_file.0' is 4MiB, but at least 8MiB is expected" in refused.stdout + refused.stderr
+
+
 def test_a_run_by_time_lasts_as_long_on_the_drives_clock() -> None:
     command = "sysbench fileio --file-total-size=4G --file-test-mode=rndwr --time=0.02 run"
     result = ssdlab.run(command, ssdlab.drive("generic-tlc-480", scale="1/64"), seed=1)

@@ -189,7 +189,13 @@ class Session:
                 raise ValueError(
                     f"{missing[0]} does not exist; sysbench fileio prepare creates it, with the same options"
                 )
-            self._run(command, fileio, [extent for name in names for extent in self._files[name]])
+            if small := [name for name in names if self._sizes[name] < file_bytes]:
+                raise ValueError(
+                    f"{small[0]} is smaller than the {fileio.file_bytes:,} bytes of each file by --file-total-size and "
+                    "--file-num; sysbench fileio prepare extends it, with the same options"
+                )
+            # As sysbench does, which leaves the rest of larger files alone.
+            self._run(command, fileio, [part for name in names for part in _first(self._files[name], file_bytes)])
 
     def _run(self, command: Command, fileio: Fileio, extents: Sequence[Extent]) -> None:
         mode, cached = fileio.file_test_mode, "direct" not in fileio.file_extra_flags
@@ -282,6 +288,17 @@ class Session:
     def _held(self) -> Volume:
         assert self._volume is not None, "the first command must create a file system"
         return self._volume
+
+
+def _first(extents: Sequence[Extent], length_bytes: int) -> list[Extent]:
+    """The first part of a file."""
+    found = []
+    for extent in extents:
+        if length_bytes <= 0:
+            break
+        found.append(Extent(extent.offset_bytes, min(extent.length_bytes, length_bytes)))
+        length_bytes -= extent.length_bytes
+    return found
 
 
 def _before(extent: Extent, at: int) -> list[Extent]:
