@@ -1,6 +1,7 @@
 """Values that are typing errors: are they rejected, with the allowed range, before any work is done?"""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -29,6 +30,30 @@ def test_a_slip_is_refused(ssdlab: Program, call: str, said: str) -> None:
     ended = ssdlab(*call.split())
     assert ended.returncode == 2
     assert re.search(said, ended.stderr), ended.stderr
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "run uniform.fio --drive small.toml",
+        "compare uniform.fio --drive small.toml",
+        "demo",
+        "advise uniform.fio --drive small.toml --waf 3",
+        "identify --drive small.toml",
+        "health uniform.fio",
+        "atlas",
+        "study pny-over-provisioning",
+        "serve --drive small.toml",
+    ],
+)
+def test_no_word_for_no_output_becomes_a_folder(ssdlab: Program, tmp_path: Path, call: str) -> None:
+    """A regression: `--output none` and `--output -` wrote a folder of that name, and `--output "$UNSET"` wrote into
+    the working folder."""
+    before = sorted(tmp_path.iterdir())
+    for text, said in (("none", "is 'none'; allowed: .* [.]/none"), ("-", "is '-'; .* [.]/-"), ("", "is empty")):
+        ended = ssdlab(*call.split(), "--output", text)
+        assert (ended.returncode, bool(re.search(f"--output {said}", ended.stderr))) == (2, True), ended.stderr
+    assert sorted(tmp_path.iterdir()) == before
 
 
 @pytest.mark.parametrize("call", ["measure uniform.fio", "study pny-over-provisioning"])

@@ -239,7 +239,7 @@ def test_the_command_writes_a_drive_that_runs(
     [
         ("", "either --drive"),
         ("--drive tiny --budget 3x", "--budget is '3x'"),
-        ("--drive tiny --resume --output none", "no experiments of an earlier run"),
+        ("--drive tiny --resume --output empty", "no experiments of an earlier run"),
         ("--drive tiny --size 1GiB", "apply to real drives"),
         ("--on .", "give --size"),
         ("--on . --scale 1/2", "apply to simulated drives"),

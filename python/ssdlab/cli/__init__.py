@@ -38,6 +38,9 @@ Examples:
   ssdlab model --op 7% --victim greedy --units-per-erase-unit 256
 
 \b
+--output names a file or folder; one that is called none or - is written ./none or ./-.
+
+\b
 Exit codes: 0 done, 1 the run failed, 2 the input was wrong, 130 interrupted, 129 and 143 ended by SIGHUP and SIGTERM.
 """
 

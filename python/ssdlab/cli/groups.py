@@ -22,6 +22,9 @@ from typer.models import ArgumentInfo, OptionInfo
 
 from ssdlab.errors import InputError, check_word
 
+_NO_NAMES = ("none", "-")
+"""Refused as names of an output; no command has a word for no output."""
+
 
 @dataclass(frozen=True)
 class Parsed:
@@ -59,6 +62,8 @@ class _Option:
             return self.default
         if self.words:
             check_word(self.shown, given, self.words)
+        if self.shown == "--output":
+            _check_output(str(given))
         if self.parsed is None:
             return given
         try:
@@ -145,6 +150,15 @@ def _option(name: str, hint: Any, default: Any) -> _Option:
     declared = [info.default, *(info.param_decls or ())]
     shown = next((each for each in declared if isinstance(each, str)), f"--{name.replace('_', '-')}")
     return _Option(name, shown, Annotated[taken, info], taken_default, default, words, parsed)
+
+
+def _check_output(text: str) -> None:
+    """Raises InputError for words that mean "no output" or "print it" elsewhere: each would be a folder's name here.
+    An empty text, such as an unset variable in a script, would be the working folder."""
+    if not text:
+        raise InputError("--output is empty; allowed: a file or folder")
+    if text.lower() in _NO_NAMES:
+        raise InputError(f"--output is {text!r}; allowed: a file or folder, ./{text} if that is its name")
 
 
 def _completing(words: tuple[str, ...]) -> Callable[[str], list[str]]:

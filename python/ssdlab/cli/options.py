@@ -133,7 +133,8 @@ Output = Annotated[
     typer.Option(
         "--output",
         metavar="FILE|DIR",
-        help="A FILE (a name with a suffix) for the printed output; a DIR for result.json, data/ and the report.",
+        help="A FILE (a name with a suffix) for the printed output; a DIR for result.json, data/ and the report.  "
+        "[default: print only]",
     ),
 ]
 TextOrJson = Annotated[
