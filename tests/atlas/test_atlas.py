@@ -7,12 +7,14 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from playwright.sync_api import Browser
 
 from reports import ata, nvme
 from small_drives import Program, program_in
 from ssdlab.atlas import comparisons, distributions
 from ssdlab.atlas.distributions import Distribution
 from ssdlab.atlas.makers import maker_of
+from ssdlab.atlas.page import write
 from ssdlab.errors import InputError
 from ssdlab.health import what_if
 from ssdlab.theory import field_inference
@@ -93,6 +95,29 @@ def test_the_one_that_is_shipped() -> None:
     assert pair.less.at(0.5) == pytest.approx(2.41, rel=0.05)
     assert pair.more.at(0.5) < pair.less.at(0.5)
     assert all(each.consumed_tb > 0 and each.rated_tb > 0 for each in comparisons.rated(known))
+
+
+_OVERLAPS = """
+const boxes = kind => [...document.querySelector("figure").querySelectorAll(`.mark-${kind}.role-mark > *`)]
+    .map(each => each.getBoundingClientRect());
+const texts = boxes("text"), rules = boxes("rule");
+[texts.length, rules.length, texts.filter(text => rules.some(rule => rule.left < text.right && text.left < rule.right
+    && rule.top < text.bottom && text.top < rule.bottom)).length, document.documentElement.scrollWidth]
+"""
+
+
+@pytest.mark.parametrize("width_px", [390, 768, 1280])
+def test_labels_of_the_distribution_touch_no_line(tmp_path: Path, browser: Browser, width_px: int) -> None:
+    """A regression: on a phone the line of the median went through the label of the first tenth, and the address in the
+    credit made the page wider than the screen."""
+    write(distributions.shipped(), tmp_path, is_shipped=True)
+    page = browser.new_page(viewport={"width": width_px, "height": 900})
+    try:
+        page.goto((tmp_path / "report.html").as_uri())
+        page.wait_for_selector("figure svg")
+        assert page.evaluate(_OVERLAPS) == [3, 3, 0, width_px]
+    finally:
+        page.close()
 
 
 def test_what_is_no_atlas(ssdlab: Program, tmp_path: Path) -> None:

@@ -114,7 +114,13 @@ def _all_drives(atlas: Atlas) -> Figure | None:
         )
     )
     marks = [{"waf": waf.at(share), "name": name} for share, name in ((0.1, "10 %"), (0.5, "median"), (0.9, "90 %"))]
-    rules = chart(marks).mark_rule(style="theory-tick").encode(alt.X("waf:Q", scale=scale))
+    # Each starts below the labels of those before it, which may reach past it on a phone.
+    rules = [
+        chart([{"waf": row["waf"]}])
+        .mark_rule(style="theory-tick")
+        .encode(alt.X("waf:Q", scale=scale), y=alt.value(_LABEL_PX * index), y2=alt.value(_HEIGHT_PX))
+        for index, row in enumerate(marks)
+    ]
     texts = [
         chart([{"waf": row["waf"], "text": f"{row['name']}: {row['waf']:.2f}"}])
         .mark_text(style="number", align="left", baseline="top", dx=4)
@@ -127,7 +133,7 @@ def _all_drives(atlas: Atlas) -> Figure | None:
         wording.unbroken(f"Half of {waf.n:,} drives write each byte {wording.waf(waf.at(0.5))} times or more"),
         "Write amplification since the drive was new, for drives that count host and NAND writes and have at least "
         "five drive writes. The horizontal axis is logarithmic.",
-        switchable(alt.layer(bars, rules, *texts).properties(height=_HEIGHT_PX), HIDDEN_VARIANTS),
+        switchable(alt.layer(bars, *rules, *texts).properties(height=_HEIGHT_PX), HIDDEN_VARIANTS),
     )
 
 
