@@ -120,3 +120,11 @@ def test_lines_between_runs_cross_where_they_say() -> None:
     assert _crossing(curve, 2.0) == pytest.approx(0.28)
     assert _crossing(curve, 4.0) == pytest.approx(0.07)
     assert _crossing({0.1: 3.0, 0.2: 3.0, 0.3: 2.0}, 3.0) == pytest.approx(0.2)
+
+
+def test_a_drive_too_small_for_placement_is_said_to_be(tmp_path: Path) -> None:
+    """A regression: if the drive had no room for any placement, the advice ended with an IndexError."""
+    (tmp_path / "w.fio").write_text("[w]\nrw=randwrite\nbs=4k\nsize=100%\n")
+    said = str(ssdlab.advise(str(tmp_path / "w.fio"), "tiny", waf=3).sentences[-1])
+    assert said.startswith("Whether placement helps was not measured. Separation that the drive learns: drive 'tiny'")
+    assert "leaves too little spare area" in said

@@ -146,13 +146,17 @@ def sentence(answer: Placement, found: Found) -> Sentence:
     ways = [way for way in (answer.handles, answer.learnt) if way is not None and way.waf is not None]
     runs = [answer.without.name, *(way.trial.name for way in ways if way.trial)]
     at = f"at {wording.share(answer.over_provisioning)} over-provisioning"
+    if not ways:
+        tried = [way for way in (answer.handles, answer.learnt) if way is not None]
+        reasons = "; ".join(f"{way.what}: {way.refused or 'no write amplification was measured'}" for way in tried)
+        return Sentence(f"Whether placement helps was not measured. {wording.capitalized(reasons)}.", runs)
     helping = [way for way in ways if _helps(way, answer.waf)]
     nothing = "the workload tells nothing apart that handles could go by; " if answer.handles is None else ""
     if not helping:
-        figures = wording.listed([f"{wording.waf(way.waf)} with {way.what}" for way in ways if way.waf is not None])
+        figures = wording.listed([f"{wording.waf(way.waf or 0)} with {way.what}" for way in ways])
         return Sentence(
             f"Placement does not help here: {nothing}write amplification {at} is {wording.waf(answer.waf)} without"
-            + (f", {figures}." if figures else "."),
+            f", {figures}.",
             runs,
         )
     parts = []
