@@ -56,6 +56,27 @@ def test_no_word_for_no_output_becomes_a_folder(ssdlab: Program, tmp_path: Path,
     assert sorted(tmp_path.iterdir()) == before
 
 
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        ("model --op x", "--op: 'x' is not a share"),
+        ("model --op 7% --output a.bmp", "the suffix of --output a.bmp is '.bmp'; allowed: .png"),
+        ("sweep uniform.fio", "uniform.fio: not valid TOML: "),
+        ("atlas --from missing", "missing: No such file or directory$"),
+        ("run uniform.fio --drive small.toml --save-state .", "--save-state [.]: is a folder; a file is needed"),
+        ("run binary.files --drive small.toml", "binary.files, line 1: is not text .*; expected is a text, such as"),
+    ],
+)
+def test_a_strangers_mistakes_are_named(ssdlab: Program, tmp_path: Path, call: str, said: str) -> None:
+    """Regressions: the option or the file's kind was missing from the error, and a folder for a state was found after
+    the run."""
+    (tmp_path / "binary.files").write_bytes(b"\xff\xfe\n")
+    before = sorted(tmp_path.iterdir())
+    ended = ssdlab(*call.split())
+    assert (ended.returncode, bool(re.search(said, ended.stderr.strip()))) == (2, True), ended.stderr
+    assert len(ended.stderr.splitlines()) == 1 and sorted(tmp_path.iterdir()) == before
+
+
 @pytest.mark.parametrize("call", ["measure uniform.fio", "study pny-over-provisioning"])
 def test_an_empty_place_is_no_place(ssdlab: Program, call: str) -> None:
     """A regression: an unset variable in a script, `--on "$DISK"`, selected the working folder."""

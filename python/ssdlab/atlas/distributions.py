@@ -110,6 +110,8 @@ def load(path: Path) -> Atlas:
     """Reads an atlas. Raises InputError for a file that is not an atlas."""
     try:
         frame = pl.read_parquet(path)
+    except FileNotFoundError:
+        raise InputError(f"{path}: No such file or directory") from None
     except (OSError, pl.exceptions.PolarsError) as error:
         raise InputError(f"{path}: is not an atlas: {error}") from None
     missing = [name for name in SCHEMA if name not in frame.columns]

@@ -66,7 +66,11 @@ class Skew:
 
 
 def model(
-    op: Annotated[str, typer.Option("--op", help="Over-provisioning (T - U) / U; several with commas: 7%,28%.")],
+    op: Annotated[
+        list[float],
+        typer.Option("--op", metavar="<str>", help="Over-provisioning (T - U) / U; several with commas: 7%,28%."),
+        Parsed(parse_spare_areas),
+    ],
     *,
     victim: Annotated[
         Victim, typer.Option(metavar="<str>", help=f"Victim policy: {', '.join(get_args(Victim))}.")
@@ -90,7 +94,7 @@ def model(
     from ssdlab.theory import closed_forms
 
     if output:
-        check_word("--output", output.suffix.lower(), OUTPUT_SUFFIXES)
+        check_word(f"the suffix of --output {output}", output.suffix.lower(), OUTPUT_SUFFIXES)
     if d is not None and victim != "d-choices":
         raise InputError(f"--d is {d}, but the victim policy is {victim!r}; it requires --victim d-choices")
     if trim is not None and skew.hot_writes is not None:
@@ -108,7 +112,7 @@ def model(
         if skew.hot_writes is not None:
             whole, formula = _skewed(skew, pool, formula)
         rows = []
-        for over_provisioning in parse_spare_areas(op):
+        for over_provisioning in op:
             effective = closed_forms.with_live_share(over_provisioning, live)
             factor = closed_forms.spare_factor(over_provisioning)
             rows.append(_Row(over_provisioning, factor, 1 + effective, whole(effective)))

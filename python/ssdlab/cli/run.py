@@ -88,6 +88,8 @@ def run(
     """Run a fio job file on a simulated drive; report fio's figures and the flash operations behind them."""
     if states.save_state:
         check_writable(Path(states.save_state).parent)
+        if Path(states.save_state).is_dir():
+            raise InputError(f"--save-state {states.save_state}: is a folder; a file is needed")
     to = destination(output, output_format, command="run")
     resolved = changes.of(drive)
     with shown([workloads.title(job)]) as tell:

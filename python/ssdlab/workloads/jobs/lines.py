@@ -69,10 +69,10 @@ def read_text(path: Path) -> str:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise InputError(f"{path}, line {line}: is not text (byte {error.start} is not UTF-8); {_EXPECTED}") from None
+        raise InputError(f"{path}, line {line}: is not text (byte {error.start} is not UTF-8); {_TEXT}") from None
     if control := _CONTROL.search(text):
         line = text.count("\n", 0, control.start()) + 1
-        raise InputError(f"{path}, line {line}: is not text (it holds byte {ord(control[0])}); {_EXPECTED}")
+        raise InputError(f"{path}, line {line}: is not text (it holds byte {ord(control[0])}); {_TEXT}")
     return text
 
 
@@ -97,6 +97,7 @@ def split_sections(text: str, source: str, environment: Mapping[str, str]) -> li
     return sections
 
 
+_TEXT = "expected is a text, such as a fio job file"
 _EXPECTED = "expected is a fio job file: a line such as [job], then options such as rw=randwrite"
 
 
