@@ -1,6 +1,9 @@
 """Values that are typing errors: are they rejected, with the allowed range, before any work is done?"""
 
+import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -65,16 +68,36 @@ def test_no_word_for_no_output_becomes_a_folder(ssdlab: Program, tmp_path: Path,
         ("atlas --from missing", "missing: No such file or directory$"),
         ("run uniform.fio --drive small.toml --save-state .", "--save-state [.]: is a folder; a file is needed"),
         ("run binary.files --drive small.toml", "binary.files, line 1: is not text .*; expected is a text, such as"),
+        ("replay bad\udcff.csv --drive small.toml", r"'bad\\udcff.csv' is not UTF-8; allowed: names in UTF-8"),
+        ("health bad\udcff.json", "is not UTF-8; allowed: names in UTF-8"),
     ],
 )
 def test_a_strangers_mistakes_are_named(ssdlab: Program, tmp_path: Path, call: str, said: str) -> None:
-    """Regressions: the option or the file's kind was missing from the error, and a folder for a state was found after
-    the run."""
-    (tmp_path / "binary.files").write_bytes(b"\xff\xfe\n")
+    """Regressions: the option or the file's kind was missing from the error, a folder for a state was found after the
+    run, and names that are not UTF-8 were called a bug."""
+    for name in ("binary.files", "bad\udcff.csv", "bad\udcff.json"):
+        (tmp_path / name).write_bytes(b"\xff\xfe\n")
     before = sorted(tmp_path.iterdir())
     ended = ssdlab(*call.split())
     assert (ended.returncode, bool(re.search(said, ended.stderr.strip()))) == (2, True), ended.stderr
     assert len(ended.stderr.splitlines()) == 1 and sorted(tmp_path.iterdir()) == before
+
+
+def test_a_drive_files_name_need_not_be_utf8(tmp_path: Path, ssdlab: Program) -> None:
+    """A regression: the name of the drive, taken from that of the file, ended in a message on a bug."""
+    (tmp_path / "b\udcff.toml").write_text('based_on = "tiny"\n')
+    ended = ssdlab("run", "uniform.fio", "--drive", "b\udcff.toml")
+    assert ended.returncode == 0, ended.stderr
+
+
+def test_closed_standard_streams(tmp_path: Path, ssdlab: Program) -> None:
+    """A regression: with a closed stdout, an AttributeError was called a bug."""
+    assert ssdlab("drives").returncode == 0
+    for closed in (">&-", "2>&-", ">&- 2>&-"):
+        line = f"{sys.executable} -m ssdlab run uniform.fio --drive small.toml --output out.json {closed}"
+        ended = subprocess.run(line, shell=True, cwd=tmp_path, capture_output=True, text=True)
+        assert (ended.returncode, "bug" in ended.stderr) == (0, False), ended.stderr
+        assert json.loads((tmp_path / "out.json").read_text())["jobs"]
 
 
 @pytest.mark.parametrize("call", ["measure uniform.fio", "study pny-over-provisioning"])

@@ -6,6 +6,7 @@ every call, `--help` included.
 
 import contextlib
 import os
+import re
 import sys
 import traceback
 import warnings
@@ -24,6 +25,8 @@ EXIT_INPUT = 2
 EXIT_BROKEN_PIPE = 141
 
 _TRACEBACK_VARIABLE = "SSDLAB_TRACEBACK"
+_UNDECODED = re.compile(r'[^\s"]*[\udc80-\udcff][^\s"]*')
+"""A name with the characters by which Python represents bytes that are not UTF-8."""
 
 _OVERVIEW = """A laboratory for solid-state drives: it measures how spare area, free space, TRIM and fragmentation
 change a drive's speed, write amplification, life and cost under a workload.
@@ -71,6 +74,7 @@ def _options(
 
 def main() -> None:
     """Runs the program `ssdlab` and ends the process with an exit code, without a traceback."""
+    _open_closed()
     warnings.showwarning = _say_note
     ending = Ending()
     ending.listen()
@@ -95,6 +99,14 @@ def main() -> None:
         else:
             code = _say(missing, EXIT_INPUT) if missing else _unforeseen(error)
     sys.exit(code or 0)
+
+
+def _open_closed() -> None:
+    """Opens the null device for a closed stdout or stderr (`>&-`), where Python has None and the next file that is
+    opened would have the descriptor."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8"))
 
 
 def _is_stdout_full() -> bool:
@@ -131,6 +143,8 @@ def _unforeseen(error: Exception) -> int:
     if usage_code is not None and hasattr(error, "format_message"):
         error.show()  # type: ignore[attr-defined]
         return int(usage_code)
+    if isinstance(error, UnicodeEncodeError) and (name := _UNDECODED.search(error.object)):
+        return _say(f"{name[0]!r} is not UTF-8; allowed: names in UTF-8", EXIT_INPUT)
     if os.environ.get(_TRACEBACK_VARIABLE):
         traceback.print_exception(error)
     if isinstance(error, OSError) and error.errno in NO_ROOM and _is_stdout_full():

@@ -66,11 +66,16 @@ def _own(path: Path, where: str, via: tuple[Path, ...]) -> DriveFile:
         raise InputError(f"{where}: not a text in UTF-8, as TOML is") from None
     via = (*via, path.resolve())
     base = _base(content[BASED_ON], path, where, via) if BASED_ON in content else None
-    complete, wrong = completed(content, base, where, path.stem)
+    complete, wrong = completed(content, base, where, _name_of(path))
     lines = [*wrong.values(), *sentences(_all_problems(complete, base, wrong), complete)]
     if lines:
         raise InputError("\n".join([*(f"{where}: {line}" for line in lines), _HELP]))
     return described(complete)
+
+
+def _name_of(path: Path) -> str:
+    """The name of a drive whose file gives none; bytes that are not UTF-8 become question marks."""
+    return path.stem.encode(errors="replace").decode()
 
 
 def _all_problems(content: JsonObject, base: DriveFile | None, named: Collection[str]) -> list[Problem]:
