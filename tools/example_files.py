@@ -1,7 +1,7 @@
 """Writes the files that the examples in README.md read. usage: example_files.py FOLDER
 
-All data is made up: an hour of requests from two volumes of a host, SMART reports of a drive on two days, and two
-points for fitting a drive.
+All data is made up: an hour of requests from two volumes of a host, SMART reports of a drive on two days, two points
+for fitting a drive, and a drive with four tenants.
 """
 
 import gzip
@@ -91,6 +91,62 @@ workload,space_in_use,metric,value
 """
 
 
+TENANTS_DRIVE = """# A drive with four tenants for tenants.fio (docs/namespaces.md).
+name = "tenants"
+based_on = "generic-tlc-480"
+
+[[namespace]]
+name = "database"
+size_bytes = "120 GB"
+
+[[namespace]]
+name = "log"
+size_bytes = "60 GB"
+
+[[namespace]]
+name = "archive"
+size_bytes = "240 GB"
+
+[[namespace]]
+name = "cache"
+size_bytes = "60 GB"
+"""
+
+TENANTS_JOBS = """# Four tenants, each on its namespace of tenants.toml: a database, a log, an archive and a cache.
+# It shows that tenants that write in order lose by neighbours that write at random, unless each has a placement handle.
+[global]
+time_based
+runtime=20000
+
+[database]
+filename=/dev/nvme0n1
+rw=randrw
+rwmixread=70
+bs=8k
+iodepth=8
+rate_iops=,4000
+
+[log]
+filename=/dev/nvme0n2
+rw=write
+bs=16k
+rate=,40m
+
+[archive]
+filename=/dev/nvme0n3
+rw=write
+bs=128k
+rate=,20m
+
+[cache]
+filename=cache
+rw=randwrite
+bs=4k
+iodepth=8
+rate_iops=10000
+"""
+
+
 def write_all(folder: Path) -> None:
     """Writes all files, with the same bytes each time."""
     (folder / "traces").mkdir(parents=True, exist_ok=True)
@@ -100,6 +156,8 @@ def write_all(folder: Path) -> None:
     for name, day, written_gb in (("monday", 0, 41_300), ("friday", 4, 41_580)):
         (folder / f"{name}.json").write_text(json.dumps(report(day, written_gb, 15), indent=2) + "\n")
     (folder / "points.csv").write_text(POINTS)
+    (folder / "tenants.toml").write_text(TENANTS_DRIVE)
+    (folder / "tenants.fio").write_text(TENANTS_JOBS)
 
 
 if __name__ == "__main__":

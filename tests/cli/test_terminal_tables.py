@@ -95,7 +95,9 @@ def _sweep(_console: Console) -> None:
 
 def _fleet(_console: Console) -> None:
     heading = ["OP", "WAF", "least", "10 %", "median", "90 %", "most", "years", "under 5 years", "price of all"]
-    fleet._print([heading, ["7 %", "1.40", "1.06", "1.09", "1.25", "1.40", "1.44", "2,541", "0 of 2", "$ 1,280,000"]])
+    fleet.print_rows(
+        [heading, ["7 %", "1.40", "1.06", "1.09", "1.25", "1.40", "1.44", "2,541", "0 of 2", "$ 1,280,000"]]
+    )
 
 
 def _model(_console: Console) -> None:

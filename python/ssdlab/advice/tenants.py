@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypedDict
 from ssdlab import workloads
 from ssdlab.advice.setting import Setting
 from ssdlab.advice.words import Sentence, SentenceJson
-from ssdlab.drives import Source, load
+from ssdlab.drives import ResolvedDrive, Source, load
 from ssdlab.drives.namespaces import KEY
 from ssdlab.drives.schema import changed, drive_of
 from ssdlab.errors import InputError, notify
@@ -37,10 +37,11 @@ if TYPE_CHECKING:
 
     from ssdlab.report.figure import Figure
 
-_UNITS = 400_000
-_DRIVE_WRITES_MIN = 2
+UNITS = 400_000
+"""The mapping units of the smaller drive of the runs."""
+DRIVE_WRITES_MIN = 2
 """After about this number of drive writes, a filled drive approaches its steady state."""
-_ALIKE = 0.05
+ALIKE = 0.05
 """Figures with a smaller difference count as alike: miniatures and seeds cause differences of this size."""
 
 
@@ -94,7 +95,7 @@ class Compared:
     def better(self) -> str | None:
         """`sharing` or `splitting`; None if they are alike."""
         low, high = sorted((self.shared, self.split))
-        if high <= low * (1 + _ALIKE):
+        if high <= low * (1 + ALIKE):
             return None
         return "sharing" if (self.shared > self.split) == self.is_better_high else "splitting"
 
@@ -236,16 +237,15 @@ def advise_tenants(
     job_file = workloads.load(job)
     if not isinstance(job_file, JobFile):
         raise InputError(f"{job}: only a fio job file chooses namespaces, by filename")
-    scale = None if whole else setting.scale_for(_UNITS)
+    scale = None if whole else setting.scale_for(UNITS)
     result = running.run(job_file, setting.at(None, scale), seed=seed, precondition="fill", timed=True, alone=True)
     with_handles = _run_with_handles(job_file, setting, scale, seed)
     return compared(result, setting, daily_bytes, with_handles)
 
 
-def _run_with_handles(job_file: JobFile, setting: Setting, scale: Fraction | None, seed: int) -> Result | None:
-    """The run of the shared drive with a placement handle for each tenant, or None where this cannot be compared: one
-    tenant, more tenants than handles, a drive whose placement uses handles already, or one with too little space."""
-    drive = setting.at(None, scale)
+def drive_with_handles(drive: ResolvedDrive) -> ResolvedDrive | None:
+    """The drive with a placement handle for each namespace, or None where that is no other drive: one namespace, or a
+    placement that uses handles already. Raises InputError for more namespaces than handles, or too little space."""
     tenants = len(drive.file.namespaces)
     if tenants < 2 or drive.file.ftl.placement.name == PLACEMENT:
         return None
@@ -254,12 +254,17 @@ def _run_with_handles(job_file: JobFile, setting: Setting, scale: Fraction | Non
     content = changed(drive.file.content, {"ftl.placement": placement}, {"ftl.placement": said})
     entries = enumerate(content[KEY])
     content[KEY] = [{**entry, "placement_handles": [handle]} for handle, entry in entries]
+    return replace(drive, file=drive_of(content, f"drive {drive.name!r} with a placement handle for each namespace"))
+
+
+def _run_with_handles(job_file: JobFile, setting: Setting, scale: Fraction | None, seed: int) -> Result | None:
+    """The run of the shared drive with a placement handle for each tenant, or None where this cannot be compared."""
     try:
-        file = drive_of(content, f"drive {drive.name!r} with a placement handle for each namespace")
+        drive = drive_with_handles(setting.at(None, scale))
     except InputError as error:
         notify([f"a placement handle for each tenant is not compared: {error}"])
         return None
-    return running.run(job_file, replace(drive, file=file), seed=seed, precondition="fill", timed=True)
+    return None if drive is None else running.run(job_file, drive, seed=seed, precondition="fill", timed=True)
 
 
 def compared(
@@ -276,11 +281,11 @@ def compared(
     if with_handles is not None:
         said.append(_of_handles(result, with_handles))
     writes = result.last_stage_ledger.host_written_bytes / result.capacity.user_bytes
-    if writes < _DRIVE_WRITES_MIN:
+    if writes < DRIVE_WRITES_MIN:
         said.append(
             Sentence(
                 f"The tenants wrote {wording.significant(writes)} times the size of the drive: write amplification may "
-                f"still rise. Let the jobs write {_DRIVE_WRITES_MIN} times as much as the drive holds, or more.",
+                f"still rise. Let the jobs write {DRIVE_WRITES_MIN} times as much as the drive holds, or more.",
                 [],
             )
         )

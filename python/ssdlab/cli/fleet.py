@@ -7,16 +7,15 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from rich import box
-from rich.console import Console
-from rich.table import Table
 
 from ssdlab.advice import limits
 from ssdlab.advice.setting import Setting
 from ssdlab.cli import options
 from ssdlab.cli.command_line import command_line
 from ssdlab.cli.fleet_smart import from_reports
-from ssdlab.cli.groups import Parsed
+from ssdlab.cli.fleet_table import print_rows
+from ssdlab.cli.fleet_tenants import Tenants, from_tenants
+from ssdlab.cli.groups import Parsed, given
 from ssdlab.cli.sweep import carry_out_shown
 from ssdlab.drives import load
 from ssdlab.errors import InputError
@@ -24,7 +23,6 @@ from ssdlab.fleet.volumes import found
 from ssdlab.quantities import parse_scale, parse_spare_areas
 from ssdlab.results.files import check_writable
 from ssdlab.sweeps.dataset import Dataset
-from ssdlab.terminal import show
 
 _HEAVIEST_PRINTED = 8
 
@@ -106,8 +104,9 @@ def fleet(
     traces: Annotated[
         Sequence[str],
         typer.Argument(
-            metavar="[TRACES...]",
-            help="Trace files of one volume or many, folders of them, or Parquet data sets of requests.",
+            metavar="[TRACES...|JOBS.fio...]",
+            help="Trace files of one volume or many, folders of them, or Parquet data sets of requests. For a drive "
+            "with [[namespace]]: fio job files of its tenants.",
             show_default=False,
         ),
     ] = (),
@@ -115,7 +114,14 @@ def fleet(
     drives: Drives,
     reports: Reports,
     reading: Reading,
-    life: Annotated[str, typer.Option(metavar="TIME", help="Count the drives with a shorter life.")] = "5y",
+    tenants: Tenants,
+    life: Annotated[
+        str,
+        typer.Option(
+            metavar="TIME",
+            help="Count the drives with a shorter life; for tenants: the time for which drives are needed.",
+        ),
+    ] = "5y",
     runs: Runs,
     output: Annotated[
         str | None, typer.Option("--output", metavar="DIR", help="Output folder.  [default: out/fleet-NAME]")
@@ -126,6 +132,9 @@ def fleet(
     Each trace is repeated until its drive is steady, as in `ssdlab advise`, without a clock. Results are stored under
     the hash of their specification, so the same command resumes an interrupted run. On a cluster all workers need
     access to the traces and to --output.
+
+    For a drive with [[namespace]], the drives that its tenants need within --life are compared: sharing a drive, with
+    and without a placement handle each, and each on a drive of its share.
 
     With --smart, the write amplification and write rate of real drives give the effect of leaving a part of each
     unpartitioned, as a range.
@@ -150,6 +159,32 @@ def fleet(
     check_writable(directory)
     file = load(drives.drive)
     setting = Setting(file, drives.settings or {}, drives.drive)
+    if file.namespaces:
+        if given(reading) or drives.op or drives.pack != "each":
+            raise InputError(
+                f"drive {drives.drive} has [[namespace]]: its tenants are compared, shared and split; allowed are fio "
+                "job files, --writes-per-day, --drives, --life, --drive-price, --set, --scale, --seed, --jobs, "
+                "--cluster and --output"
+            )
+        from_tenants(
+            traces,
+            setting,
+            tenants,
+            price=drives.drive_price or file.market.price_usd,
+            years=years,
+            scale=runs.scale,
+            seed=runs.seed,
+            jobs=runs.jobs,
+            cluster=runs.cluster,
+            directory=directory,
+            line=command_line(context),
+        )
+        return
+    if given(tenants):
+        raise InputError(f"{' and '.join(given(tenants))}: for tenants; drive {drives.drive} has no [[namespace]]")
+    jobs = next((path for path in traces if Path(path).suffix == ".fio"), None)
+    if jobs is not None:
+        raise InputError(f"{jobs}: a fio job file needs a drive with [[namespace]], and {drives.drive} has none")
     try:
         shares = list(parse_spare_areas(drives.op)) if drives.op else [None]
     except InputError as error:
@@ -169,10 +204,10 @@ def fleet(
     wholes = summarised(made, kept, setting, drives.drive_price or file.market.price_usd)
     notices = _notices(made.runs, kept)
     typer.echo(f"\n{page.sentence(wholes, made, years)}")
-    _print(page.spread_rows(wholes, years))
+    print_rows(page.spread_rows(wholes, years))
     for note in page.price_notes(wholes):
         typer.echo(note)
-    _print(page.heaviest_rows(wholes[0], _HEAVIEST_PRINTED))
+    print_rows(page.heaviest_rows(wholes[0], _HEAVIEST_PRINTED))
     for name, reason in made.left_out[:_HEAVIEST_PRINTED]:
         typer.echo(f"not run: {name}: {reason}")
     if len(made.left_out) > _HEAVIEST_PRINTED:
@@ -211,12 +246,3 @@ def _notices(runs: "Sequence[tuple[object, float, object]]", kept: dict[str, dic
             f"{unsteady} of {len(runs)} runs did not reach SNIA's steady state; their figures are less reliable."
         )
     return notices
-
-
-def _print(rows: "Sequence[Sequence[str]]") -> None:
-    table = Table(box=box.SIMPLE_HEAD)
-    for index, name in enumerate(rows[0]):
-        table.add_column(name, justify="right" if index else "left")
-    for row in rows[1:]:
-        table.add_row(*row)
-    show(table, Console())

@@ -47,7 +47,7 @@ def run_alone(
     assert isinstance(job_file, JobFile), "only those choose namespaces"
     found: list[Alone | None] = []
     for namespace in drive.file.namespaces:
-        jobs = _jobs_of(job_file, namespace, drive.file.namespaces)
+        jobs = jobs_of(job_file, namespace, drive.file.namespaces)
         if not jobs.sections:
             found.append(None)
             continue
@@ -117,7 +117,7 @@ def _alone(share: Fraction, result: Result) -> Alone:
     )
 
 
-def _jobs_of(job_file: JobFile, namespace: Namespace, namespaces: Sequence[Namespace]) -> JobFile:
+def jobs_of(job_file: JobFile, namespace: Namespace, namespaces: Sequence[Namespace]) -> JobFile:
     """The jobs of a namespace, without their `filename`, for a drive of their own."""
     own = [
         replace(section, settings={name: value for name, value in section.settings.items() if name != FILENAME.name})
