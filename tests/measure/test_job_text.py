@@ -66,3 +66,50 @@ def test_the_size_that_a_job_wants_is_told_from_the_job() -> None:
     assert plan.size_wanted(jobs.parse("[a]\nsize=64m\n[b]\noffset=32m\nsize=64m\n")) == 96 << 20
     assert plan.size_wanted(jobs.parse("[a]\nrw=write\n")) is None
     assert plan.size_wanted(jobs.parse("[a]\nsize=50%\n")) is None
+
+
+FDP = "[a]\nioengine=io_uring_cmd\ncmd_type=nvme\nfdp=1\nplids=1,3\nrw=randwrite\n"
+
+
+def passed_through(text: str) -> jobtext.Stage:
+    (stage,) = jobtext.stages(jobs.parse(text), lambda name: Path("/dev/nvme0n1"), lambda: Path("/dev/ng0n1"))
+    return stage
+
+
+def test_nvme_commands_go_to_the_generic_device() -> None:
+    """fio cannot open a character device with O_DIRECT."""
+    stage = passed_through(FDP + "direct=1\n")
+    wanted = {"ioengine": "io_uring_cmd", "cmd_type": "nvme", "fdp": "1", "plids": "1,3", "filename": "/dev/ng0n1"}
+    assert options(stage) | wanted == options(stage)
+    assert stage.files == (Path("/dev/ng0n1"),)
+    assert "direct" not in stage.text
+    both = passed_through(FDP + "[b]\nioengine=libaio\n")
+    assert both.files == (Path("/dev/ng0n1"), Path("/dev/nvme0n1"))
+    assert options(both)["filename"] == "/dev/nvme0n1"
+    assert options(both)["direct"] == "1"
+
+
+def test_nvme_commands_are_refused_where_there_is_no_generic_device() -> None:
+    with pytest.raises(InputError, match="line 2: ioengine=io_uring_cmd: allowed here: libaio, "):
+        stages(FDP)
+
+    def none() -> Path:
+        raise InputError("a folder")
+
+    with pytest.raises(InputError, match="line 2: a folder"):
+        jobtext.stages(jobs.parse(FDP), lambda name: Path("/measured"), none)
+
+
+@pytest.mark.parametrize("line", ["cmd_type=bsg", "ioengine=xnvme"])
+def test_other_commands_are_refused(line: str) -> None:
+    with pytest.raises(InputError, match=f"line 2: {line}: allowed on a real drive: "):
+        passed_through(f"[a]\n{line}\n")
+
+
+def test_the_file_of_a_scheme_is_found_from_the_folder_of_fio(tmp_path: Path) -> None:
+    """A regression: fio runs in a folder of its own, where a relative name leads to no file."""
+    (tmp_path / "ranges").write_text("0,1048576,2\n")
+    (tmp_path / "a.fio").write_text(f"{FDP}plid_select=scheme\ndp_scheme=ranges\n")
+    job_file = jobs.load(tmp_path / "a.fio")
+    (stage,) = jobtext.stages(job_file, lambda name: Path("/dev/nvme0n1"), lambda: Path("/dev/ng0n1"))
+    assert options(stage)["dp_scheme"] == str(tmp_path / "ranges")

@@ -1,8 +1,8 @@
 """Protects user data: identifies a path, finds its users, and grants the claim required to write to a device.
 
 `place` identifies a path, `identity` the names that authorize destroying a drive, `uses` the users of a disk,
-`signatures` the file systems on it, `health` its condition. `claim` combines these checks and holds the device. No code
-here writes to a device.
+`signatures` the file systems on it, `generic` the second device of an NVMe namespace, `health` a drive's condition.
+`claim` combines these checks and holds the device. No code here writes to a device.
 """
 
 from ssdlab.safety.claim import Claim, claim

@@ -15,7 +15,8 @@ from pathlib import Path
 
 from ssdlab.errors import InputError, RunFailed
 from ssdlab.quantities import format_bytes
-from ssdlab.safety import health, own_folder, sysfs, uses
+from ssdlab.safety import generic, health, own_folder, sysfs, uses
+from ssdlab.safety.generic import HeldGeneric
 from ssdlab.safety.held import FileId, HeldFolder, open_same, path_of
 from ssdlab.safety.place import Kind, Place, locate
 from ssdlab.safety.signatures import signatures_of
@@ -29,8 +30,18 @@ _LOOK_SECONDS = 0.2
 class Claim:
     """The right to write to a place, created by `claim` and valid until the end of its context."""
 
-    def __init__(self, place: Place, held: int, exclusive: int | None, write_budget_bytes: int | None) -> None:
+    def __init__(
+        self,
+        place: Place,
+        held: int,
+        exclusive: int | None,
+        write_budget_bytes: int | None,
+        closing: contextlib.ExitStack,
+    ) -> None:
         self.place = place
+        self.generic: HeldGeneric | None = None
+        """The generic device, once it is held."""
+        self._closing = closing
         self.write_budget_bytes = write_budget_bytes
         self.written_bytes = 0
         self._held = held
@@ -49,6 +60,16 @@ class Claim:
     def path(self) -> Path:
         """The path by which other programs open the claimed place, even if its name has changed."""
         return path_of(self._held)
+
+    def hold_generic(self) -> HeldGeneric | None:
+        """Holds the generic device of the claimed NVMe namespace too, until the end of the claim, for programs that
+        send NVMe commands. None for a place without, also for a partition: it would reach the whole namespace.
+
+        Raises InputError if the device is not that of the namespace.
+        """
+        if self.generic is None and self.place.kind == Kind.DISK:
+            self.generic = self._closing.enter_context(generic.held(self.place.disk or "", self._held))
+        return self.generic
 
     @property
     def folder(self) -> HeldFolder:
@@ -141,6 +162,8 @@ class Claim:
                 f"{path} is now {now.in_words} with the identity {_names(now)}; at the start it was "
                 f"{self.place.in_words} with the identity {_names(self.place)}"
             )
+        if self.generic and generic.of_disk(now.disk or "") != self.generic.device:
+            raise RunFailed(f"{self.generic.device.path} is no longer the generic device of {path}")
         _read_ends(now, self._held, RunFailed)
         # While the device is lent, the run's own mount is allowed; any other use is not.
         found = [use for use in _lasting_uses(self.place) if not (self._is_lent and self._is_own_mount(use))]
@@ -189,9 +212,9 @@ def claim(
     place = locate(path)
     if not place.is_device:
         _check_folder(place, serial)
-        with _held(place, os.O_RDONLY | os.O_DIRECTORY) as folder:
+        with _held(place, os.O_RDONLY | os.O_DIRECTORY) as folder, contextlib.ExitStack() as closing:
             own_folder.check_not_open_to_others(HeldFolder(place.path, folder))
-            yield Claim(place, folder, None, write_budget_bytes)
+            yield Claim(place, folder, None, write_budget_bytes, closing)
         return
     _check_name(place, serial)
     _check_unused(place)
@@ -201,7 +224,8 @@ def claim(
         _check_unused(place)
         _read_ends(place, held, InputError)
         _check_signatures(place, discard_signatures)
-        yield Claim(place, held, exclusive, write_budget_bytes)
+        with contextlib.ExitStack() as closing:
+            yield Claim(place, held, exclusive, write_budget_bytes, closing)
 
 
 def _check_folder(place: Place, serial: str | None) -> None:

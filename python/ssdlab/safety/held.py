@@ -20,14 +20,16 @@ class FileId:
     kind: int
     """The file type bits of `st_mode`."""
     device: int
-    """`st_rdev` for a block device, otherwise `st_dev` of the file system."""
+    """`st_rdev` for a block or character device, otherwise `st_dev` of the file system."""
     inode: int | None
-    """None for a block device."""
+    """None for a device."""
 
     @classmethod
     def of(cls, status: os.stat_result) -> "FileId":
         kind = stat.S_IFMT(status.st_mode)
-        return cls(kind, status.st_rdev, None) if stat.S_ISBLK(kind) else cls(kind, status.st_dev, status.st_ino)
+        if stat.S_ISBLK(kind) or stat.S_ISCHR(kind):
+            return cls(kind, status.st_rdev, None)
+        return cls(kind, status.st_dev, status.st_ino)
 
 
 def path_of(descriptor: int) -> Path:

@@ -6,11 +6,11 @@ measurement even if their data were safe.
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ssdlab.safety import sysfs
+from ssdlab.safety import generic, sysfs
 
 PROC = Path("/proc")
 
@@ -57,7 +57,8 @@ def uses_of(device: str, *, sys: Path = sysfs.SYS, proc: Path = PROC) -> list[Us
         for name in by_number.values()
         for link in sorted((sys / "fs/btrfs").glob(f"*/devices/{name}"))
     ]
-    found += _writers(by_number, proc)
+    passthrough = generic.of_disk(device, sys)
+    found += _writers(by_number, {passthrough.number: passthrough.name} if passthrough else {}, proc)
     return list(dict.fromkeys(found))
 
 
@@ -126,11 +127,12 @@ def _loops(by_number: dict[tuple[int, int], str], sys: Path) -> Iterator[Use]:
             yield Use(name, "loop", f"backs the loop device /dev/{entry.parents[1].name}")
 
 
-def _writers(by_number: dict[tuple[int, int], str], proc: Path) -> Iterator[Use]:
-    """Other programs that have the device open for writing, for example a virtual machine."""
-    own = str(os.getpid())
+def _writers(by_number: dict[tuple[int, int], str], generics: dict[tuple[int, int], str], proc: Path) -> Iterator[Use]:
+    """Other programs that have the device open for writing, for example a virtual machine, or that have the generic
+    device of its namespace open: a privileged program can write through it however it opened it."""
+    own = ("self", str(os.getpid()))
     for process in _processes(proc):
-        if process.name == own:
+        if process.name in own:
             continue
         try:
             descriptors = list((process / "fd").iterdir())
@@ -142,9 +144,12 @@ def _writers(by_number: dict[tuple[int, int], str], proc: Path) -> Iterator[Use]
                 if not str(descriptor.readlink()).startswith("/dev/"):
                     continue
                 name = by_number.get(_number_of_file(str(descriptor)) or (-1, -1))
-                if name and _may_write(process / "fdinfo" / descriptor.name):
+                is_writable = name and _may_write(process / "fdinfo" / descriptor.name)
+                passthrough = generics.get(_number_of_file(str(descriptor), stat.S_ISCHR) or (-1, -1))
+                if (name and is_writable) or passthrough:
                     program = sysfs.read(process / "comm") or "a program"
-                    yield Use(name, "writer", f"is open for writing by {program} (process {process.name})")
+                    how = "open for writing" if name else "open for NVMe commands"
+                    yield Use(name or passthrough or "", "writer", f"is {how} by {program} (process {process.name})")
             except OSError:
                 continue
 
@@ -162,12 +167,13 @@ def _processes(proc: Path) -> Iterator[Path]:
     yield from sorted((entry for entry in proc.iterdir() if entry.name.isdigit()), key=lambda entry: int(entry.name))
 
 
-def _number_of_file(path: str) -> tuple[int, int] | None:
+def _number_of_file(path: str, is_of_kind: Callable[[int], bool] = stat.S_ISBLK) -> tuple[int, int] | None:
+    """The number of the block device at a path, or of another kind of device; None for anything else."""
     try:
         found = os.stat(path)  # noqa: PTH116
     except OSError:
         return None
-    return (os.major(found.st_rdev), os.minor(found.st_rdev)) if stat.S_ISBLK(found.st_mode) else None
+    return (os.major(found.st_rdev), os.minor(found.st_rdev)) if is_of_kind(found.st_mode) else None
 
 
 def _unescaped(field: str) -> str:

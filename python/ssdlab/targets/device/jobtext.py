@@ -14,11 +14,14 @@ from ssdlab.errors import InputError
 from ssdlab.targets.device import joblogs
 from ssdlab.workloads.jobs.jobfile import JobFile, Section, Setting
 from ssdlab.workloads.jobs.option import Effect
+from ssdlab.workloads.jobs.placement import SCHEME, scheme_file
 from ssdlab.workloads.jobs.seeds import clone_seed
 from ssdlab.workloads.jobs.table import BS, BY_NAME, FILENAME, NRFILES, RANDSEED, STONEWALL
 from ssdlab.workloads.jobs.values import PerDirection
 
 ENGINES = ("libaio", "io_uring", "sync", "psync", "vsync", "pvsync", "pvsync2", "posixaio", "mmap")
+PASSTHROUGH = "io_uring_cmd"
+"""The engine of NVMe commands, with which fio sends placement identifiers. It needs the namespace's generic device."""
 DEFAULTS = {"ioengine": "libaio", "direct": "1"}
 """Options of a job that does not set them. Direct I/O, because otherwise the page cache would be measured."""
 
@@ -35,6 +38,8 @@ _REFUSED = {
     "unlink": "removes files",
     "unlink_each_loop": "removes files",
 }
+# A generic device has no page cache, and fio cannot open it with O_DIRECT.
+_NOT_PASSED_THROUGH = {"direct", "buffered"}
 _OFF_AT_0 = {"unlink", "unlink_each_loop", "allow_mounted_write"}
 # The place that is measured determines the files, the stages replace `stonewall`, and `joblogs.py` sets logs.
 _OURS = {
@@ -48,6 +53,8 @@ _OURS = {
 
 Name = Callable[[str], Path]
 """Returns the path of a file by its name in the job file ("" for the drive itself)."""
+Generic = Callable[[], Path]
+"""Returns the path of the generic device. Raises InputError for a place without."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +67,12 @@ class Stage:
     files: tuple[Path, ...]
 
 
-def stages(job_file: JobFile, path_of: Name, *, seed: int = 1, logs: bool = True) -> list[Stage]:
+def stages(
+    job_file: JobFile, path_of: Name, generic: Generic | None = None, *, seed: int = 1, logs: bool = True
+) -> list[Stage]:
     """The stages of a job file in order. Raises InputError, with the line, for options not allowed on a real drive.
+
+    Jobs with the engine of NVMe commands use the path from `generic`; without, they are refused.
 
     Each job gets a `randseed` from `seed` and its index in the file, so that two stages do not draw the same addresses,
     and `randrepeat=0`, because fio would otherwise repeat the sequence in each loop. A simulated drive does the same.
@@ -74,9 +85,13 @@ def stages(job_file: JobFile, path_of: Name, *, seed: int = 1, logs: bool = True
         grouped[-1].append((index, section))
     found = []
     for group in grouped:
-        written = [_section(job_file.source, section, index, path_of, seed) for index, section in group]
+        own = [_paths(section, path_of, generic) for _, section in group]
+        written = [
+            _section(job_file.source, section, index, files, seed)
+            for (index, section), files in zip(group, own, strict=True)
+        ]
         head = "[global]\nthread=1\n" + (_LOGS if logs else "")
-        files = {file for _, section in group for file in _files(section, path_of)}
+        files = {file for files in own for file in files}
         found.append(
             Stage(
                 "+".join(dict.fromkeys(section.name for _, section in group)),
@@ -105,17 +120,37 @@ def names_in(section: Section) -> Sequence[str]:
     return [f"{section.name}.{number}" for number in range(count)] if count > 1 else [""]
 
 
-def _files(section: Section, path_of: Name) -> list[Path]:
-    return [path_of(name) for name in names_in(section)]
+def _paths(section: Section, path_of: Name, generic: Generic | None) -> list[Path]:
+    paths = [path_of(name) for name in names_in(section)]
+    if not _is_passthrough(section):
+        return paths
+    setting = section.settings["ioengine"]
+    if generic is None:
+        raise InputError(f"{setting.raw.where}: {setting.written}: allowed here: {', '.join(ENGINES)}")
+    try:
+        return [generic() for _ in paths]
+    except InputError as error:
+        raise InputError(f"{setting.raw.where}: {error}") from None
 
 
-def _section(source: str, section: Section, index: int, path_of: Name, seed: int) -> str:
+def _is_passthrough(section: Section) -> bool:
+    setting = section.settings.get("ioengine")
+    return setting is not None and _engine(setting) == PASSTHROUGH
+
+
+def _engine(setting: Setting) -> str:
+    return str(setting.raw.text).partition(":")[0]
+
+
+def _section(source: str, section: Section, index: int, files: Sequence[Path], seed: int) -> str:
     lines = [f"[{section.name}]"]
+    left_out = _NOT_PASSED_THROUGH if _is_passthrough(section) else set()
     for key, setting in sorted(section.settings.items(), key=lambda entry: entry[1].order):
-        lines += _lines(source, key, setting)
-    given = {line.partition("=")[0] for line in lines}
+        if key not in left_out:
+            lines += _lines(source, key, setting)
+    given = left_out | {line.partition("=")[0] for line in lines}
     lines += [f"{key}={text}" for key, text in DEFAULTS.items() if key not in given and not _is_buffered(section)]
-    lines.append(f"filename={':'.join(str(file).replace(':', chr(92) + ':') for file in _files(section, path_of))}")
+    lines.append(f"filename={':'.join(str(file).replace(':', chr(92) + ':') for file in files)}")
     # fio's seeds are signed 64-bit numbers. Without randrepeat=0 each loop would repeat the addresses of the first.
     lines.append("randrepeat=0")
     lines.append(f"randseed={clone_seed(seed, section.get(RANDSEED), index, 0) >> 1}")
@@ -134,8 +169,13 @@ def _lines(source: str, key: str, setting: Setting) -> list[str]:
         return []
     if name in _REFUSED and not (name in _OFF_AT_0 and text == "0"):
         raise InputError(f"{setting.raw.where}: {setting.written} {_REFUSED[name]}, which `ssdlab measure` does not do")
-    if name == "ioengine" and str(text).partition(":")[0] not in ENGINES:
-        raise InputError(f"{setting.raw.where}: {setting.written}: allowed on a real drive: {', '.join(ENGINES)}")
+    if name == "ioengine" and _engine(setting) not in (*ENGINES, PASSTHROUGH):
+        allowed = ", ".join((*ENGINES, PASSTHROUGH))
+        raise InputError(f"{setting.raw.where}: {setting.written}: allowed on a real drive: {allowed}")
+    if name == "cmd_type" and text != "nvme":
+        raise InputError(f"{setting.raw.where}: {setting.written}: allowed on a real drive: nvme")
+    if name == SCHEME.name:
+        return [f"{name}={scheme_file(str(text), source).absolute()}"]
     if option.effect is Effect.UNSUPPORTED and name in ("opendir", "read_iolog", "merge_blktrace_file", "profile"):
         raise InputError(f"{setting.raw.where}: {setting.written}: {option.reason or 'it names other files'}")
     if option.merge is not None and isinstance(setting.value, PerDirection):

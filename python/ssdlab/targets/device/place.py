@@ -15,6 +15,7 @@ from ssdlab import safety
 from ssdlab.errors import InputError, RunFailed
 from ssdlab.quantities import format_bytes
 from ssdlab.safety import Claim
+from ssdlab.safety.generic import block_device_of
 from ssdlab.safety.held import HeldFile, HeldFolder
 from ssdlab.safety.own_folder import DATA_SUFFIX, own_folder
 
@@ -62,10 +63,22 @@ class Place:
         return root / f"{FILE_NAME}-{safe}{DATA_SUFFIX}"
 
     @property
+    def generic_path(self) -> Path:
+        """The generic device of the claimed NVMe namespace. Raises InputError for other places."""
+        generic = self.claim.hold_generic()
+        if generic is None:
+            raise InputError(
+                f"ioengine=io_uring_cmd sends commands to a whole NVMe namespace, and {self.claim.place.in_words} is "
+                "none with a generic device; use --on with one, such as /dev/nvme0n1, or another ioengine"
+            )
+        return generic.device.path
+
+    @property
     def opened_as(self) -> Mapping[Path, Path]:
         """Maps the paths of the files, or of the device, to the descriptors' paths by which programs open them."""
         if self.is_device:
-            return {self.claim.place.path: self.claim.path}
+            held = self.claim.generic
+            return {self.claim.place.path: self.claim.path} | ({held.device.path: held.path} if held else {})
         return {name: file.path for name, file in self._made.items()}
 
     def make(self, files: Mapping[Path, int]) -> None:
@@ -126,7 +139,8 @@ class Permission:
 
 
 def is_device(path: Path) -> bool:
-    """Whether the path is a block device. Raises InputError unless it is a device, a folder or a new file."""
+    """Whether the path is a block device, or the generic device of an NVMe namespace. Raises InputError unless it is a
+    device, a folder or a new file."""
     if not path.exists() and _is_among_devices(path):
         raise InputError(f"--on {path}: no such device; `lsblk` lists the devices")
     if path.is_dir() or (not path.exists() and path.parent.is_dir()):
@@ -136,7 +150,7 @@ def is_device(path: Path) -> bool:
             f"--on {path}: is an existing file, and its contents would be lost; name a folder, or a file that does "
             "not exist yet"
         )
-    return safety.locate(path).is_device
+    return safety.locate(block_device_of(path)).is_device
 
 
 def _is_among_devices(path: Path) -> bool:
@@ -152,7 +166,7 @@ def claimed(path: Path, size_bytes: int | None, permission: Permission) -> Itera
     """Yields the claimed place. `size_bytes` is the size of the files, or None for a device. Raises InputError and
     RunFailed."""
     on_device = is_device(path)
-    folder = path if on_device or path.is_dir() else path.parent
+    folder = block_device_of(path) if on_device else path if path.is_dir() else path.parent
     with safety.claim(
         folder,
         serial=permission.serial,

@@ -27,7 +27,7 @@ LAYOUT = "lay out"
 
 def prepared(job_file: JobFile, place: Place, *, seed: int = 1) -> list[Stage]:
     """The stages of a job file on a place. The first lays out the files if a job reads them."""
-    stages = jobtext.stages(job_file, place.path_of, seed=seed)
+    stages = jobtext.stages(job_file, place.path_of, lambda: place.generic_path, seed=seed)
     if place.is_device or not plan.reads_first(job_file, size_bytes=place.size_bytes, seed=seed):
         return stages
     return [layout(plan.file_sizes(job_file, place, seed=seed)), *stages]

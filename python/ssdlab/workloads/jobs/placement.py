@@ -79,14 +79,18 @@ def placement(section: "Section", source: str, files: int, scale: Fraction, comp
     return {"identifiers": {"choose": "round-robin", "among": list(given)}}
 
 
+def scheme_file(name: str, source: str) -> Path:
+    """The file of a scheme: by its name, or else in the folder of the job file `source`."""
+    return Path(name) if Path(name).is_file() else Path(source).parent / name
+
+
 def _scheme(section: "Section", source: str, scale: Fraction, complain: Complain) -> list[plain.IdentifierRange]:
     name = section.get(SCHEME)
     if not name:
         raise complain(SELECT, "needs dp_scheme, the file with the identifier of each address range")
-    relative = Path(source).parent / name
-    path = next((path for path in (Path(name), relative) if path.is_file()), None)
-    if path is None:
-        raise complain(SCHEME, f"names no file, neither here nor at {relative}")
+    path = scheme_file(name, source)
+    if not path.is_file():
+        raise complain(SCHEME, f"names no file, neither here nor at {path}")
     ranges: list[plain.IdentifierRange] = []
     for number, line in enumerate(read_text(path).splitlines(), start=1):
         if not line.strip():
