@@ -26,10 +26,12 @@ __all__ = ["devices"]
 pytestmark = pytest.mark.loop
 
 JOB = "[hot]\nioengine=io_uring_cmd\nfdp=1\nplids=1\nrw=randwrite\nsize=1m\n[cold]\nrw=write\nsize=1m\n"
-# Notes each file name of the job file, and where it leads, then fails as fio does.
+# Notes each file name of the job file, and where it leads, then fails as a fio without flexible data placement does.
 _FIO = """#!/bin/sh
 for last; do case $last in *.fio) job=$last;; esac; done
 sed -n 's/^filename=//p' "$job" | while read -r name; do echo "$name $(readlink "$name")"; done > {said}
+echo 'Bad option <fdp=1>'
+echo 'fio: job hot dropped'
 exit 1
 """
 
@@ -63,7 +65,7 @@ def test_each_job_opens_its_own_device_as_it_was_checked(namespace: str, tmp_pat
     names, leads_to = zip(*(line.split() for line in (tmp_path / "said").read_text().splitlines()), strict=True)
     assert leads_to == ("/dev/full", namespace)
     assert all(name.startswith(f"/proc/{os.getpid()}/fd/") for name in names)
-    assert found.failure is not None and found.failure.startswith("fio failed (1)")
+    assert found.failure == "fio failed (1): Bad option <fdp=1>"
     text = found.stages[0].job_text or ""
     assert "filename=/dev/full\n" in text and f"filename={namespace}\n" in text, "as the user knows them"
     json.dumps(found.to_dict())

@@ -171,6 +171,11 @@ def _error(code: int, content: JsonObject | None, complaints: Sequence[str], was
     failed = [job for job in (content or {}).get("jobs", ()) if job.get("error")]
     if code == 0 and not failed:
         return None
-    said = next((line for line in complaints if "error" in line.lower() or "fio:" in line), "")
+    said = next((line for line in complaints if _says_why(line)), "")
     names = ", ".join(str(job["jobname"]) for job in failed)
     return f"fio failed ({code}){f' in {names}' if names else ''}{f': {said}' if said else ''}"
+
+
+def _says_why(line: str) -> bool:
+    # An option that this version of fio does not know stands before the message that the job is dropped.
+    return line.startswith("Bad option") or "error" in line.lower() or "fio:" in line
