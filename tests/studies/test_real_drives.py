@@ -12,8 +12,9 @@ from ssdlab.errors import InputError
 from ssdlab.studies import registry
 from ssdlab.studies.contract import published
 from ssdlab.studies.real import real
-from ssdlab.studies.real_drives import asked, fitted, loads, measuring, zones
+from ssdlab.studies.real_drives import asked, comparison, fitted, loads, measuring, zones
 from ssdlab.studies.real_drives.loads import FOLDER
+from ssdlab.targets import simulated
 
 
 @pytest.mark.parametrize(
@@ -37,6 +38,13 @@ def test_the_fill_is_in_sequence_or_shuffled() -> None:
     assert shuffled.variables["DISTRIBUTION"] == "zipf:0.8"
 
 
+def test_an_empty_drive_is_written_without_a_fill() -> None:
+    load_asked = loads.parse("uniform without a fill")
+    assert load_asked.text == "uniform without a fill"
+    jobs = measuring.specify(load("tiny"), load_asked, 1 << 17, seed=1, scale=None).jobs
+    assert {job["name"] for job in jobs} == {"write"} and jobs[0]["offset_bytes"] == 0
+
+
 @pytest.mark.parametrize(
     ("text", "allowed"),
     [
@@ -47,6 +55,7 @@ def test_the_fill_is_in_sequence_or_shuffled() -> None:
         ("2.5% of the writes to 5% of the addresses", "whole number"),
         ("latency 4000", "above 5,000"),
         ("zones 0 x 8 GiB", "above 0"),
+        ("ACT 50", "at least 100"),
     ],
 )
 def test_other_words_are_refused_with_what_is_allowed(text: str, allowed: str) -> None:
@@ -94,6 +103,38 @@ def test_zones_are_trimmed_whole_before_they_are_written_anew() -> None:
         assert (trim["direction"], write["direction"]) == ("trim", "write")
         assert trim["offset_bytes"] == write["offset_bytes"] and trim["size_bytes"] == write["size_bytes"] == 1 << 30
         assert write.get("wait_for") == trim["name"]
+
+
+def test_act_reads_records_and_moves_as_many_blocks_as_it_writes() -> None:
+    drive = load("samsung-845dc-pro-400gb")
+    scale = measuring.scale_of(drive)
+    assert scale is not None
+    jobs = measuring.specify(drive, loads.parse("act 6000"), 372 << 30, seed=1, scale=scale).jobs
+    rates = {job["name"]: job["rate_iops"]["read"] for job in jobs if "rate_iops" in job}
+    # 23.5 blocks a second for 1,000 records written and 2,000 read, as in ACT's documentation.
+    assert rates == {"records": 12000, "block-reads": 141, "block-writes": 141}
+    with pytest.raises(InputError, match="blocks of"):
+        measuring.specify(load("tiny"), loads.parse("ACT 1000"), 8192, seed=1, scale=None)
+
+
+def test_more_spare_area_leaves_fewer_slow_reads_beside_act() -> None:
+    drive = load("samsung-845dc-pro-400gb")
+    act, scale = loads.parse("ACT 6000"), measuring.scale_of(drive)
+    measured = {}
+    for gib in (372, 294):
+        specification = measuring.specify(drive, act, gib << 30, seed=1, scale=scale)
+        measured[drive.name, str(gib), "ACT 6000"] = measuring.measured(simulated.run(specification), act)
+    figures = [figure for figure in comparison.FIGURES if comparison._key(figure) in measured]
+    rows = {
+        figure["figure"]: comparison._value(figure, measured) for figure in figures if figure["in_use_gib"] == "294"
+    }
+    shares = [measured[drive.name, gib, "ACT 6000"].reads_over_us for gib in ("372", "294")]
+    assert shares[0] is not None and shares[1] is not None
+    assert 0 < (shares[1]["512"] or 0) < (shares[0]["512"] or 0)
+    assert rows["reads_over_512_us"] == shares[1]["512"]
+    assert rows["ratio_of_reads_over_512_us"] == pytest.approx((shares[1]["512"] or 0) / (shares[0]["512"] or 1))
+    # A read waits for one program at most, 2.2 ms.
+    assert rows["reads_over_4000_us"] == 0 and rows["ratio_of_reads_over_4000_us"] is None
 
 
 def test_in_use_beyond_the_drive_and_half_a_request_are_refused() -> None:

@@ -123,6 +123,9 @@ def _run_one(drive: str, workload: str, in_use: str | None, *, seed: int, full: 
         if ranks:
             shown = ", ".join(f"{rank.replace('_', '.')} {value:,.1f}" for rank, value in ranks.items())
             typer.echo(f"  {direction}s, us: {shown}")
+    slow = {us: share for us, share in row["reads_over_us"].items() if share is not None}
+    if slow:
+        typer.echo(f"  reads over, us: {', '.join(f'{us} {share:.2f} %' for us, share in slow.items())}")
     typer.echo(f"\nfiles:  {output / 'result.json'}")
 
 

@@ -84,6 +84,10 @@ class Latency:
                 found.append(middle_ns)
         return found + [None] * (len(percents) - len(found))
 
+    def percent_above(self, ns: int) -> float | None:
+        """The percentage of requests in bins whose middle is above `ns`; None without requests."""
+        return 100 * sum(count for middle_ns, count in self.bins if middle_ns > ns) / self.count if self.count else None
+
     def to_dict(self, *, percentiles: Sequence[float] = (), bins: bool = False) -> LatencyJson:
         """fio's latency object. As in fio, percentiles and bins exist only if there were requests."""
         frame: LatencyJson = {

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 FIGURES = published(FOLDER / "figures.csv")
 UNITS = {"host_write_mib_s": "MiB/s", "datasheet_mib_s": "MiB/s", "waf": ""}
-"""Units by figure; all others are in microseconds."""
+"""Units by figure; shares of reads are in percent, all others in microseconds."""
+SHARE, RATIO = "reads_over_", "ratio_of_reads_over_"
+"""Percent of the reads above so many microseconds; and the ratio to the same with the most space in use."""
 _GIB = 1 << 30
 Key = tuple[str, str, str]
 """Drive, GiB in use and workload, which identify one run."""
@@ -26,7 +28,7 @@ def run(context: Context) -> StudyResult:
     """Simulates all runs and returns the rows, with the largest deviation first within each kind of figure."""
     measured = _measured(context, list(dict.fromkeys(_key(figure) for figure in FIGURES)))
     fits = _fits()
-    rows = [_row(figure, measured[_key(figure)], fits) for figure in FIGURES]
+    rows = [_row(figure, _value(figure, measured), fits) for figure in FIGURES]
     rows.sort(key=lambda row: (_ORDER.index(row.group), -abs(row.deviation or 0.0)))
     return StudyResult(
         finding=_finding(rows),
@@ -62,7 +64,8 @@ def _measured(context: Context, keys: Sequence[Key]) -> dict[Key, Measured]:
 THROUGHPUT, INITIAL_STATE = "Steady writes, 4 KiB", "State before the writes, write amplification"
 DATA_SHEET = "Data sheets, sequential and uniform writes"
 ZONES, LATENCY = "Zones kept by the host, write amplification", "Latency under load"
-_ORDER = (THROUGHPUT, INITIAL_STATE, DATA_SHEET, ZONES, LATENCY)
+ACT = "Aerospike's ACT, slow reads"
+_ORDER = (THROUGHPUT, INITIAL_STATE, DATA_SHEET, ZONES, ACT, LATENCY)
 
 
 def _fits() -> dict[tuple[str, str], Fitted]:
@@ -88,38 +91,68 @@ def _group(figure: Mapping[str, str]) -> str:
             return ZONES
         case "latency":
             return LATENCY
+        case "act":
+            return ACT
         case "writes":
             return {"waf": INITIAL_STATE, "datasheet_mib_s": DATA_SHEET}.get(figure["figure"], THROUGHPUT)
 
 
-def _row(figure: Mapping[str, str], measured: Measured, fits: Mapping[tuple[str, str], Fitted]) -> Row:
+def _row(figure: Mapping[str, str], simulated: float | None, fits: Mapping[tuple[str, str], Fitted]) -> Row:
     drive, in_use_gib, workload = _key(figure)
     is_fitted = figure["fitted"] == "yes"
     group = _group(figure)
-    rank = "" if group != LATENCY else f", {figure['figure'].removesuffix('_us')}"
     return Row(
-        f"{drive}, {in_use_gib} GiB, {workload}{rank}",
+        f"{drive}, {in_use_gib} GiB, {workload}{_which(figure['figure'])}",
         float(figure["value"]),
-        _value(measured, figure["figure"]),
-        UNITS.get(figure["figure"], "us"),
+        simulated,
+        _unit(figure["figure"]),
         tolerance=float(figure["tolerance"]),
         fitted=fits.get((drive, group)),
         is_left_out=not is_fitted,
         group=group,
-        note="" if is_fitted else "predicted",
+        note=_note(figure["figure"], simulated, is_fitted=is_fitted),
     )
 
 
-def _value(measured: Measured, figure: str) -> float | None:
-    direction, _, rank = figure.removesuffix("_us").partition("_")
-    match figure:
-        case "host_write_mib_s" | "datasheet_mib_s":
-            return measured.host_write_mib_s
-        case "waf":
-            return measured.waf
-        case _:
-            of = measured.read_us if direction == "read" else measured.write_us
-            return None if of is None else of[rank]
+def _note(figure: str, simulated: float | None, *, is_fitted: bool) -> str:
+    if simulated is None and figure.startswith(RATIO):
+        return "no read of the simulation is that slow"
+    return "" if is_fitted else "predicted"
+
+
+def _which(figure: str) -> str:
+    """What the label of a row adds to its workload."""
+    if figure in UNITS:
+        return ""
+    words = figure.removesuffix("_us").replace("_", " ")
+    return f", {words} us" if SHARE in figure else f", {figure.removesuffix('_us')}"
+
+
+def _unit(figure: str) -> str:
+    if figure.startswith(RATIO):
+        return ""
+    return "%" if figure.startswith(SHARE) else UNITS.get(figure, "us")
+
+
+def _value(figure: Mapping[str, str], measured: Mapping[Key, Measured]) -> float | None:
+    """The simulated value of a figure."""
+    key, name = _key(figure), figure["figure"]
+    found = measured[key]
+    if name in ("host_write_mib_s", "datasheet_mib_s"):
+        return found.host_write_mib_s
+    if name == "waf":
+        return found.waf
+    if SHARE in name:
+        us = name.removesuffix("_us").rpartition("_")[2]
+        share = (found.reads_over_us or {}).get(us)
+        if name.startswith(SHARE):
+            return share
+        most = max((other for other in measured if (other[0], other[2]) == (key[0], key[2])), key=lambda of: int(of[1]))
+        of_most = (measured[most].reads_over_us or {}).get(us)
+        return share / of_most if share is not None and of_most else None
+    direction, _, rank = name.removesuffix("_us").partition("_")
+    of = found.read_us if direction == "read" else found.write_us
+    return None if of is None else of[rank]
 
 
 def _finding(rows: Sequence[Row]) -> str:
@@ -176,8 +209,8 @@ def _diagonal(rows: Sequence[Row]) -> "Figure":
     return published_lines(
         name="simulated-against-measured",
         title="Each figure of a real drive, measured and simulated: on the diagonal they agree",
-        caption="MiB/s of steady writes, write amplification of initial states and zones, microseconds of latencies, "
-        "fitted and predicted together.",
+        caption="MiB/s of steady writes, write amplification of initial states and zones, percent of slow reads, "
+        "microseconds of latencies, fitted and predicted together.",
         lines=[Line("agreement", ends)],
         marks=[Marks(group, points) for group, points in at.items() if points],
         x_title="measured",

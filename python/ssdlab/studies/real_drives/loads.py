@@ -16,15 +16,24 @@ WORDS = (
     "zipf X",
     "uniform after a shuffled fill",
     "zipf X after a shuffled fill",
+    "uniform without a fill",
+    "zipf X without a fill",
     "P % of the addresses written once, the rest uniformly",
     "P % of the writes to Q % of the addresses",
     "latency R",
     "zones N x S GiB",
+    "ACT R",
 )
 """The allowed texts. X is a number above 0, P and Q whole percents, R writes per second, N zones open at a time, S GiB
 per zone."""
 
-Kind = Literal["writes", "latency", "zones"]
+Kind = Literal["writes", "latency", "zones", "act"]
+WITHOUT_FILL = "without a fill"
+DRIVE_WRITES_WITHOUT_FILL = 10
+"""Drive writes to an empty drive. Write amplification still rises then, as long as addresses are written for the first
+time. The source does not say how many it wrote; with 10 the mean over its whole run is as published."""
+ACT_WRITES_MIN = 100
+"""Records that ACT writes per second, at least: below, it writes a large block every few seconds."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +64,7 @@ def _sequential(_text: str, _match: re.Match[str]) -> Load:
 
 
 def _uniform(_text: str, match: re.Match[str]) -> Load:
-    return _writes("uniform", "random", is_shuffled=bool(match[1]))
+    return _writes("uniform", "random", fill=match[1])
 
 
 def _zipf(text: str, match: re.Match[str]) -> Load:
@@ -64,7 +73,7 @@ def _zipf(text: str, match: re.Match[str]) -> Load:
         raise InputError(f"workload {text!r}: X should be above 0 and at most 10")
     # fio rejects a theta of exactly 1, where it would divide by 0; the distribution is continuous there.
     distribution = f"zipf:{theta:g}" if theta != 1 else "zipf:1.00000001"
-    return _writes(f"zipf {theta:g}", distribution, is_shuffled=bool(match[2]))
+    return _writes(f"zipf {theta:g}", distribution, fill=match[2])
 
 
 def _written_once(text: str, match: re.Match[str]) -> Load:
@@ -85,15 +94,16 @@ def _percent(text: str, name: str, digits: str, *, high: int = 100) -> int:
 
 
 def _writes(
-    text: str, distribution: str, *, rw: str = "randwrite", drive_writes: int = 6, is_shuffled: bool = False
+    text: str, distribution: str, *, rw: str = "randwrite", drive_writes: int = 6, fill: str | None = None
 ) -> Load:
-    variables = {
-        "DISTRIBUTION": distribution,
-        "RW": rw,
-        "DRIVE_WRITES": str(drive_writes),
-        "FILL_RW": "randwrite" if is_shuffled else "write",
-    }
-    return Load(f"{text}{' after a shuffled fill' if is_shuffled else ''}", "writes", variables)
+    variables = {"DISTRIBUTION": distribution, "RW": rw, "DRIVE_WRITES": str(drive_writes)}
+    # A fill is sequential unless the text says otherwise.
+    if fill is None:
+        return Load(text, "writes", variables | {"FILL_RW": "write"})
+    fill = fill.strip().lower()
+    if fill == WITHOUT_FILL:
+        return Load(f"{text} {fill}", "writes", variables | {"DRIVE_WRITES": str(DRIVE_WRITES_WITHOUT_FILL)})
+    return Load(f"{text} {fill}", "writes", variables | {"FILL_RW": "randwrite"})
 
 
 def _latency(text: str, match: re.Match[str]) -> Load:
@@ -104,6 +114,13 @@ def _latency(text: str, match: re.Match[str]) -> Load:
     return Load(f"latency {rate:g}", "latency", {}, writes_per_second=rate)
 
 
+def _act(text: str, match: re.Match[str]) -> Load:
+    rate = float(match[1])
+    if not ACT_WRITES_MIN <= rate <= 10**7:
+        raise InputError(f"workload {text!r}: R should be at least {ACT_WRITES_MIN} and at most 10^7 records a second")
+    return Load(f"ACT {rate:g}", "act", {}, writes_per_second=rate)
+
+
 def _zones(text: str, match: re.Match[str]) -> Load:
     count, size = int(match[1]), parse_bytes(f"{match[2]}GiB")
     if count < 1 or size < 1:
@@ -112,13 +129,14 @@ def _zones(text: str, match: re.Match[str]) -> Load:
 
 
 _NUMBER = r"(\d+(?:\.\d+)?(?:e\d+)?)"
-_SHUFFLED = r"( after a shuffled fill)?"
+_FILL = rf"( after a shuffled fill| {WITHOUT_FILL})?"
 _FORMS: tuple[tuple[str, Callable[[str, re.Match[str]], Load]], ...] = (
     ("sequential", _sequential),
-    (rf"uniform{_SHUFFLED}", _uniform),
-    (rf"zipf {_NUMBER}{_SHUFFLED}", _zipf),
+    (rf"uniform{_FILL}", _uniform),
+    (rf"zipf {_NUMBER}{_FILL}", _zipf),
     (rf"{_NUMBER} % of the addresses written once, the rest uniformly", _written_once),
     (rf"{_NUMBER} % of the writes to {_NUMBER} % of the addresses", _hot),
     (rf"latency {_NUMBER}", _latency),
+    (rf"ACT {_NUMBER}", _act),
     (r"zones (\d+) x (\d+(?:\.\d+)?) ?GiB", _zones),
 )

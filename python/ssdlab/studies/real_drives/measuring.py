@@ -24,8 +24,14 @@ UNITS_MAX = 2 << 20
 """The maximum number of mapping units of flash in a run at its default scale; it takes seconds."""
 LAST_SHARE = 0.15
 """The figures cover this last share of the writes, as in the source."""
+SLOW_US = (512, 1000, 2000, 4000)
+"""Latencies above which the shares of reads are given, as in ACT's tables."""
 RANKS = {"p50": 50.0, "p99": 99.0, "p99_9": 99.9, "p99_999": 99.999}
 DRIVE_WRITES_BEFORE_LATENCY = 3
+ACT_RECORD_BYTES, ACT_BLOCK_BYTES = 1536, 131072
+ACT_READS_PER_WRITE = 2
+ACT_BLOCKS_PER_BLOCK_OF_RECORDS = 2
+"""ACT defragments blocks that are half empty: each large block of new records costs a second one of moved records."""
 WRITE_BYTES = 4096
 FILL_BYTES = 524288
 """The request size of the fill, unless the space in use is small or the fill is shuffled."""
@@ -35,12 +41,14 @@ _MIB = 1 << 20
 
 
 class MeasuredJson(TypedDict):
-    """The figures of a row of `result.json`; latencies by rank (`p50`, `p99`)."""
+    """The figures of a row of `result.json`: latencies by rank (`p50`, `p99`); percent of the reads by the latency that
+    they exceed."""
 
     host_write_mib_s: float | None
     waf: float | None
     read_us: dict[str, float | None]
     write_us: dict[str, float | None]
+    reads_over_us: dict[str, float | None]
 
 
 @dataclass(frozen=True)
@@ -51,6 +59,8 @@ class Measured:
     waf: float | None
     read_us: Mapping[str, float | None] | None = None
     write_us: Mapping[str, float | None] | None = None
+    reads_over_us: Mapping[str, float | None] | None = None
+    """Percent of the reads."""
 
     def to_dict(self) -> MeasuredJson:
         """The figures for a row of `result.json`."""
@@ -60,6 +70,7 @@ class Measured:
             "waf": self.waf,
             "read_us": dict(self.read_us or nothing),
             "write_us": dict(self.write_us or nothing),
+            "reads_over_us": dict(self.reads_over_us or dict.fromkeys(map(str, SLOW_US))),
         }
 
 
@@ -98,14 +109,36 @@ def _workload(load: Load, in_use_bytes: int, seed: int, scale: Fraction) -> "Wor
             rates = {
                 "WRITES_PER_THREAD": str(max(1, round(0.99 * beside_probe / 6))),
                 "READS": str(max(1, round(0.01 * beside_probe))),
-                "DRIVE_WRITES": str(DRIVE_WRITES_BEFORE_LATENCY),
-                # Latencies do not scale, so a scaled drive needs the same time.
-                "RAMP": f"{round(RAMP_SECONDS * 10**6 / scale)}us",
-                "RUNTIME": f"{round(RUNTIME_SECONDS * 10**6 / scale)}us",
             }
-            return jobs.load(FOLDER / "latency.fio", environment=space | rates)
+            return jobs.load(FOLDER / "latency.fio", environment=space | rates | _times(scale))
+        case "act":
+            space = {"SPACE": str(_whole_blocks(load, in_use_bytes))}
+            return jobs.load(FOLDER / "act.fio", environment=space | _act_rates(load) | _times(scale))
         case "writes":
-            return jobs.load(FOLDER / "steady-writes.fio", environment=space | dict(load.variables))
+            file = "steady-writes.fio" if "FILL_RW" in load.variables else "unfilled-writes.fio"
+            return jobs.load(FOLDER / file, environment=space | dict(load.variables))
+
+
+def _times(scale: Fraction) -> dict[str, str]:
+    """Latencies do not scale, so a scaled drive needs the same time."""
+    return {
+        "DRIVE_WRITES": str(DRIVE_WRITES_BEFORE_LATENCY),
+        "RAMP": f"{round(RAMP_SECONDS * 10**6 / scale)}us",
+        "RUNTIME": f"{round(RUNTIME_SECONDS * 10**6 / scale)}us",
+    }
+
+
+def _whole_blocks(load: Load, in_use_bytes: int) -> int:
+    if in_use_bytes < ACT_BLOCK_BYTES:
+        raise InputError(
+            f"--in-use {format_bytes(in_use_bytes)}: {load.text} writes blocks of {format_bytes(ACT_BLOCK_BYTES)}"
+        )
+    return in_use_bytes // ACT_BLOCK_BYTES * ACT_BLOCK_BYTES
+
+
+def _act_rates(load: Load) -> dict[str, str]:
+    blocks = load.writes_per_second * ACT_RECORD_BYTES / ACT_BLOCK_BYTES * ACT_BLOCKS_PER_BLOCK_OF_RECORDS
+    return {"READS": str(round(ACT_READS_PER_WRITE * load.writes_per_second)), "BLOCKS": str(round(blocks))}
 
 
 def measured(result: "Result", load: Load) -> Measured:
@@ -114,6 +147,8 @@ def measured(result: "Result", load: Load) -> Measured:
         raise RunFailed(f"{load.text}: {result.failure}")
     if load.kind == "latency":
         return _latencies(result)
+    if load.kind == "act":
+        return _shares(result)
     return _last_writes(result)
 
 
@@ -145,6 +180,15 @@ def _latencies(result: "Result") -> Measured:
     write = _ranks(probes["probe-writes"].write.latency)
     rate = sum(job.write.bw_bytes or 0.0 for job in _last_stage(result))
     return Measured(rate / _MIB, result.settled_waf, read, write)
+
+
+def _shares(result: "Result") -> Measured:
+    records = next(job for job in result.jobs if job.name == "records").read.latency
+    if records is None:
+        raise RunFailed("the run had no clock")
+    shares = {str(us): records.percent_above(1000 * us) for us in SLOW_US}
+    rate = sum(job.write.bw_bytes or 0.0 for job in _last_stage(result))
+    return Measured(rate / _MIB, result.settled_waf, reads_over_us=shares)
 
 
 def _last_stage(result: "Result") -> "list[JobResult]":

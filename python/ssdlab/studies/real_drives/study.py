@@ -32,6 +32,6 @@ STUDY = Study(
             "The source says how many are open and that the next is drawn at random, not how their writes take turns.",
         ),
     ),
-    jobs=("steady-writes.fio", "latency.fio"),
+    jobs=("steady-writes.fio", "unfilled-writes.fio", "latency.fio", "act.fio"),
     run=run,
 )
