@@ -114,6 +114,8 @@ def test_the_design_s_example_is_in_the_catalogue_as_it_is_there_with_a_write_bu
             "copy_pages_together": 0,
             "program_us": 700.0,
             "erase_us": 5000.0,
+            "erases_at_once": 1,
+            "erase_by_plane": False,
             "channel_mb_s": 800.0,
             "endurance_cycles": 3000,
             "pages_per_program": 1,

@@ -169,7 +169,10 @@ def test_an_erase_costs_a_page_the_same_at_any_scale() -> None:
     """A regression: a superblock of 3 pages per block took as long to erase as one of 768, so the scaled drive was a
     third as fast."""
     full, small = (resolve(load("generic-tlc-480"), scale=scale).file.nand for scale in (None, Fraction(1, 256)))
-    assert small.erase_us / small.pages_per_block == pytest.approx(full.erase_us / full.pages_per_block)
+    of_a_page = small.erase_us / (small.erases_at_once * small.pages_per_block)
+    assert of_a_page == pytest.approx(full.erase_us / full.pages_per_block)
+    # A read that waits for an erase waits as long.
+    assert (small.erase_us, small.erases_at_once, full.erases_at_once) == (pytest.approx(full.erase_us), 256, 1)
     assert (small.read_us, small.program_us) == (full.read_us, full.program_us)
 
 

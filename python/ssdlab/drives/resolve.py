@@ -160,16 +160,19 @@ class _Smaller:
 def _with_scale(drive: DriveFile, scale: Fraction, where: str) -> tuple[JsonObject, Fraction]:
     """The content of a smaller drive with the same dies and OP, and its exact scale.
 
-    Blocks have fewer pages; if that would be too few, there are also fewer blocks. The erase time is reduced with the
-    pages, so that the erase time per page, and with it throughput, is unchanged. Reserved flash, the SLC cache and the
+    Blocks have fewer pages; if that would be too few, there are also fewer blocks. As many of them as have the pages of one
+    full block are erased at once, so that the erase time per page, and with it throughput, is unchanged, and a request that
+    waits for an erase waits as long. Reserved flash, the SLC cache and the
     pool kept erased by idle garbage collection have the same number of erase units, or the same share of them if there
     are fewer blocks. The map cache has the same share of the map. Times of background work, the write buffer and
     read-ahead are unchanged: buffers hold milliseconds of requests, independent of the drive's size.
     """
     full, of = drive.capacity, _smaller_blocks(drive, scale, f"{where}: --scale {format_scale(scale)}")
+    at_once = max(1, round(1 / of.of_pages))
     smaller: dict[str, float] = {
         "nand.pages_per_block": of.pages_per_block,
-        "nand.erase_us": drive.nand.erase_us * of.pages_per_block / drive.nand.pages_per_block,
+        "nand.erase_us": float(drive.nand.erase_us * at_once * of.of_pages),
+        "nand.erases_at_once": drive.nand.erases_at_once * at_once,
         "nand.blocks_per_plane": of.blocks_per_plane,
     }
     bytes_per_erase_unit = full.units_per_erase_unit * full.mapping_unit_bytes

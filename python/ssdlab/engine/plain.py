@@ -937,6 +937,12 @@ class Nand(TypedDict):
     """From page register to cells; a list: by page of a word line"""
     erase_us: float
     """To erase a block"""
+    erases_at_once: int
+    """One of so many erases takes `erase_us`, the others no time: a drive made smaller with --scale has smaller blocks,
+    of which as many as one full block are erased at once"""
+    erase_by_plane: bool
+    """Whether the planes of a die are erased one after another, each in `erase_us`, spread over the time until the next
+    erase unit is erased, instead of together"""
     channel_mb_s: float
     """Transfer rate of a channel, 10^6 bytes a second"""
     endurance_cycles: int

@@ -138,6 +138,11 @@ fn fused_and_unfused_agree_on_every_completion() {
         drive.nand.suspends_per_operation_max = 3;
         drive
     }));
+    drives.extend([&drives[0], &drives[2]].map(|plain| {
+        let mut drive = plain.clone();
+        drive.nand.erases_at_once = 4;
+        drive
+    }));
     let plain = [&drives[0], &drives[1], &drives[2], &shared_channels].map(|plain| {
         let mut drive = plain.clone();
         drive.write_buffer.power_loss_protection = false;
@@ -148,6 +153,7 @@ fn fused_and_unfused_agree_on_every_completion() {
     drives.extend([&drives[1], &drives[2], &shared_channels].map(|plain| {
         let mut drive = plain.clone();
         drive.nand.copy_pages_together = 6;
+        (drive.nand.erase_by_plane, drive.nand.erases_at_once) = (true, 3);
         (drive.nand.background_us, drive.nand.background_per_second) = (2000.0, 20.0);
         drive.nand.suspend = true;
         (drive.nand.program_suspend_us, drive.nand.suspend_spread_us) = (30.0, 50.0);

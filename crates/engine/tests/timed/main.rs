@@ -3,6 +3,7 @@
 mod by_hand;
 mod caching;
 mod die_choice;
+mod erases;
 mod experiment;
 mod fusing;
 mod gc_throttling;

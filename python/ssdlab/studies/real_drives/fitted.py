@@ -37,6 +37,7 @@ LATENCY: dict[str, tuple[str, ...]] = {
         *_BUFFER,
         *_CLOSED,
         "nand.erase_suspend_us",
+        "nand.erase_by_plane",
         "ftl.gc_throttling",
     ),
     "samsung-pm9a3-960gb": (*_FRONT, "controller.command_slots"),

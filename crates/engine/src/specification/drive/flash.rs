@@ -49,6 +49,16 @@ pub struct Nand {
     /// to erase a block
     #[schemars(example = 5000.0, extend("unit" = "us", "exclusiveMinimum" = 0.0, "acts" = "with a clock"))]
     pub erase_us: f64,
+    /// one of so many erases takes `erase_us`, the others no time: a drive made smaller with --scale has smaller blocks,
+    /// of which as many as one full block are erased at once
+    #[serde(default = "one")]
+    #[schemars(range(min = 1), example = 64, extend("unit" = "erases", "acts" = "with a clock"))]
+    pub erases_at_once: u32,
+    /// whether the planes of a die are erased one after another, each in `erase_us`, spread over the time until the next
+    /// erase unit is erased, instead of together
+    #[serde(default)]
+    #[schemars(example = true, extend("acts" = "with a clock and ftl.erase_unit = \"superblock\""))]
+    pub erase_by_plane: bool,
     /// transfer rate of a channel, 10^6 bytes a second
     #[schemars(example = 800.0, extend("unit" = "MB/s", "exclusiveMinimum" = 0.0, "acts" = "with a clock"))]
     pub channel_mb_s: f64,
@@ -200,6 +210,9 @@ impl Nand {
         }
         check_microseconds("nand.copy_read_us", self.copy_read_us)?;
         check_microseconds("nand.erase_us", self.erase_us)?;
+        if self.erases_at_once == 0 {
+            return Err(SpecificationError::new("nand.erases_at_once", 0, "1 or more"));
+        }
         check_microseconds("nand.program_suspend_us", self.program_suspend_us)?;
         check_microseconds("nand.erase_suspend_us", self.erase_suspend_us)?;
         check_microseconds("nand.suspend_spread_us", self.suspend_spread_us)?;

@@ -86,6 +86,8 @@ impl Drive {
                 copy_pages_together: 0,
                 program_us: 700.0.into(),
                 erase_us: 5000.0,
+                erases_at_once: 1,
+                erase_by_plane: false,
                 channel_mb_s: 800.0,
                 endurance_cycles: 3000,
                 pages_per_program: 1,

@@ -7,6 +7,7 @@
 mod background;
 mod copy_turns;
 mod dies;
+mod erase_turns;
 mod groups;
 mod handing_on;
 pub mod in_memory;
@@ -30,6 +31,7 @@ use crate::units::Ppn;
 use background::Background;
 use copy_turns::CopyTurns;
 use dies::Dies;
+use erase_turns::EraseTurns;
 use groups::{GroupId, Groups};
 use handing_on::HandingOn;
 use in_memory::InMemory;
@@ -96,6 +98,7 @@ pub struct Flash {
     word_lines: Option<Box<WordLines>>,
     dies: Dies,
     dies_count: u32,
+    erase_turns: EraseTurns,
     groups: Groups,
     /// By die: the page last queued to be copied from.
     last_copied_page: Vec<u32>,
@@ -154,6 +157,7 @@ impl Flash {
                 .with_copy_turns(CopyTurns::new(nand))
                 .with_background(Background::new(nand)),
             dies_count: dies,
+            erase_turns: EraseTurns::new(nand),
             groups: Groups::new(group_units),
             last_copied_page: vec![NONE; dies as usize],
             finished: Vec::new(),
@@ -168,7 +172,8 @@ impl Flash {
                 && !nand.cache_read
                 && nand.copy_read_us == 0.0
                 && nand.copy_pages_together <= 1
-                && nand.background_us == 0.0,
+                && nand.background_us == 0.0
+                && !nand.erase_by_plane,
             handing_on: HandingOn::default(),
             programming_units: 0,
             is_begin_heard: false,
@@ -422,13 +427,22 @@ impl Flash {
     fn queue_erase<K: Kind>(&mut self, now: u64, erase_unit: u32, erase: Operation) {
         match &self.layout {
             DieLayout::Superblock { dies } => {
-                (0..dies.get() as usize).for_each(|die| self.dies.queue::<K>(now, die, erase));
+                let dies = dies.get() as usize;
+                if self.erase_turns.takes_time(0) {
+                    (0..self.erase_turns.erase(erase)).for_each(|_| self.queue_on_dies::<K>(now, dies, erase));
+                }
             }
             DieLayout::Block { groups_per_erase_unit, .. } => {
                 let die = self.layout.die_of_group(erase_unit * groups_per_erase_unit.get(), 0);
-                self.dies.queue::<K>(now, die, erase);
+                if self.erase_turns.takes_time(die) {
+                    self.dies.queue::<K>(now, die, erase);
+                }
             }
         }
+    }
+
+    fn queue_on_dies<K: Kind>(&mut self, now: u64, dies: usize, operation: Operation) {
+        (0..dies).for_each(|die| self.dies.queue::<K>(now, die, operation));
     }
 
     #[inline(always)]
@@ -500,6 +514,11 @@ impl Flash {
     }
 
     fn carry_out_as<K: Kind>(&mut self, now: u64, decisions: &[Decision], slot: u32) -> u32 {
+        if K::HAS_EXTRAS
+            && let Some(erase) = self.erase_turns.next_plane()
+        {
+            self.queue_on_dies::<K>(now, self.dies_count as usize, erase);
+        }
         let mut units_of_slot = 0;
         let mut host_page = NONE;
         let mut host_units = 0;
