@@ -184,6 +184,30 @@ def test_the_write_buffer_is_not_scaled_and_a_setting_may_have_a_unit() -> None:
     assert (changed["write_buffer"]["bytes"], changed["controller"]["command_us"]) == (2**20, 8.0)
 
 
+@pytest.mark.parametrize(
+    ("parts", "units", "scaled"),
+    [
+        (1, 30_000, 30_000),
+        (8, 24_576, 24_576),
+        (8, 24_577, 3072),
+        (64, 48, 48),
+        (64, 30_000, 59 * 8),
+        (64, 999_999, 1953 * 8),
+    ],
+)
+def test_a_batch_of_garbage_collection_is_scaled_if_it_exceeds_an_erase_unit(
+    parts: int, units: int, scaled: int
+) -> None:
+    """A regression: batches of 22,000 units on a drive of 1/256 emptied ten erase units at once, and skewed writes were
+    a fifth faster than on the full drive."""
+    drive = load("generic-tlc-480")
+    assert drive.capacity.data_units_per_erase_unit == 8 * 24_576
+    settings = {"ftl.gc_throttling": f'{{ name = "in-batches", units = {units}, catch_up = 0.5 }}'}
+    small = resolve(drive, settings=settings, scale=Fraction(1, parts)).file
+    assert small.ftl.gc_throttling.parameters == {"units": scaled, "catch_up": 0.5}
+    assert (f"{units} units in the full drive" in small.source_of("ftl.gc_throttling").source) == (scaled != units)
+
+
 def test_scale_and_over_provisioning_together() -> None:
     small = resolve(load("generic-tlc-480"), over_provisioning=0.07, scale=Fraction(1, 16))
     assert small.scale == Fraction(1, 16)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from in_process import call
-from ssdlab.drives import load, names
+from ssdlab.drives import load, names, resolve
 from ssdlab.drives.schema import mean_us
 from ssdlab.errors import InputError
 from ssdlab.studies import registry
@@ -107,9 +107,8 @@ def test_zones_are_trimmed_whole_before_they_are_written_anew() -> None:
 
 def test_act_reads_records_and_moves_as_many_blocks_as_it_writes() -> None:
     drive = load("samsung-845dc-pro-400gb")
-    scale = measuring.scale_of(drive)
-    assert scale is not None
-    jobs = measuring.specify(drive, loads.parse("act 6000"), 372 << 30, seed=1, scale=scale).jobs
+    act = loads.parse("act 6000")
+    jobs = measuring.specify(drive, act, 372 << 30, seed=1, scale=measuring.scale_of(drive, act)).jobs
     rates = {job["name"]: job["rate_iops"]["read"] for job in jobs if "rate_iops" in job}
     # 23.5 blocks a second for 1,000 records written and 2,000 read, as in ACT's documentation.
     assert rates == {"records": 12000, "block-reads": 141, "block-writes": 141}
@@ -119,7 +118,8 @@ def test_act_reads_records_and_moves_as_many_blocks_as_it_writes() -> None:
 
 def test_more_spare_area_leaves_fewer_slow_reads_beside_act() -> None:
     drive = load("samsung-845dc-pro-400gb")
-    act, scale = loads.parse("ACT 6000"), measuring.scale_of(drive)
+    act = loads.parse("ACT 6000")
+    scale = measuring.scale_of(drive, act)
     measured = {}
     for gib in (372, 294):
         specification = measuring.specify(drive, act, gib << 30, seed=1, scale=scale)
@@ -136,6 +136,14 @@ def test_more_spare_area_leaves_fewer_slow_reads_beside_act() -> None:
     nothing = dict.fromkeys(measured, measuring.Measured(None, None, reads_over_us={"4000": 0.0}))
     ratio = next(figure for figure in figures if figure["figure"] == "ratio_of_reads_over_4000_us")
     assert comparison._value(ratio, nothing) is None
+
+
+@pytest.mark.parametrize("name", list(fitted.LATENCY))
+def test_latencies_are_measured_with_the_batches_of_the_full_drive(name: str) -> None:
+    drive, load_asked = load(name), loads.parse("latency 20000")
+    small = resolve(drive, scale=measuring.scale_of(drive, load_asked)).file
+    assert small.ftl.gc_throttling == drive.ftl.gc_throttling
+    assert small.capacity.flash_units <= max(measuring.UNITS_MAX * 2, drive.capacity.flash_units // 16)
 
 
 def test_in_use_beyond_the_drive_and_half_a_request_are_refused() -> None:

@@ -165,7 +165,8 @@ def _with_scale(drive: DriveFile, scale: Fraction, where: str) -> tuple[JsonObje
     waits for an erase waits as long. Reserved flash, the SLC cache and the
     pool kept erased by idle garbage collection have the same number of erase units, or the same share of them if there
     are fewer blocks. The map cache has the same share of the map. Times of background work, the write buffer and
-    read-ahead are unchanged: buffers hold milliseconds of requests, independent of the drive's size.
+    read-ahead are unchanged: buffers hold milliseconds of requests, independent of the drive's size. So is a batch of
+    garbage collection, unless it is larger than an erase unit of the smaller drive.
     """
     full, of = drive.capacity, _smaller_blocks(drive, scale, f"{where}: --scale {format_scale(scale)}")
     at_once = max(1, round(1 / of.of_pages))
@@ -194,6 +195,7 @@ def _with_scale(drive: DriveFile, scale: Fraction, where: str) -> tuple[JsonObje
         key: erase_units(_value(drive, key), full.slc_bytes_per_erase_unit) * slc_bytes for key in _IN_SLC_ERASE_UNITS
     }
     content = _with_smaller(content, drive, slc, scale)
+    content = _with_batch(content, drive, scale, of.of_pages)
     if drive.zones.zone_bytes:
         return _with_zones(content, drive, scale, of.of_blocks), of.scale
     user_units = described(content).capacity.physical_units * full.user_units // full.physical_units
@@ -201,6 +203,28 @@ def _with_scale(drive: DriveFile, scale: Fraction, where: str) -> tuple[JsonObje
     content = changed(content, {"ftl.user_bytes": user_bytes}, {"ftl.user_bytes": drive.source_of("ftl.user_bytes")})
     content = namespaces.scaled(content, drive.ftl.user_bytes, drive.ftl.mapping_unit_bytes)
     return content, of.scale
+
+
+def _with_batch(content: JsonObject, drive: DriveFile, scale: Fraction, of_pages: Fraction) -> JsonObject:
+    """The content with a batch of garbage collection that is the same share of an erase unit as in the full drive, if
+    it would otherwise be larger than an erase unit.
+
+    Such a batch empties several victims at once, and with skewed writes the write amplification differs from that of
+    the full drive. It is rounded to whole programs, of which the batch of a full drive has many. Smaller batches are
+    unchanged: they are a program or a burst of milliseconds.
+    """
+    policy = drive.ftl.gc_throttling
+    units = policy.parameters.get("units")
+    if units is None or units <= described(content).capacity.data_units_per_erase_unit:
+        return content
+    blocks = drive.nand.planes_per_die if drive.ftl.erase_unit == "superblock" else 1
+    units_per_page = drive.nand.page_bytes // drive.ftl.mapping_unit_bytes
+    units_per_program = blocks * drive.nand.pages_per_program * units_per_page
+    smaller = max(1, round(units * of_pages / units_per_program)) * units_per_program
+    said = f"{units} units in the full drive, made smaller: --scale {format_scale(scale)}"
+    choice = {"name": policy.name, **policy.parameters, "units": smaller}
+    source = {"ftl.gc_throttling": Source(kind="assumed", source=said)}
+    return changed(content, {"ftl.gc_throttling": choice}, source)
 
 
 def _with_zones(content: JsonObject, drive: DriveFile, scale: Fraction, of_blocks: Fraction) -> JsonObject:

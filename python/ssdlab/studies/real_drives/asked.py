@@ -29,7 +29,7 @@ def run(
     load_asked, drive = loads.parse(workload), load(drive_name)
     in_use_bytes = parse_bytes_with_unit(in_use) if in_use else drive.ftl.user_bytes
     specification = measuring.specify(
-        drive, load_asked, in_use_bytes, seed=seed, scale=scale or measuring.scale_of(drive)
+        drive, load_asked, in_use_bytes, seed=seed, scale=scale or measuring.scale_of(drive, load_asked)
     )
     check_writable(output)
     found = measuring.measured(simulated.run(specification), load_asked)

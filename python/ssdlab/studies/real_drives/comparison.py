@@ -50,10 +50,10 @@ def _key(figure: Mapping[str, str]) -> Key:
 def _measured(context: Context, keys: Sequence[Key]) -> dict[Key, Measured]:
     specifications = {}
     for name, in_use_gib, workload in keys:
-        drive = load(name)
-        scale = None if context.full else measuring.scale_of(drive)
+        drive, asked = load(name), loads.parse(workload)
+        scale = None if context.full else measuring.scale_of(drive, asked)
         specifications[f"{name}, {in_use_gib} GiB in use, {workload}"] = measuring.specify(
-            drive, loads.parse(workload), int(in_use_gib) * _GIB, seed=context.seed, scale=scale
+            drive, asked, int(in_use_gib) * _GIB, seed=context.seed, scale=scale
         )
     results = context.simulate(specifications)
     return {

@@ -74,15 +74,22 @@ class Measured:
         }
 
 
-def scale_of(drive: "DriveFile") -> Fraction | None:
+def scale_of(drive: "DriveFile", load: Load) -> Fraction | None:
     """The default scale: the largest power of 1/2 with at most `UNITS_MAX` mapping units, as far as blocks can shrink.
 
-    None for the full drive.
+    Latencies need an erase unit that holds a batch of garbage collection, because a smaller drive would have smaller
+    batches. None for the full drive.
     """
     units, parts = drive.capacity.flash_units, 1
-    while units > UNITS_MAX * parts and drive.nand.pages_per_block // (2 * parts) >= drive.nand.pages_per_program:
+    while units > UNITS_MAX * parts and _can_be_smaller(drive, load, 2 * parts):
         parts *= 2
     return Fraction(1, parts) if parts > 1 else None
+
+
+def _can_be_smaller(drive: "DriveFile", load: Load, parts: int) -> bool:
+    batch_units = drive.ftl.gc_throttling.parameters.get("units", 1) if load.kind in ("latency", "act") else 1
+    holds_batch = drive.capacity.data_units_per_erase_unit // parts >= batch_units
+    return holds_batch and drive.nand.pages_per_block // parts >= drive.nand.pages_per_program
 
 
 def specify(drive: "DriveFile", load: Load, in_use_bytes: int, *, seed: int, scale: Fraction | None) -> "Specification":

@@ -62,7 +62,7 @@ def _ordinary_label(figure: Mapping[str, str]) -> str:
 def _ordinary(context: Context, figure: Mapping[str, str]) -> "Specification":
     file = load(ORDINARY_DRIVE)
     asked = loads.parse(f"zones {figure['open_zones']} x {ZONE_GIB} GiB")
-    scale = None if context.full else measuring.scale_of(file)
+    scale = None if context.full else measuring.scale_of(file, asked)
     return measuring.specify(file, asked, IN_USE_GIB * GIB, seed=context.seed, scale=scale)
 
 
