@@ -160,13 +160,13 @@ class _Smaller:
 def _with_scale(drive: DriveFile, scale: Fraction, where: str) -> tuple[JsonObject, Fraction]:
     """The content of a smaller drive with the same dies and OP, and its exact scale.
 
-    Blocks have fewer pages; if that would be too few, there are also fewer blocks. As many of them as have the pages of one
-    full block are erased at once, so that the erase time per page, and with it throughput, is unchanged, and a request that
-    waits for an erase waits as long. Reserved flash, the SLC cache and the
-    pool kept erased by idle garbage collection have the same number of erase units, or the same share of them if there
-    are fewer blocks. The map cache has the same share of the map. Times of background work, the write buffer and
-    read-ahead are unchanged: buffers hold milliseconds of requests, independent of the drive's size. So is a batch of
-    garbage collection, unless it is larger than an erase unit of the smaller drive.
+    Blocks have fewer pages; if that would be too few, there are also fewer blocks. As many of them as have the pages of
+    one full block are erased at once, so that the erase time per page, and with it throughput, is unchanged, and a
+    request that waits for an erase waits as long. Reserved flash, the SLC cache and the pool kept erased by idle
+    garbage collection have the same number of erase units, or the same share of them if there are fewer blocks. The map
+    cache has the same share of the map. Times of background work, the write buffer and read-ahead are unchanged:
+    buffers hold milliseconds of requests, independent of the drive's size. So is a batch of garbage collection, unless
+    it is larger than an erase unit of the smaller drive.
     """
     full, of = drive.capacity, _smaller_blocks(drive, scale, f"{where}: --scale {format_scale(scale)}")
     at_once = max(1, round(1 / of.of_pages))

@@ -6,6 +6,13 @@ _HELD = ("nand.suspend_spread_us", "nand.copy_pages_together")
 _BACKGROUND = ("nand.background_us", "nand.background_per_second")
 _BUFFER = ("write_buffer.bytes", "write_buffer.resume_bytes")
 _CLOSED = ("write_buffer.close_bytes", "write_buffer.closed_per_second", "write_buffer.free_at_program")
+_THROTTLE = (
+    "ftl.gc_throttling",
+    "write_buffer.bytes",
+    "write_buffer.gc_admission_share",
+    "background.idle_after_ms",
+    "background.erased_pool_bytes",
+)
 
 THROUGHPUT: dict[str, tuple[str, ...]] = {
     "micron-7450-pro-960gb": (*_FLASH, "ftl.placement"),
@@ -20,7 +27,7 @@ THROUGHPUT: dict[str, tuple[str, ...]] = {
 """The keys fitted to the throughputs marked in `figures.csv`, by drive of the catalogue."""
 
 LATENCY: dict[str, tuple[str, ...]] = {
-    "micron-7450-max-800gb": (*_FRONT, *_HELD, *_BACKGROUND),
+    "micron-7450-max-800gb": (*_FRONT, *_HELD, *_BACKGROUND, *_THROTTLE),
     "skhynix-pe8110-960gb": (*_FRONT, *_HELD, *_BACKGROUND, "controller.command_slots", "nand.copy_read_us"),
     "solidigm-p5520-1920gb": (
         *_FRONT,
