@@ -53,6 +53,7 @@ FEATURES: dict[str, Changes] = {
         "nand.background_per_second": 20.0,
         "ftl.gc_throttling": {"name": "in-batches", "units": 24},
     },
+    "erases-by-plane": {"nand.erase_by_plane": True, "nand.erases_at_once": 3, "nand.suspend": True},
     "throttle": {
         "write_buffer.gc_admission_share": 0.8,
         "ftl.gc_throttling": {"name": "in-batches", "units": 240},
