@@ -44,6 +44,10 @@ def _run(bench: Bench) -> None:
     counts = _counts(dies_asked, region.size_bytes // 2 // group)
     done = bench.run(*(region.reads(count * group, _READS, aligned_bytes=group) for count in counts))
     spans = [(count, median(each.latency_us).value) for count, each in zip(counts, done, strict=True)]
+    known = bench.facts["reads"].get("dies"), bench.facts["reads"].get("channels")
+    if known[0] is not None and known[1] is not None:
+        _by_pairs(bench, spans, group, read, max(transfer, 0.0), max(link, 0.0))
+        return
     found = _best(spans, group, about, bench, read, max(transfer, 0.0), max(link, 0.0))
     best, error, second = found[0][0], found[0][1], next((e for s, e in found if s.dies != found[0][0].dies), 1.0)
     likely = [each for each, its_error in found if its_error <= max(1.5 * error, 0.01)]
@@ -71,6 +75,22 @@ def _run(bench: Bench) -> None:
         bench.infer("nand.read_us", Estimate(best.read_us, 0.97 * min(read_times), 1.03 * max(read_times)))
         bench.outcome.facts["transfer_us_per_byte"] = best.transfer_us_per_byte
     bench.outcome.facts |= {"spans": spans, "group_bytes": group, "error": error, "second_error": second}
+
+
+def _by_pairs(
+    bench: Bench, spans: "Sequence[tuple[int, float]]", group: int, read: float, transfer: float, link: float
+) -> None:
+    """Records the dies and channels that pairs of reads told; reads of growing size only show them."""
+    page, planes = bench.value("nand.page_bytes"), bench.value("nand.planes_per_die")
+    dies, channels, likely = (bench.facts["reads"][name] for name in ("dies", "channels", "dies_likely"))
+    bench.infer("parallel_units", _among(dies, likely), whole=True)
+    bench.infer("nand.channels", exactly(channels), whole=True)
+    bench.infer("nand.dies_per_channel", exactly(dies // channels), whole=True)
+    assert page is not None and planes is not None
+    best = Striping(channels, dies, int(planes), int(page), read, transfer, link)
+    bench.show(_spans_picture(spans, best, group))
+    errors = [abs(best.latency_us(count * group) / measured - 1) for count, measured in spans]
+    bench.outcome.facts |= {"spans": spans, "group_bytes": group, "error": sum(errors) / len(errors)}
 
 
 def _reads(depth: int) -> int:

@@ -1,18 +1,29 @@
-"""Single reads of many sizes and places: infers the mapping unit, the page, the planes, and read and transfer times.
+"""Single reads of many sizes and places, and two at once: infers the mapping unit, the page, the planes, parity, dies,
+channels, and read and transfer times.
 
 A read of part of a mapping unit takes as long as a read of the whole unit, apart from the link. Two neighbouring units
 take one read and two transfers if they are in one page, two consecutive reads if they are in two pages of one die, and
-one read time if they are on two dies.
+one read time if they are on two dies. Two reads at once wait for each other if they lie on the same die, and their
+transfers if they lie on the same channel. `layout.py` has the model and its fit.
 """
 
-import math
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ssdlab.identification.bench import Bench, Experiment
+from ssdlab.identification.box import Completed
 from ssdlab.identification.estimate import Estimate, beginning, derived, exactly
 from ssdlab.identification.evidence import Picture
+from ssdlab.identification.experiments.layout import (
+    PIECE_BYTES,
+    TRANSFERS,
+    Arrangement,
+    Layout,
+    arrangement,
+    channels,
+    kinds,
+)
 from ssdlab.identification.experiments.regions import Region, read_region
 from ssdlab.report.lines import Line, Marks
 
@@ -20,11 +31,17 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from ssdlab.identification.box import Floats, Ints
+
 NAME = "reads"
 _SIZES = (512, 1024, 2048, 4096, 8192, 16384, 32768, 65536)
 _READS = 400
 _PAIRS = 24_000
 _PAIR_BYTES = 4 << 20
+_AT_ONCE = 8000
+_AT_ONCE_BYTES = 32 << 20
+# Shares above which an arrangement explains too little.
+_WRONG_NEIGHBOURS_MAX, _WRONG_PAIRS_MAX = 0.05, 0.02
 # Faster than any link. At this speed a transfer takes less time than the noise.
 _LINK_MB_S_MAX = 16_000
 
@@ -45,26 +62,125 @@ def _run(bench: Bench) -> None:
     sizes = [size for size in _SIZES if size >= bench.box.sector_bytes]
     done = bench.run(*(region.reads(size, _READS) for size in sizes))
     ladder = _Ladder({size: beginning(each.latency_us) for size, each in zip(sizes, done, strict=True)})
-    unit = _mapping_unit(ladder)
+    link = ladder.slope(sizes[0], PIECE_BYTES) if sizes[0] < PIECE_BYTES else Estimate(0.0, 0.0, 0.0)
+    by_place, pairs, places = _neighbours(bench, region)
+    taken = kinds(by_place, ladder.latency[PIECE_BYTES].value, PIECE_BYTES * link.value)
+    at_once = _AtOnce.read(bench, region, sizes[0])
+    found = at_once.arrangement(taken, ladder)
+    if found.wrong_neighbours > _WRONG_NEIGHBOURS_MAX or found.wrong_pairs > _WRONG_PAIRS_MAX:
+        unit, transfer = _mapping_unit(ladder), Estimate(0.0, 0.0, 0.0)
+        _cannot_tell_pages(bench, found)
+        bench.show(_pairs_picture(by_place, None))
+    else:
+        unit = found.layout.unit_bytes
+        transfer = _arranged(bench, found, at_once, ladder, link, pairs.latency_us[taken[places] == TRANSFERS])
+        bench.show(_pairs_picture(by_place, found.layout))
     bench.infer("ftl.mapping_unit_bytes", exactly(unit), whole=True)
-    link = ladder.slope(sizes[0], unit) if sizes[0] < unit else Estimate(0.0, 0.0, 0.0)
+    if sizes[0] < unit:
+        link = ladder.slope(sizes[0], unit)
     _link(bench, link)
     bench.show(_sizes_picture(ladder, unit))
-    page, planes, transfer = _pages(bench, region, unit, ladder, link)
-    single = ladder.latency[unit]
-    read = derived(lambda whole, us_a_byte, of_link: whole - unit * (us_a_byte + of_link), single, transfer, link)
+    read = derived(
+        lambda whole, us_a_byte, of_link: whole - unit * (us_a_byte + of_link), ladder.latency[unit], transfer, link
+    )
     bench.infer("nand.read_us", read.clipped())
     if transfer.value > 0 and transfer.low > 0:
         bench.infer("nand.channel_mb_s", Estimate(1 / transfer.value, 1 / transfer.high, 1 / transfer.low))
     else:
-        bench.cannot_tell("nand.channel_mb_s", "transfers within a page are lost in the noise of a read")
+        bench.cannot_tell("nand.channel_mb_s", "transfers on a channel are lost in the noise of a read")
     bench.outcome.facts |= {
         "read_region": [region.offset_bytes, region.size_bytes],
         "transfer_us_per_byte": [transfer.value, transfer.low, transfer.high],
         "link_us_per_byte": [link.value, link.low, link.high],
-        "page_bytes": page,
-        "planes": planes,
+        "wrong_neighbours": found.wrong_neighbours,
+        "wrong_pairs": found.wrong_pairs,
     }
+
+
+def _neighbours(bench: Bench, region: Region) -> tuple["Floats", Completed, "Ints"]:
+    """The median latency of a read of each piece and the next one, all these reads, and their places."""
+    import numpy as np
+
+    few = Region(region.offset_bytes, min(_PAIR_BYTES, region.size_bytes))
+    pairs = bench.one(few.reads(2 * PIECE_BYTES, _PAIRS, aligned_bytes=PIECE_BYTES))
+    places = ((pairs.offset_bytes - region.offset_bytes) // PIECE_BYTES).astype(np.int64)
+    by_place = [np.median(pairs.latency_us[places == each]) for each in range(int(places.max()) + 1)]
+    return np.array(by_place), pairs, places
+
+
+@dataclass(frozen=True)
+class _AtOnce:
+    """Pairs of single reads that are submitted together."""
+
+    first: "Ints"
+    second: "Ints"
+    """The pieces that a pair reads."""
+    latency_us: "Floats"
+    """The latencies of both reads of each pair."""
+    size_bytes: int
+
+    @classmethod
+    def read(cls, bench: Bench, region: Region, size_bytes: int) -> "_AtOnce":
+        """Reads of the smallest size, so that the link hides nothing."""
+        import numpy as np
+
+        few = Region(region.offset_bytes, min(_AT_ONCE_BYTES, region.size_bytes))
+        done = bench.one(few.pairs(size_bytes, _AT_ONCE, aligned_bytes=PIECE_BYTES))
+        whole = len(done.latency_us) // 2 * 2
+        places = ((done.offset_bytes[:whole] - region.offset_bytes) // PIECE_BYTES).astype(np.int64).reshape(-1, 2)
+        return cls(places[:, 0], places[:, 1], done.latency_us[:whole].reshape(-1, 2), size_bytes)
+
+    def waited(self, single_us: float) -> "NDArray[np.bool_]":
+        """The pairs of which one read waited for the other one's read of the flash."""
+        waited: NDArray[np.bool_] = self.latency_us.max(axis=1) > 1.5 * single_us
+        return waited
+
+    def arrangement(self, taken: "Ints", ladder: _Ladder) -> Arrangement:
+        waited = self.waited(ladder.latency[self.size_bytes].value)
+        return arrangement(taken, self.first, self.second, waited)
+
+
+def _cannot_tell_pages(bench: Bench, found: Arrangement) -> None:
+    reason = (
+        f"no arrangement of pages explains reads of two pieces of 4 KiB (nearest: {100 * found.wrong_neighbours:.0f} % "
+        f"of neighbours and {100 * found.wrong_pairs:.0f} % of distant pairs otherwise)"
+    )
+    for key in ("nand.page_bytes", "nand.planes_per_die", "parity.units_per_stripe"):
+        bench.cannot_tell(key, reason)
+
+
+def _arranged(
+    bench: Bench, found: Arrangement, at_once: _AtOnce, ladder: _Ladder, link: Estimate, within_page_us: "Floats"
+) -> Estimate:
+    """Records pages, planes and parity. Returns the microseconds per byte on a channel, 0 if they are not known."""
+    import numpy as np
+
+    layout = found.layout
+    bench.infer("nand.page_bytes", exactly(layout.page_bytes), whole=True)
+    bench.infer("nand.planes_per_die", exactly(layout.planes), whole=True)
+    if layout.units_per_stripe:
+        bench.infer("parity.units_per_stripe", exactly(layout.units_per_stripe), whole=True)
+    else:
+        bench.cannot_tell("parity.units_per_stripe", "pages follow each other evenly: no parity, or less than 1 in 500")
+    single = ladder.latency[at_once.size_bytes]
+    apart = ~at_once.waited(single.value)
+    distance = np.abs(layout.groups(at_once.first) - layout.groups(at_once.second))[apart]
+    latency = at_once.latency_us[apart]
+    count, same = channels(distance, latency.max(axis=1), single.value, found.dies)
+    bench.outcome.facts |= {"dies": found.dies, "dies_likely": list(found.dies_likely), "channels": count}
+    if layout.page_units > 1 and len(within_page_us):
+        one = ladder.latency[PIECE_BYTES]
+        if layout.unit_pieces > 1:
+            one = derived(lambda small, us: small + PIECE_BYTES * us, one, link)
+            return derived(lambda two, alone: (two - alone) / layout.unit_bytes, beginning(within_page_us), one)
+        return derived(
+            lambda two, alone, us: (two - alone) / layout.unit_bytes - us, beginning(within_page_us), one, link
+        )
+    if np.any(same) and not np.all(same):
+        # The second transfer of two on a channel waits for the first.
+        later, alone = beginning(latency[same].max(axis=1)), beginning(latency[~same].ravel())
+        return derived(lambda two, one: (two - one) / layout.unit_bytes, later, alone)
+    return Estimate(0.0, 0.0, 0.0)
 
 
 def _mapping_unit(ladder: _Ladder) -> int:
@@ -89,147 +205,6 @@ def _link(bench: Bench, us_a_byte: Estimate) -> None:
     bench.infer("host_link.mb_s", Estimate(1 / us_a_byte.value, 1 / us_a_byte.high, 1 / us_a_byte.low))
 
 
-def _pages(
-    bench: Bench, region: Region, unit: int, ladder: _Ladder, link: Estimate
-) -> tuple[int | None, int | None, Estimate]:
-    """The page in bytes, the planes that are read in turn, and the microseconds per byte on the channel.
-
-    Page and planes are None if they cannot be determined.
-    """
-    import numpy as np
-
-    few = Region(region.offset_bytes, _PAIR_BYTES)
-    pairs = bench.one(few.reads(2 * unit, _PAIRS, aligned_bytes=unit))
-    places = ((pairs.offset_bytes - region.offset_bytes) // unit).astype(np.int64)
-    count = int(places.max()) + 1
-    by_place = np.array([np.median(pairs.latency_us[places == each]) for each in range(count)])
-    single = ladder.latency[unit]
-    twice = by_place > single.value + 0.5 * (single.value - unit * link.value)
-    gaps, parity = _without_parity(np.diff(np.flatnonzero(twice)))
-    page, planes = _geometry(gaps, unit, ladder)
-    once = by_place[~twice]
-    if not len(once):
-        # Each unit is a separate page, and all of them are on one die.
-        bench.infer("nand.page_bytes", exactly(unit), whole=True)
-        return unit, planes, Estimate(0.0, 0.0, 0.0)
-    level = _level(once)
-    if page is None:
-        # One plane: a page ends where a pair lies on two dies, whose channels work at the same time.
-        gaps, parity = _without_parity(np.diff(np.flatnonzero(by_place < level)))
-        page, planes = _one_plane(gaps, unit)
-    bench.show(_pairs_picture(by_place, unit, page, planes))
-    if page is not None and page == unit:
-        # No pair lies within a page.
-        bench.infer("nand.page_bytes", exactly(page), whole=True)
-        bench.infer("nand.planes_per_die", exactly(planes or 1), whole=True)
-        return page, planes, Estimate(0.0, 0.0, 0.0)
-    kept = np.flatnonzero(~twice & (by_place >= level))
-    within_page = beginning(pairs.latency_us[np.isin(places, kept)])
-    transfer = derived(lambda two, one, of_link: (two - one) / unit - of_link, within_page, single, link)
-    if page is not None and planes is not None:
-        bench.infer("nand.page_bytes", exactly(page), whole=True)
-        bench.infer("nand.planes_per_die", exactly(planes), whole=True)
-        _parity(bench, parity)
-    return page, planes, transfer
-
-
-def _without_parity(gaps: "NDArray[np.int64]") -> tuple["NDArray[np.int64]", Estimate | None]:
-    """The distances with the hidden units of parity added, and the number of units per unit of parity, or None.
-
-    Pages hold an even number of units, so a unit of parity is missing from each odd distance.
-    """
-    import numpy as np
-
-    if len(gaps) < 4:
-        return gaps, None
-    whole = gaps + (gaps % 2) * (gaps > 1)
-    if not _are_pages(whole):
-        return gaps, None
-    missing = int((whole - gaps).sum())
-    values, counts = np.unique(gaps, return_counts=True)
-    if missing < 2 or (len(values) > 1 and counts.max() / counts.sum() > 0.9 and values[counts.argmax()] % 2):
-        return gaps, None
-    total = float(whole.sum())
-    return whole, Estimate(total / missing, total / (missing + 1), total / max(1, missing - 1))
-
-
-def _are_pages(gaps: "NDArray[np.int64]") -> bool:
-    """Whether nearly all distances are powers of two."""
-    import numpy as np
-
-    return bool(np.mean(gaps & (gaps - 1) == 0) > 0.9)
-
-
-def _parity(bench: Bench, found: Estimate | None) -> None:
-    if found is None:
-        bench.cannot_tell("parity.units_per_stripe", "pages follow each other evenly: no parity, or less than 1 in 500")
-        return
-    power = 2 ** round(math.log2(found.value))
-    value = power if found.low <= power <= found.high else found.value
-    bench.infer("parity.units_per_stripe", Estimate(value, found.low, found.high), whole=True)
-
-
-def _level(once: "NDArray[np.float64]") -> float:
-    """The latency in microseconds that separates pairs on two dies from pairs in one page. If there is only one kind,
-    the lowest latency."""
-    import numpy as np
-
-    rising = np.sort(once)
-    kept = rising[int(0.02 * len(rising)) : int(0.98 * len(rising))]
-    if len(kept) < 2:
-        return float(rising[0])
-    at = int(np.argmax(np.diff(kept)))
-    low, high = kept[: at + 1], kept[at + 1 :]
-    noise = max(float(np.std(low)), float(np.std(high)), 0.02)
-    if float(np.mean(high) - np.mean(low)) > 4 * noise and min(len(low), len(high)) >= 0.03 * len(kept):
-        return float(low[-1] + high[0]) / 2
-    return float(rising[0])
-
-
-def _geometry(gaps: "NDArray[np.int64]", unit: int, ladder: _Ladder) -> tuple[int | None, int | None]:
-    """Page and planes, from the distances between pairs that need two reads of one die, or (None, None).
-
-    Within a die these pairs are one page apart. From the last of a die to the first of the next they are two pages
-    apart, because the first page of the next die follows on another die.
-    """
-    import numpy as np
-
-    if len(gaps) < 4:
-        return None, None
-    if not _are_pages(gaps):
-        return None, None
-    values, counts = np.unique(gaps, return_counts=True)
-    usual = values[counts >= 0.04 * counts.sum()]
-    if len(usual) == 1:
-        return _two_planes_or_one_die(int(usual[0]) * unit, unit, ladder)
-    small, large = int(usual[0]), int(usual[-1])
-    if large != 2 * small:
-        return None, None
-    planes = round(counts[values == small][0] / counts[values == large][0]) + 2
-    return small * unit, planes
-
-
-def _two_planes_or_one_die(period: int, unit: int, ladder: _Ladder) -> tuple[int, int]:
-    """Page and planes from a single distance. With two planes a read of a whole period takes two page reads; on a
-    single die each period is a page."""
-    half = period // 2
-    if half < unit or period not in ladder.latency or half not in ladder.latency:
-        return max(unit, period if half < unit else half), 1 if half < unit else 2
-    one = ladder.latency[unit].value
-    return (half, 2) if ladder.latency[period].value - ladder.latency[half].value > 0.5 * one else (period, 1)
-
-
-def _one_plane(gaps: "NDArray[np.int64]", unit: int) -> tuple[int | None, int | None]:
-    import numpy as np
-
-    if len(gaps) < 4:
-        return None, None
-    values, counts = np.unique(gaps, return_counts=True)
-    best = int(np.argmax(counts))
-    usual = int(values[best])
-    return (usual * unit, 1) if counts[best] >= 0.8 * counts.sum() and usual > 1 else (None, None)
-
-
 def _sizes_picture(ladder: _Ladder, unit: int) -> Picture:
     points = [(size / 1024, each.value) for size, each in ladder.latency.items()]
     return Picture(
@@ -244,18 +219,18 @@ def _sizes_picture(ladder: _Ladder, unit: int) -> Picture:
     )
 
 
-def _pairs_picture(by_place: "NDArray[np.float64]", unit: int, page: int | None, planes: int | None) -> Picture:
+def _pairs_picture(by_place: "Floats", layout: Layout | None) -> Picture:
     shown = 64
-    finding = "Where two neighbouring units are read, no step shows: one plane, or pages of one unit"
-    if page is not None:
-        finding = f"Every {page // 1024} KiB a page ends; {planes} of them lie on a die"
+    finding = "Where two neighbouring pieces are read, no regular pages show"
+    if layout is not None:
+        finding = f"Every {layout.page_bytes // 1024} KiB a page ends; {layout.planes} of them lie on a die"
     return Picture(
         "read-pairs",
         finding,
-        "Median latency of reads of two mapping units by their place: two pages of a die are read one after the other.",
+        "Median latency of reads of two pieces of 4 KiB by place: two pages of a die are read one after the other.",
         "KiB from the start of the region",
         "microseconds",
-        [Line("measured", [(at * unit / 1024, float(each)) for at, each in enumerate(by_place[:shown])])],
+        [Line("measured", [(at * PIECE_BYTES / 1024, float(each)) for at, each in enumerate(by_place[:shown])])],
     )
 
 

@@ -23,10 +23,19 @@ class Region:
             f"offset={self.offset_bytes}", f"size={self.size_bytes}", f"io_size={count * size_bytes}",
         )  # fmt: skip
 
+    def pairs(self, size_bytes: int, count: int, *, aligned_bytes: int) -> str:
+        """A job of `count` pairs of random reads within the region. The reads of a pair are submitted together, the
+        next pair when both have completed."""
+        return section(
+            "pairs", "randread", size_bytes, 2, f"blockalign={aligned_bytes}", "norandommap",
+            "iodepth_batch_submit=2", "iodepth_batch_complete_min=2",
+            f"offset={self.offset_bytes}", f"size={self.size_bytes}", f"io_size={2 * count * size_bytes}",
+        )  # fmt: skip
+
 
 def read_region(written_bytes: int) -> Region:
-    """A region near the end of the sequentially written data, past any cache, but not at the very end, which can still
-    be in memory."""
+    """A region in the middle of the sequentially written data: past an SLC cache that has filled, and before the end,
+    where garbage collection and an SLC cache that is emptied into the rest mix other data between."""
     size = min(_READ_BYTES, written_bytes // 8) // _ALIGNED_BYTES * _ALIGNED_BYTES
-    offset = (written_bytes * 15 // 16 - size) // _ALIGNED_BYTES * _ALIGNED_BYTES
+    offset = written_bytes // 2 // _ALIGNED_BYTES * _ALIGNED_BYTES
     return Region(max(0, offset), size)
