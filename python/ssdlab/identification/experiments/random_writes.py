@@ -3,18 +3,32 @@ in.
 
 The first half of the steps is uniform. In the second half nine of ten writes go to a tenth of the drive; its cost shows
 how well the drive separates frequently written data and selects victims.
+
+Each step begins with an empty write buffer, and garbage collection slows the flash: the data accepted until writes wait
+tells the buffer of drives whose link is too slow to fill it in a burst of sequential writes.
 """
 
+from typing import TYPE_CHECKING
+
 from ssdlab.identification.bench import Bench, Experiment
-from ssdlab.identification.box import section
+from ssdlab.identification.box import Completed, section
+from ssdlab.identification.estimate import Estimate
 from ssdlab.identification.evidence import Picture
 from ssdlab.report.lines import Line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 NAME = "random-writes"
 STEPS = 10
 _UNIFORM = 5
 _SKEW = "random_distribution=zoned:90/10:10/90"
 _DEPTH = 32
+# The requests over which latencies are averaged; by how much they grow when the buffer is full; the first requests,
+# whose latencies grow with the queue.
+_WINDOW, _GROWN, _SKIPPED = 64, 2.0, 64
+# A step is used if the drive was slower than this share of the speed before its writes waited.
+_SLOWED = 0.7
 
 
 def _run(bench: Bench) -> None:
@@ -23,6 +37,7 @@ def _run(bench: Bench) -> None:
     points = []
     before = bench.box.counters()
     written = 0
+    filled: list[tuple[float, float]] = []
     for number in range(STEPS):
         options = ["norandommap", f"io_size={step}", f"randseed={number + 1}"]
         if number >= _UNIFORM:
@@ -33,8 +48,10 @@ def _run(bench: Bench) -> None:
         waf = (after.nand_written_bytes - before.nand_written_bytes) / host if after and before and host else None
         written += done.written_bytes
         points.append((written, done.bytes_per_second, waf))
+        filled += _filled(done)
         before = after
     bench.outcome.facts["points"] = points
+    _buffer(bench, filled)
     known = [(at / 1e9, waf) for at, _, waf in points if waf is not None]
     if known:
         bench.show(
@@ -57,6 +74,38 @@ def _run(bench: Bench) -> None:
             [Line("measured", [(at / 1e9, rate / 1e6) for at, rate, _ in points])],
         )
     )
+
+
+def _filled(done: Completed) -> list[tuple[float, float]]:
+    """Bytes accepted until writes began to wait, and the bytes that the flash took meanwhile at the speed of the whole
+    step; empty if writes did not wait, or hardly."""
+    import numpy as np
+
+    latency = done.latency_us
+    if len(latency) < 8 * _WINDOW:
+        return []
+    first = float(np.median(latency[_SKIPPED : 3 * _SKIPPED]))
+    means = np.convolve(latency, np.full(_WINDOW, 1 / _WINDOW), "valid")
+    slow = np.flatnonzero(means > _GROWN * first)
+    if not len(slow) or slow[0] < _WINDOW:
+        return []
+    at = int(slow[0])
+    at += int(np.argmax(latency[at : at + _WINDOW] > _GROWN * first))
+    accepted, seconds = float(done.size_bytes[:at].sum()), float(done.end_s[at - 1])
+    if done.bytes_per_second > _SLOWED * accepted / seconds:
+        return []
+    return [(accepted, done.bytes_per_second * seconds)]
+
+
+def _buffer(bench: Bench, filled: "Sequence[tuple[float, float]]") -> None:
+    """Infers the write buffer if a burst did not: the least data accepted in a step, less about half of what the flash
+    can have taken since its start, because garbage collection sets in later."""
+    if not filled or bench.value("buffer_bytes") is not None:
+        return
+    accepted, taken = min(filled)
+    found = Estimate(accepted - taken / 2, accepted - 1.1 * taken - 0.03 * accepted, accepted * 1.03)
+    bench.infer("write_buffer.bytes", found, whole=True)
+    bench.infer("buffer_bytes", found, whole=True)
 
 
 EXPERIMENT = Experiment(
