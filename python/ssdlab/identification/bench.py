@@ -58,7 +58,8 @@ class Bench:
     def estimate(self, key: str) -> Estimate | None:
         """The number that this or an earlier experiment inferred for a key, or None if it is missing, a word or a truth
         value."""
-        found = self.known.get(key) or next((each for each in self.outcome.inferred if each.key == key), None)
+        own = next((each for each in reversed(self.outcome.inferred) if each.key == key), None)
+        found = own or self.known.get(key)
         if found is None or isinstance(found.value, str | bool):
             return None
         return Estimate(found.value, float(found.low), float(found.high))

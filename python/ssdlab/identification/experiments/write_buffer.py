@@ -28,6 +28,8 @@ _AROUND = 24
 _DRAIN_SHARE, _FILL_SHARE = 0.04, 0.015
 # A buffer that is not visible holds at most this share of an SLC cache.
 _BUFFER_SHARE = 0.02
+# Less data than this written twice is the padding of programs.
+_FOLDED_MIN = 16 << 20
 # A cache consists of whole erase units: the share by which it exceeds its nominal size (blind drives 101 to 140).
 _ROUNDED_UP = Estimate(0.012, 0.0, 0.045)
 # A speed above this share of the link's or of all channels' speed is limited by these.
@@ -38,11 +40,13 @@ def _run(bench: Bench) -> None:
     unit = int(bench.value("ftl.mapping_unit_bytes") or 4096)
     burst_bytes = min(_BURST_BYTES_MAX, bench.write_bytes // 2) // _BURST_BLOCK_BYTES * _BURST_BLOCK_BYTES
     rest = f"startdelay={_REST_S}"
-    single, flushed, burst = bench.run(
+    single, flushed = bench.run(
         section("single", "write", unit, 1, f"number_ios={_WRITES}", f"rate_iops={_SLOWLY}", rest),
         section("flushed", "write", unit, 1, f"number_ios={_FLUSHES}", "fsync=1", rest),
-        section("burst", "write", _BURST_BLOCK_BYTES, 1, f"size={burst_bytes}", rest),
     )
+    folded = _folded_bytes(bench)
+    burst = bench.one(section("burst", "write", _BURST_BLOCK_BYTES, 1, f"size={burst_bytes}", rest))
+    _cache_counted(bench, folded)
     write = beginning(single.latency_us)
     link = Estimate(*bench.facts.get("reads", {}).get("link_us_per_byte", (0.0, 0.0, 0.0))).clipped()
     if write.value >= _FLASH_US_MIN:
@@ -57,6 +61,27 @@ def _run(bench: Bench) -> None:
     if write.value < _FLASH_US_MIN:
         _buffer(bench, burst)
     _cache(bench)
+
+
+def _folded_bytes(bench: Bench) -> float | None:
+    """Data of the host that the flash took twice, by the drive's counters: the content of an SLC cache, which the rest
+    before the first writes has folded. None without counters."""
+    counters = bench.box.counters()
+    if counters is None:
+        return None
+    parity = bench.value("parity.units_per_stripe")
+    share = (parity - 1) / parity if parity else 1.0
+    return counters.nand_written_bytes * share - counters.host_written_bytes
+
+
+def _cache_counted(bench: Bench, folded: float | None) -> None:
+    """Infers the SLC cache from the folded data if no cliff shows, because a link or channels hide it, or one that
+    contradicts them."""
+    cliff = bench.estimate("slc_cache_bytes")
+    if folded is None or folded < _FOLDED_MIN or (cliff is not None and cliff.low < 1.25 * folded):
+        return
+    bench.infer("slc_cache_bytes", Estimate(folded, 0.95 * folded, 1.02 * folded), whole=True)
+    bench.outcome.facts["cache_counted"] = True
 
 
 def _flush(bench: Bench, write: Estimate, flushed: Completed) -> Estimate | None:
@@ -122,8 +147,11 @@ def _drained(bench: Bench, sums: "Floats", ends: "Floats") -> "Floats | None":
     if page is None or planes is None or dies is None or channels is None or program_us is None:
         return None
     group = page * planes
+    # Parity takes a part of each group.
+    parity = bench.value("parity.units_per_stripe")
+    held = group * (parity - 1) / parity if parity else float(group)
     transfer_s = 1e-6 * group * max(0.0, bench.facts["reads"]["transfer_us_per_byte"][0])
-    arrivals = np.interp(np.arange(1, int(sums[-1] // group) + 1) * group, sums, ends)
+    arrivals = np.interp(np.arange(1, int(sums[-1] // held) + 1) * held, sums, ends)
     dies_free, channels_free, done = [0.0] * int(dies), [0.0] * int(channels), []
     for number, arrival in enumerate(arrivals.tolist()):
         die = number % int(dies)
@@ -132,7 +160,7 @@ def _drained(bench: Bench, sums: "Floats", ends: "Floats") -> "Floats | None":
         channels_free[channel] = there
         dies_free[die] = there + 1e-6 * program_us
         done.append(dies_free[die])
-    return group * np.searchsorted(np.sort(done), ends, side="right").astype(np.float64)
+    return held * np.searchsorted(np.sort(done), ends, side="right").astype(np.float64)
 
 
 def _burst_program_us(bench: Bench) -> float | None:
@@ -141,7 +169,8 @@ def _burst_program_us(bench: Bench) -> float | None:
     if own is not None or bench.value("slc_cache_bytes") is None:
         return own or bench.value("nand.program_us")
     page, planes, dies = (bench.value(key) for key in ("nand.page_bytes", "nand.planes_per_die", "parallel_units"))
-    rate: float = bench.facts["fill"]["cached_bytes_per_second"][0]
+    fill = bench.facts["fill"]
+    rate: float = fill.get("cached_bytes_per_second", fill["direct_bytes_per_second"])[0]
     limits = _limits(bench)
     if not page or not planes or not dies or (limits and rate > _LIMITED * min(limits)):
         return None
@@ -153,6 +182,10 @@ def _cache(bench: Bench) -> None:
     """Corrects the SLC cache size for the data in the write buffer and for the rounding up to whole erase units."""
     cliff = bench.estimate("slc_cache_bytes")
     if cliff is None:
+        return
+    if bench.outcome.facts.get("cache_counted"):
+        found = derived(lambda whole, units: whole * (1 - units), cliff, _ROUNDED_UP)
+        bench.infer("slc_cache_bytes", found, whole=True)
         return
     buffer = bench.estimate("buffer_bytes") or Estimate(0.0, 0.0, _BUFFER_SHARE * cliff.value)
     found = derived(lambda whole, held, units: (whole - held) * (1 - units), cliff, buffer, _ROUNDED_UP)
@@ -182,12 +215,18 @@ def _program(bench: Bench, of_flush: Estimate | None) -> None:
     if not group or dies is None:
         bench.cannot_tell("nand.program_us", "neither a flush nor the number of dies tells it")
         return
-    rate = within(bench.facts["fill"]["direct_bytes_per_second"][0], 0.02)
+    parity = bench.value("parity.units_per_stripe")
+    fill = bench.facts["fill"]
+    # A drop in speed that was no end of a cache came when the cache was emptied.
+    name = "cached" if bench.outcome.facts.get("cache_counted") and "cached_bytes_per_second" in fill else "direct"
+    rate = within(fill[f"{name}_bytes_per_second"][0], 0.02)
     limits = _limits(bench)
     if limits and rate.value > _LIMITED * min(limits):
         bench.cannot_tell("nand.program_us", "link or channels limit sequential writes, and flushes are free")
         return
-    found = derived(lambda n, each, us: n * group / each * 1e6 - group * us, dies, rate, transfer)
+    # Parity is programmed as well.
+    flash = derived(lambda each: each * parity / (parity - 1), rate) if parity else rate
+    found = derived(lambda n, each, us: n * group / each * 1e6 - group * us, dies, flash, transfer)
     bench.infer("nand.program_us", found.clipped(1.0))
 
 
