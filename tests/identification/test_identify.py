@@ -26,7 +26,7 @@ from ssdlab.identification.box import Box, Completed, Counters
 from ssdlab.identification.boxes.simulated import SimulatedBox
 from ssdlab.identification.drive import DERIVED, model_of
 from ssdlab.identification.estimate import beginning
-from ssdlab.identification.experiments import overwrite
+from ssdlab.identification.experiments import overwrite, random_writes
 from ssdlab.identification.identify import Found, identify, plan
 from ssdlab.identification.store import Store
 from ssdlab.workloads import jobs
@@ -170,7 +170,7 @@ def test_a_random_drive_through_a_noisy_host(seed: int) -> None:
         assert error is not None and error <= blind.TARGETS[key], rows[key]
 
 
-@pytest.mark.parametrize("calls", [0, 2, 6])
+@pytest.mark.parametrize("calls", [0, 2, 8])
 def test_an_interrupted_run_goes_on_to_the_same_result(calls: int, tmp_path: Path) -> None:
     """The drive's state is restored from the last finished experiment."""
     drive = small(0.3)
@@ -183,7 +183,7 @@ def test_an_interrupted_run_goes_on_to_the_same_result(calls: int, tmp_path: Pat
         identify(Failing(first, calls), planned, Store(folder, {}), kept=first.keep)
     store = Store(folder, {}, resume=True)
     names = [each.experiment.name for each in planned if store.finished(each.experiment.name)]
-    assert len(names) == {0: 0, 2: 1, 6: 4}[calls]
+    assert len(names) == {0: 0, 2: 1, 8: 4}[calls]
     state = folder / "experiments" / f"{names[-1]}.state" if names else None
     second = SimulatedBox(drive, folder / "experiments", state=state)
     again = identify(second, planned, store, kept=second.keep)
@@ -303,6 +303,31 @@ def test_units_whose_delays_only_repeat_are_found() -> None:
     assert found is not None
     assert found.low <= 24 << 20 <= found.high
     assert overwrite._repeated(1e-3 * (1 + draw.random(1200)), 1 << 20) is None
+
+
+def test_an_slc_cache_behind_a_slow_link_is_counted() -> None:
+    """The link hid the cliff. Program times of the cache were then taken for those of the flash."""
+    drive, truth = blind.drawn(1018)
+    found = blind.identified(drive, 1018)
+    assert found.inferred["slc_cache_bytes"].value == pytest.approx(truth["slc_cache_bytes"], rel=0.1)
+
+
+@pytest.mark.parametrize("rate_mb_s", [20, 100])
+def test_a_buffer_shows_when_garbage_collection_slows_the_flash(rate_mb_s: int) -> None:
+    """Behind a link slower than the flash, a burst of sequential writes does not fill it."""
+    size, link, buffer = 4096, 560.0, 6 << 20
+    count = 20_000
+    written = size * np.arange(1, count + 1, dtype=np.float64)
+    end_us = np.maximum(written / link, (written - buffer) / rate_mb_s)
+    # 32 requests are outstanding.
+    latency = end_us - np.concatenate([np.zeros(32), end_us[:-32]])
+    done = Completed(
+        "x", float(end_us[-1]) / 1e6, end_us / 1e6, latency, np.full(count, size), np.zeros(count, int), count * size
+    )
+    ((accepted, taken),) = random_writes._filled(done)
+    assert accepted - 1.2 * taken <= buffer <= accepted * 1.03
+    quick = Completed("x", 1.0, written / link / 1e6, np.full(count, 234.0), done.size_bytes, done.offset_bytes, 0)
+    assert not random_writes._filled(quick)
 
 
 @pytest.mark.surroundings

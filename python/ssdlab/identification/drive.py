@@ -5,6 +5,7 @@ Does not choose values: the experiments and the fit do.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import ceil
 from typing import Any
 
 from ssdlab.drives.schema import DriveFile, described, drive_of, problems
@@ -99,7 +100,14 @@ def _blocks(values: JsonObject, spare: float, *, assumed_pages: bool) -> None:
     raw = values["ftl.user_bytes"] * (1 + spare)
     if assumed_pages:
         values["nand.pages_per_block"] = max(1, round(raw / row / _ERASE_UNITS_ABOUT))
-    values["nand.blocks_per_plane"] = max(8, round(raw / (row * values["nand.pages_per_block"])))
+    blocks = max(8, round(raw / (row * values["nand.pages_per_block"])))
+    if static := values.get("slc_cache.static_bytes", 0):
+        # Blocks that always belong to an SLC cache are not part of the spare area.
+        bits = {"slc": 1, "mlc": 2, "tlc": 3, "qlc": 4}[values["nand.cell"]]
+        stripe = values.get("parity.units_per_stripe", 0)
+        held = row * max(1, values["nand.pages_per_block"] // bits) * ((stripe - 1) / stripe if stripe else 1)
+        blocks += ceil(static / held)
+    values["nand.blocks_per_plane"] = blocks
 
 
 def _content(name: str, values: Mapping[str, Any], known: Mapping[str, Inferred]) -> JsonObject:

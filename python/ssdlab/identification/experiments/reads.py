@@ -238,7 +238,7 @@ EXPERIMENT = Experiment(
     NAME,
     "single reads by size and place",
     ("ftl.mapping_unit_bytes", "nand.page_bytes", "nand.planes_per_die", "nand.read_us", "nand.channel_mb_s",
-     "host_link.mb_s"),
+     "host_link.mb_s", "parity.units_per_stripe"),
     _run,
     write_share=0.0,
 )  # fmt: skip

@@ -1,0 +1,100 @@
+"""Does the simulation of candidates find the spare area, the kind of SLC cache and times that nothing else shows?"""
+
+from math import log
+from pathlib import Path
+
+import pytest
+
+import blind
+from ssdlab.drives import load, resolve
+from ssdlab.drives.resolve import ResolvedDrive
+from ssdlab.identification import choices
+from ssdlab.identification.bench import Limits
+from ssdlab.identification.boxes.simulated import SimulatedBox
+from ssdlab.identification.drive import model_of
+from ssdlab.identification.evidence import Inferred
+from ssdlab.identification.identify import Found, identify, plan
+
+SMALL = {
+    "nand.channels": "2",
+    "nand.dies_per_channel": "2",
+    "nand.planes_per_die": "2",
+    "nand.blocks_per_plane": "120",
+    "nand.pages_per_block": "24",
+    "nand.read_us": "45",
+    "nand.program_us": "500",
+    "write_buffer.bytes": "2097152",
+    "host_link.interface": "pcie3x4",
+}
+SLC = {"slc_cache.static_bytes": "30000000", "slc_cache.program_us": "150", "slc_cache.read_us": "25"}
+
+
+def small(op: float, settings: dict[str, str]) -> ResolvedDrive:
+    return resolve(load("generic-tlc-480"), settings={**SMALL, **settings}, over_provisioning=op)
+
+
+def found_of(drive: ResolvedDrive, folder: Path) -> Found:
+    box = SimulatedBox(drive, folder)
+    found = identify(box, plan(box.capacity_bytes, Limits(2 * box.capacity_bytes)), blind.Nowhere())
+    found.add(choices.NAME, choices.choose(found))
+    return found
+
+
+def true_spare(drive: ResolvedDrive) -> float:
+    return drive.capacity.physical_units / drive.capacity.user_units - 1
+
+
+@pytest.mark.parametrize(
+    ("op", "victim", "placement"), [(0.09, "cost-benefit", "single"), (0.2, "fifo", "host-gc-split")]
+)
+def test_the_spare_area_is_fitted_beyond_what_erases_show(
+    op: float, victim: str, placement: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """How many erase units a drive keeps free is not seen: the spare area was a point off, and the write amplification
+    of a drive with little of it a fifth."""
+    monkeypatch.setattr(choices, "_VICTIMS", ("greedy", victim))
+    monkeypatch.setattr(choices, "_PLACEMENTS", (placement,))
+    drive = small(op, {"ftl.victim": victim, "ftl.placement": placement})
+    found = found_of(drive, tmp_path)
+    spare = found.inferred["over_provisioning"]
+    assert spare.experiment == choices.NAME
+    assert spare.value == pytest.approx(true_spare(drive), abs=0.005)
+    assert float(spare.low) <= true_spare(drive) <= float(spare.high)
+    assert choices.nearest(found)["ftl.victim"] == victim
+
+
+def test_blocks_of_an_slc_cache_are_told_from_erased_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every cache was taken for one of erased blocks, which leaves several times the spare area."""
+    monkeypatch.setattr(choices, "_VICTIMS", ("greedy", "fifo"))
+    drive = small(0.12, SLC)
+    found = found_of(drive, tmp_path)
+    assert "slc_cache.static_bytes" in choices.nearest(found)
+    spare = found.inferred["over_provisioning"]
+    assert spare.value == pytest.approx(true_spare(drive), abs=0.015)
+    assert found.inferred["slc_cache_bytes"].value == pytest.approx(30_000_000, rel=0.1)
+
+
+def test_blocks_of_an_slc_cache_are_no_spare_area() -> None:
+    values = {"nand.pages_per_block": 24, "nand.page_bytes": 16384, "nand.channels": 2, "nand.dies_per_channel": 2}
+    known = {key: Inferred(key, value, value, value, "test") for key, value in values.items()}
+    changes = {"over_provisioning": 0.1, "slc_cache.static_bytes": 30_000_000}
+    made = resolve(model_of(known, 1 << 30, "x", changes).file)
+    assert true_spare(made) == pytest.approx(0.1, abs=0.005)
+
+
+@pytest.mark.parametrize("slope", [-0.8, 1.0])
+@pytest.mark.parametrize("root", [0.05, 0.3, 0.9])
+def test_a_root_is_found_in_a_few_tries(slope: float, root: float) -> None:
+    tried: list[float] = []
+
+    def excess(at: float) -> float:
+        tried.append(at)
+        return slope * 1.4 * (log(at + 1) - log(root + 1))
+
+    assert choices._root(excess, 0.0, 1.0, 0.5, slope, 1e-3) == pytest.approx(root, abs=2e-3)
+    assert len(tried) <= choices._TRIES
+
+
+def test_a_root_beyond_the_bounds_gives_the_closer_bound() -> None:
+    assert choices._root(lambda at: at - 3, 0.0, 1.0, 0.5, 1.0, 1e-3) == pytest.approx(1.0, abs=0.05)
+    assert choices._root(lambda at: 3 + at, 0.0, 1.0, 0.5, 1.0, 1e-3) == pytest.approx(0.0, abs=0.05)
