@@ -312,6 +312,13 @@ def test_an_slc_cache_behind_a_slow_link_is_counted() -> None:
     assert found.inferred["slc_cache_bytes"].value == pytest.approx(truth["slc_cache_bytes"], rel=0.1)
 
 
+def test_a_delay_by_the_host_is_no_full_buffer() -> None:
+    """The fifth write of a burst was delayed by the host, and the buffer was taken for a quarter too small."""
+    drive, truth = blind.drawn(2007)
+    found = blind.identified(drive, 2007)
+    assert found.inferred["buffer_bytes"].value == pytest.approx(truth["buffer_bytes"], rel=0.1)
+
+
 @pytest.mark.parametrize("rate_mb_s", [20, 100])
 def test_a_buffer_shows_when_garbage_collection_slows_the_flash(rate_mb_s: int) -> None:
     """Behind a link slower than the flash, a burst of sequential writes does not fill it."""
