@@ -26,8 +26,8 @@ from ssdlab.workloads import jobs, specifying
 NAME = "simulation"
 _VICTIMS = ("greedy", "fifo", "cost-benefit", "d-choices")
 _PLACEMENTS = ("host-gc-split", "single")
-_FITTED = 4
-"""The number of candidates whose spare area is fitted: the first one, and those that fit best with its spare area."""
+_FITTED = 2
+"""The number of candidates with another placement than the first whose spare area is fitted."""
 _DISTINCT = 1.3
 """The factor by which the error of the next best choice must exceed that of the best one before it is reported."""
 _RANDOM, _CHANCE = ("d-choices",), 0.02
@@ -135,22 +135,24 @@ def choose(found: Found) -> Outcome:
 def _searched(
     found: Found, bounds: tuple[float, float], measured: Sequence[float], fixed: Mapping[str, Any]
 ) -> tuple[list[_Candidate], list[_Candidate]]:
-    """The candidates with a fitted spare area, the best first, and all others with that of the usual policies."""
+    """The candidates with a spare area of their own, the best first, and those with that of another placement."""
     kinds = _cache_kinds(found)
     # An SLC cache works with the first placement only.
     placements = _PLACEMENTS if kinds == [{}] else _PLACEMENTS[:1]
-    policies = list(product(_VICTIMS, placements))
-    middle = sqrt(bounds[0] * bounds[1])
-    fitted, rest = [], []
-    for kind in kinds:
-        first = _Candidate(*policies[0], middle, (), (), 0.0, 0.0, {**fixed, **kind})
-        usual = _fitted(found, first, bounds, measured)
-        fitted.append(usual)
-        others = [replace(usual, victim=victim, placement=placement) for victim, placement in policies[1:]]
-        rest += [_simulated(found, each, measured) for each in others]
+    known = found.inferred.get(_SPARE_KEY)
+    spare = sqrt(bounds[0] * bounds[1]) if known is None else float(known.value)
+    fitted = []
+    # Each victim with a spare area of its own: with that of another one, even the right victim is far off.
+    for kind, victim in product(kinds, _VICTIMS):
+        candidate = _Candidate(victim, placements[0], spare, (), (), 0.0, 0.0, {**fixed, **kind})
+        fitted.append(_fitted(found, candidate, bounds, measured))
+    rest = [
+        _simulated(found, replace(each, placement=placement), measured)
+        for each, placement in product(fitted, placements[1:])
+    ]
     rest.sort(key=lambda each: each.shape_error + _LEVEL_SHARE * each.error)
-    fitted += [_fitted(found, each, bounds, measured) for each in rest[: _FITTED - 1]]
-    return sorted(fitted, key=lambda each: each.error), rest[_FITTED - 1 :]
+    fitted += [_fitted(found, each, bounds, measured) for each in rest[:_FITTED]]
+    return sorted(fitted, key=lambda each: each.error), rest[_FITTED:]
 
 
 def _cache_kinds(found: Found) -> list[dict[str, Any]]:
