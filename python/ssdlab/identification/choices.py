@@ -57,12 +57,14 @@ uncertainty."""
 _KEYS = ("ftl.victim", "ftl.placement")
 _SPARE_KEY = "over_provisioning"
 _PAGES_KEY = "nand.pages_per_block"
-_SUSPECT_ERROR = 0.03
+_SUSPECT_ERROR = 0.08
 """Above this error of the best candidate, an erase unit that single erases did not show is suspected."""
-_SUSPECT_REGULAR_ERROR = 0.1
+_SUSPECT_REGULAR_ERROR = 0.15
 """Above this one, even one that regular erases showed."""
 _UNIT_FACTORS = (1 / 4, 1 / 3, 1 / 2, 2 / 3, 3 / 2, 2.0, 3.0)
 """Erase units that are tried then, as multiples of the suspected one."""
+_UNIT_BETTER = 2.0
+"""The factor by which another erase unit must reduce the error: victims drawn at random fit some better by chance."""
 _UNIT_AROUND = (0.75, 1.35)
 """The interval of an erase unit found by simulation."""
 _LEVEL_SHARE = 0.2
@@ -179,7 +181,7 @@ def _other_pages(
         changed = replace(best, victim=victim, wafs=(), others={**best.others, _PAGES_KEY: pages})
         tried.append(_fitted(found, changed, bounds, measured))
     nearest = min(tried, key=lambda each: each.error)
-    return int(nearest.others[_PAGES_KEY]) if _DISTINCT * nearest.error < best.error else None
+    return int(nearest.others[_PAGES_KEY]) if _UNIT_BETTER * nearest.error < best.error else None
 
 
 def _tell_unit(outcome: Outcome, found: Found, pages: int) -> None:
