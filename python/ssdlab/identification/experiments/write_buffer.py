@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 NAME = "write-buffer"
 _WRITES = 200
 _FLUSHES = 60
+_RESTED = 20
 _BURST_BLOCK_BYTES = 64 << 10
 _BURST_BYTES_MAX = 96 << 20
 _REST_S = 2
@@ -40,14 +41,17 @@ _LIMITED = 0.92
 
 def _run(bench: Bench) -> None:
     unit = int(bench.value("ftl.mapping_unit_bytes") or 4096)
-    burst_bytes = min(_BURST_BYTES_MAX, bench.write_bytes // 2) // _BURST_BLOCK_BYTES * _BURST_BLOCK_BYTES
     rest = f"startdelay={_REST_S}"
-    single, flushed = bench.run(
+    # What the rest before this write folds is counted before others are written to an SLC cache.
+    bench.run(section("rested", "write", unit, 1, f"number_ios={_RESTED}", rest))
+    folded = _folded_bytes(bench)
+    burst_bytes = min(_BURST_BYTES_MAX, bench.write_bytes // 2) // _BURST_BLOCK_BYTES * _BURST_BLOCK_BYTES
+    # One run, in which idle time ends the programs of the job before.
+    single, flushed, burst = bench.run(
         section("single", "write", unit, 1, f"number_ios={_WRITES}", f"rate_iops={_SLOWLY}", rest),
         section("flushed", "write", unit, 1, f"number_ios={_FLUSHES}", "fsync=1", rest),
+        section("burst", "write", _BURST_BLOCK_BYTES, 1, f"size={burst_bytes}", rest),
     )
-    folded = _folded_bytes(bench)
-    burst = bench.one(section("burst", "write", _BURST_BLOCK_BYTES, 1, f"size={burst_bytes}", rest))
     _cache_counted(bench, folded)
     write = beginning(single.latency_us)
     link = Estimate(*bench.facts.get("reads", {}).get("link_us_per_byte", (0.0, 0.0, 0.0))).clipped()
