@@ -31,6 +31,8 @@ _SOON = 16
 _DRAIN_SHARE, _FILL_SHARE = 0.04, 0.015
 # A buffer that is not visible holds at most this share of an SLC cache.
 _BUFFER_SHARE = 0.02
+# A program slower than this share of the flash's own is none of an SLC cache.
+_SLOWER_THAN_CACHE = 0.8
 # Less data than this written twice is the padding of programs.
 _FOLDED_MIN = 16 << 20
 # A cache consists of whole erase units: the share by which it exceeds its nominal size (blind drives 101 to 140).
@@ -172,7 +174,7 @@ def _drained(bench: Bench, sums: "Floats", ends: "Floats") -> "Floats | None":
 
 def _burst_program_us(bench: Bench) -> float | None:
     """The program time of the flash that receives a burst after idle time (the SLC cache if there is one), or None."""
-    own = bench.value("slc_cache.program_us")
+    own = bench.outcome.facts.get("flushed_program_us") or bench.value("slc_cache.program_us")
     if own is not None or bench.value("slc_cache_bytes") is None:
         return own or bench.value("nand.program_us")
     page, planes, dies = (bench.value(key) for key in ("nand.page_bytes", "nand.planes_per_die", "parallel_units"))
@@ -215,8 +217,10 @@ def _program(bench: Bench, of_flush: Estimate | None) -> None:
         # A flush includes the time of a command.
         command = bench.estimate("controller.command_us") or exactly(0.0)
         alone = derived(lambda whole, us, own: whole - group * us - own, of_flush, transfer, command)
-        bench.infer("slc_cache.program_us" if has_cache else "nand.program_us", alone.clipped(1.0))
-        if not has_cache:
+        if has_cache:
+            bench.outcome.facts["flushed_program_us"] = alone.value
+        else:
+            bench.infer("nand.program_us", alone.clipped(1.0))
             return
     dies = bench.estimate("parallel_units")
     if not group or dies is None:
@@ -234,6 +238,12 @@ def _program(bench: Bench, of_flush: Estimate | None) -> None:
     # Parity is programmed as well.
     flash = derived(lambda each: each * parity / (parity - 1), rate) if parity else rate
     found = derived(lambda n, each, us: n * group / each * 1e6 - group * us, dies, flash, transfer)
+    if of_flush is not None:
+        # A drive that has not opened an erase unit since the cache was emptied flushes to other flash.
+        if alone.value > _SLOWER_THAN_CACHE * found.value:
+            found = alone
+        else:
+            bench.infer("slc_cache.program_us", alone.clipped(1.0))
     bench.infer("nand.program_us", found.clipped(1.0))
 
 
