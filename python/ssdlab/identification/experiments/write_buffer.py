@@ -120,7 +120,7 @@ def _buffer(bench: Bench, burst: Completed) -> None:
     gained = _BURST_BLOCK_BYTES / (first * 1e-6)
     bench.show(_burst_picture(sums.astype(np.float64), burst.latency_us))
     # A delay by the host affects single writes; a full buffer stays full, and others soon wait as well.
-    soon = np.append(np.diff(slow) <= _SOON, False)
+    soon = np.append(np.diff(slow) <= _SOON, False)[: len(slow)]
     lasting = [each for each in slow[soon] if np.mean(burst.latency_us[each : each + 64]) > 1.5 * first]
     if later < 1.5 * first or not lasting or gained < 1.2 * rate:
         bench.cannot_tell("buffer_bytes", "one host cannot write faster than the flash does, so the buffer never fills")
