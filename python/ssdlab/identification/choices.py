@@ -16,6 +16,7 @@ from typing import Any
 
 from ssdlab.drives import resolve
 from ssdlab.errors import InputError, RunFailed
+from ssdlab.foreign import JsonObject
 from ssdlab.identification.drive import model_of
 from ssdlab.identification.evidence import Inferred, Outcome, Picture, Undetermined
 from ssdlab.identification.identify import Found
@@ -87,7 +88,7 @@ class _Candidate:
     """Values of other keys of the drive file that were not inferred: fitted times, the kind of SLC cache."""
 
     @property
-    def changes(self) -> dict[str, Any]:
+    def changes(self) -> JsonObject:
         return {"ftl.victim": self.victim, "ftl.placement": self.placement, _SPARE_KEY: self.spare, **self.others}
 
 
@@ -157,7 +158,7 @@ def _searched(
     return sorted(fitted, key=lambda each: each.error), rest[_FITTED:]
 
 
-def _cache_kinds(found: Found) -> list[dict[str, Any]]:
+def _cache_kinds(found: Found) -> list[JsonObject]:
     """What an SLC cache can consist of, which its size does not tell: erased blocks, or blocks of its own."""
     cache = found.inferred.get("slc_cache_bytes")
     keys = ("slc_cache.dynamic_bytes_max", "slc_cache.static_bytes")
@@ -195,7 +196,7 @@ def _tell_unit(outcome: Outcome, found: Found, pages: int) -> None:
         outcome.inferred.append(Inferred("erase_unit_bytes", pages * stripe, *ends, NAME))
 
 
-def nearest(found: Found) -> dict[str, Any]:
+def nearest(found: Found) -> JsonObject:
     """The policies and spare area that fit best, determined or not, for a drive file; empty if nothing was
     simulated."""
     return dict(found.facts.get(NAME, {}).get("nearest", {}))
