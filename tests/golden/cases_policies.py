@@ -18,7 +18,7 @@ _PARAMETERS: dict[str, list[dict[str, Json]]] = {
     "d-choices": [{"d": 2}],
     "windowed-greedy": [{"window": 1.0}],
     "class-spare": [{"classes": 3, "borders": [0.2, 0.6]}],
-    "frequency-frontiers": [{"frontiers": 2}],
+    "frequency-frontiers": [{"frontiers": 2}, {"error_share": 0.2}],
     "static": [{"threshold": 1}],
     "proportional": [{"catch_up": 0.0}],
 }

@@ -64,6 +64,14 @@ pub fn scale(bits: u64, bound: u64) -> (u64, u64) {
     ((product >> 64) as u64, product as u64)
 }
 
+/// SplitMix64's output function (Steele, Lea and Flood 2014): 64 well mixed bits of a number.
+#[inline]
+pub fn mix(mut z: u64) -> u64 {
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

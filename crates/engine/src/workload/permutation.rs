@@ -1,5 +1,7 @@
 //! A keyed permutation of 0..n for any n, in constant memory: scatters ranks over blocks, and orders a random map.
 
+use crate::random::mix;
+
 const ROUNDS: usize = 4;
 
 /// A Feistel network over the product of two ranges, `left` x `right` >= n, repeated for any image at or above n (Black
@@ -61,13 +63,6 @@ impl Permutation {
 fn round(value: u64, key: u64) -> u64 {
     let mixed = (value ^ key).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     (mixed ^ (mixed >> 32)).wrapping_mul(0x94d0_49bb_1331_11eb) >> 32
-}
-
-/// SplitMix64's output function (Steele, Lea and Flood 2014).
-fn mix(mut z: u64) -> u64 {
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 #[cfg(test)]

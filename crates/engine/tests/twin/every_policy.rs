@@ -22,13 +22,15 @@ const BETWEEN_LOOKS: usize = 16;
 
 /// The policies of a list as they are, and with parameters under which more happens on a tiny drive.
 pub fn choices(list: Vec<Description>) -> impl Strategy<Value = PolicyChoice> {
-    let eager: [(&str, &str, Value); 7] = [
+    let eager: [(&str, &str, Value); 9] = [
         ("d-choices", "d", json!(2)),
         ("windowed-greedy", "window", json!(1.0)),
         ("host-streams", "identifiers", json!(IDENTIFIERS)),
         ("frequency-frontiers", "frontiers", json!(2)),
+        ("frequency-frontiers", "error_share", json!(0.3)),
         ("class-spare", "borders", json!([0.2, 0.6])),
         ("class-spare", "classes", json!(3)),
+        ("class-spare", "error_share", json!(0.3)),
         ("static", "threshold", json!(2)),
     ];
     let named: Vec<PolicyChoice> = list.iter().map(|description| PolicyChoice::named(description.name)).collect();

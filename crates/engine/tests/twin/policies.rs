@@ -5,7 +5,7 @@
 use super::model::{State, Twin};
 use serde_json::{Map, Value};
 use ssdlab_engine::policies::{Description, placement, victim, wear};
-use ssdlab_engine::random::Random;
+use ssdlab_engine::random::{Random, mix, scale};
 use ssdlab_engine::specification::drive::{Drive, PolicyChoice};
 
 pub struct Policies {
@@ -44,6 +44,7 @@ enum Placement {
     Frequency {
         borders: Vec<u64>,
         has_spare_each: bool,
+        error_share: f64,
     },
     /// The units at which one class ends and the next begins, each with its own spare area.
     Parts {
@@ -111,7 +112,9 @@ fn placement_of(drive: &Drive) -> Placement {
     let frequency = |key: &str, has_spare_each| {
         let classes = parameters[key].as_u64().unwrap() as i32;
         let life = |class: i32| user_units as f64 * 4f64.powf(f64::from(class) - (f64::from(classes) - 2.0) / 2.0);
-        Placement::Frequency { borders: (0..classes - 1).map(|class| life(class) as u64).collect(), has_spare_each }
+        let error_share = parameters["error_share"].as_f64().unwrap();
+        let borders = (0..classes - 1).map(|class| life(class) as u64).collect();
+        Placement::Frequency { borders, has_spare_each, error_share }
     };
     match choice.name.as_str() {
         "single" => Placement::Single,
@@ -232,14 +235,21 @@ impl Twin {
             Placement::Single | Placement::HostGcSplit => 0,
             Placement::HostStreams { .. } => usize::from(self.policies.said),
             Placement::Parts { borders } => borders.iter().filter(|&&border| lpn >= border).count(),
-            Placement::Frequency { borders, .. } => match self.map.get(&lpn) {
-                None => borders.len(),
-                Some(&(old, _)) => match (self.stream[old], class_of(self.age(old), borders)) {
-                    (class, seen) if seen < class => class - 1,
-                    (class, seen) if seen > class => class + 1,
-                    (class, _) => class,
-                },
-            },
+            Placement::Frequency { borders, error_share, .. } => {
+                let (class, age) = match self.map.get(&lpn) {
+                    None => (borders.len(), 0),
+                    Some(&(old, _)) => match (self.stream[old], class_of(self.age(old), borders), self.age(old)) {
+                        (class, seen, age) if seen < class => (class - 1, age),
+                        (class, seen, age) if seen > class => (class + 1, age),
+                        (class, _, age) => (class, age),
+                    },
+                };
+                // A share of the hashes of address and age are errors, and a hash of the hash says which other class.
+                let hash = mix(mix(u64::from(lpn)).wrapping_add(age));
+                let is_error = (hash as f64) < error_share * 2f64.powi(64);
+                let others: Vec<usize> = (0..=borders.len()).filter(|&other| other != class).collect();
+                if is_error { others[scale(mix(hash), others.len() as u64).0 as usize] } else { class }
+            }
         }
     }
 

@@ -18,13 +18,15 @@ use serde::{Deserialize, Serialize};
 pub struct Config {
     /// Number of learned classes, from 2 to 16. Without effect if borders are given.
     pub classes: u8,
+    /// The share of the host's writes assigned to a wrong class, 0 to 1. Without effect if borders are given.
+    pub error_share: f64,
     /// Shares of the address space, ascending, at which one class ends and the next begins; empty: classes are learned.
     pub borders: Vec<f64>,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Self { classes: 2, borders: Vec::new() }
+        Self { classes: 2, error_share: 0.0, borders: Vec::new() }
     }
 }
 
@@ -53,6 +55,7 @@ impl PlacementPolicy for ClassSpare {
     fn new(config: Config, user_units: u32) -> Result<Self, SpecificationError> {
         if config.borders.is_empty() {
             let classes = Classes::new("ftl.placement.classes", config.classes, user_units, STREAMS_MAX)?;
+            let classes = classes.with_errors("ftl.placement.error_share", config.error_share)?;
             return Ok(Self { assignment: Assignment::Learned(classes) });
         }
         let rising = config.borders.windows(2).all(|pair| pair[0] < pair[1]);
@@ -84,8 +87,7 @@ impl PlacementPolicy for ClassSpare {
     fn host_stream(&self, lpn: Lpn, _identifier: u8, overwritten: Option<Resident>) -> StreamId {
         match (&self.assignment, overwritten) {
             (Assignment::Borders(borders), _) => StreamId(borders.iter().map(|&border| u8::from(lpn >= border)).sum()),
-            (Assignment::Learned(classes), Some(old)) => StreamId(classes.after_update(old.stream.0, old.age)),
-            (Assignment::Learned(classes), None) => StreamId(classes.coldest()),
+            (Assignment::Learned(classes), _) => StreamId(classes.of_write(lpn, overwritten)),
         }
     }
 
@@ -122,7 +124,7 @@ mod tests {
 
     #[test]
     fn spare_area_goes_by_the_square_root_of_writes_times_space() {
-        let policy = ClassSpare::new(Config { classes: 2, borders: vec![0.2] }, 1000).unwrap();
+        let policy = ClassSpare::new(Config { borders: vec![0.2], ..Config::default() }, 1000).unwrap();
         // 80 % of the writes on 20 % of the space: sqrt(0.8 x 0.2) on both sides, so half of the spare area each.
         let pool = |erase_units, live_units, recent_units| PoolState { erase_units, live_units, recent_units };
         let collected = |hot, cold| {
@@ -136,6 +138,6 @@ mod tests {
 
     #[test]
     fn borders_must_rise() {
-        assert!(ClassSpare::new(Config { classes: 2, borders: vec![0.5, 0.2] }, 1000).is_err());
+        assert!(ClassSpare::new(Config { borders: vec![0.5, 0.2], ..Config::default() }, 1000).is_err());
     }
 }

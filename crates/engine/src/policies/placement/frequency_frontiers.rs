@@ -16,11 +16,13 @@ use serde::{Deserialize, Serialize};
 pub struct Config {
     /// Number of open erase units, from 2 to 16.
     pub frontiers: u8,
+    /// The share of the host's writes assigned to a wrong class, 0 to 1.
+    pub error_share: f64,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Self { frontiers: 4 }
+        Self { frontiers: 4, error_share: 0.0 }
     }
 }
 
@@ -41,7 +43,7 @@ impl PlacementPolicy for FrequencyFrontiers {
 
     fn new(config: Config, user_units: u32) -> Result<Self, SpecificationError> {
         let classes = Classes::new("ftl.placement.frontiers", config.frontiers, user_units, STREAMS_MAX)?;
-        Ok(Self { classes })
+        Ok(Self { classes: classes.with_errors("ftl.placement.error_share", config.error_share)? })
     }
 
     fn streams(&self) -> u8 {
@@ -53,11 +55,8 @@ impl PlacementPolicy for FrequencyFrontiers {
     }
 
     #[inline(always)]
-    fn host_stream(&self, _lpn: Lpn, _identifier: u8, overwritten: Option<Resident>) -> StreamId {
-        match overwritten {
-            Some(old) => StreamId(self.classes.after_update(old.stream.0, old.age)),
-            None => StreamId(self.classes.coldest()),
-        }
+    fn host_stream(&self, lpn: Lpn, _identifier: u8, overwritten: Option<Resident>) -> StreamId {
+        StreamId(self.classes.of_write(lpn, overwritten))
     }
 
     fn gc_stream(&self, victim: Resident) -> StreamId {
