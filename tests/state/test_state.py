@@ -150,3 +150,12 @@ def test_a_run_needs_the_state_that_it_begins_with(tmp_path: Path) -> None:
     assert again.hash() == result.specification.hash() != from_new.hash()
     with pytest.raises(InputError, match="begins from a saved state"):
         simulated.run(again)
+
+
+def test_a_steady_state_is_magnified_on_a_drive_with_large_batches_and_an_erased_pool(tmp_path: Path) -> None:
+    """A regression: the smaller drive has a smaller pool and smaller batches of garbage collection, and its state was
+    refused as that of another drive."""
+    drive = ssdlab.drive("micron-7450-pro-960gb", scale="1/64")
+    state = steady_state(parse(f"[a]\nsize=100%\n{UNIFORM}"), drive, tmp_path, seed=3)
+    assert state.times > 1
+    assert (run(f"[a]\nio_size=1%\n{UNIFORM}", drive, initial_state=state).jobs[0].waf or 0) > 1.5

@@ -79,7 +79,15 @@ fn first_difference(
     own: &serde_json::Value,
     is_magnified: bool,
 ) -> Option<(String, String, String)> {
-    let of_size = ["nand.pages_per_block", "nand.erase_us", "ftl.user_bytes", "ftl.reserved_bytes"];
+    // The last two are reduced with the erase units, and act only on a drive with a clock.
+    let of_size = [
+        "nand.pages_per_block",
+        "nand.erase_us",
+        "ftl.user_bytes",
+        "ftl.reserved_bytes",
+        "background.erased_pool_bytes",
+        "ftl.gc_throttling",
+    ];
     if is_magnified && of_size.contains(&key) {
         return None;
     }
