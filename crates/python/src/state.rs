@@ -83,6 +83,7 @@ fn first_difference(
     let of_size = [
         "nand.pages_per_block",
         "nand.erase_us",
+        "nand.erases_at_once",
         "ftl.user_bytes",
         "ftl.reserved_bytes",
         "background.erased_pool_bytes",
