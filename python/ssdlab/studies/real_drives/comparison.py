@@ -19,6 +19,8 @@ UNITS = {"host_write_mib_s": "MiB/s", "datasheet_mib_s": "MiB/s", "waf": ""}
 """Units by figure; shares of reads are in percent, all others in microseconds."""
 SHARE, RATIO = "reads_over_", "ratio_of_reads_over_"
 """Percent of the reads above so many microseconds; and the ratio to the same with the most space in use."""
+_DRAWN_MIN = 0.01
+"""Shares simulated below this many percent are left out of the picture, whose axes they would stretch."""
 _GIB = 1 << 30
 Key = tuple[str, str, str]
 """Drive, GiB in use and workload, which identify one run."""
@@ -200,7 +202,10 @@ def _diagonal(rows: Sequence[Row]) -> "Figure":
         group: [
             (float(row.published), row.simulated)
             for row in rows
-            if row.group == group and row.simulated and isinstance(row.published, float)
+            if row.group == group
+            and isinstance(row.published, float)
+            and row.simulated is not None
+            and row.simulated >= _DRAWN_MIN
         ]
         for group in _ORDER
     }
@@ -210,7 +215,8 @@ def _diagonal(rows: Sequence[Row]) -> "Figure":
         name="simulated-against-measured",
         title="Each figure of a real drive, measured and simulated: on the diagonal they agree",
         caption="MiB/s of steady writes, write amplification of initial states and zones, percent of slow reads, "
-        "microseconds of latencies, fitted and predicted together.",
+        "microseconds of latencies, fitted and predicted together. "
+        f"Shares of slow reads simulated below {_DRAWN_MIN} % are not drawn.",
         lines=[Line("agreement", ends)],
         marks=[Marks(group, points) for group, points in at.items() if points],
         x_title="measured",
