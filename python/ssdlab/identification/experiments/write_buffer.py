@@ -213,6 +213,7 @@ def _program(bench: Bench, of_flush: Estimate | None) -> None:
     reads = bench.facts.get("reads", {})
     transfer = Estimate(*reads.get("transfer_us_per_byte", (0.0, 0.0, 0.0))).clipped()
     group = (page or 0) * (planes or 0)
+    alone: Estimate | None = None
     if of_flush is not None:
         # A flush includes the time of a command.
         command = bench.estimate("controller.command_us") or exactly(0.0)
@@ -238,7 +239,7 @@ def _program(bench: Bench, of_flush: Estimate | None) -> None:
     # Parity is programmed as well.
     flash = derived(lambda each: each * parity / (parity - 1), rate) if parity else rate
     found = derived(lambda n, each, us: n * group / each * 1e6 - group * us, dies, flash, transfer)
-    if of_flush is not None:
+    if alone is not None:
         # A drive that has not opened an erase unit since the cache was emptied flushes to other flash.
         if alone.value > _SLOWER_THAN_CACHE * found.value:
             found = alone
