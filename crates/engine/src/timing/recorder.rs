@@ -20,6 +20,17 @@ pub enum Decision {
     Open(EraseUnit, bool),
 }
 
+impl Decision {
+    /// The number of its mapping unit or erase unit.
+    #[inline(always)]
+    pub(super) fn number(&self) -> u32 {
+        match *self {
+            Self::Read(ppn, _) | Self::ReadFromMemory(ppn, _) | Self::Program(ppn, _) => ppn.0,
+            Self::Erase(erase_unit) | Self::Open(erase_unit, _) => erase_unit.0,
+        }
+    }
+}
+
 /// Where a drive with data reduction stores what, in slots. Its decisions contain the mapping units that are filled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Packed {

@@ -4,7 +4,8 @@
 //! else in order. A channel carries one transfer at a time, first come, first served: a transfer is granted when it is
 //! requested, never in advance, since a grant in advance would let a future operation delay a present one.
 //!
-//! A die with a private channel needs an event only for an operation whose end somebody waits for: the end of a chain
+//! On flash of the simplest kind every end is known in advance (`known_ends.rs`). Otherwise,
+//! a die with a private channel needs an event only for an operation whose end somebody waits for: the end of a chain
 //! of others is their sum, known at once. When a read of the host arrives, the chain is cut after the current
 //! operation. `without_fusing` gives every operation an event; tests show that the times are the same.
 
@@ -12,6 +13,7 @@ use super::background::Background;
 use super::copy_turns::CopyTurns;
 use super::groups::GroupId;
 use super::kind::Kind;
+use super::known_ends::KnownEnds;
 use super::operation::{Array, Costs, Operation, Work};
 use super::pipeline::Pipelines;
 use super::ring::Ring;
@@ -130,7 +132,7 @@ impl Die {
 /// ends at exactly this time is done only if its own event would have occurred by then: simultaneous events occur in
 /// the order of the dies.
 #[inline(always)]
-fn has_ended(end_ns: u64, now: u64, index: usize, last_event: u64) -> bool {
+pub(super) fn has_ended(end_ns: u64, now: u64, index: usize, last_event: u64) -> bool {
     end_ns < now || (end_ns == now && key(end_ns, index) <= last_event)
 }
 
@@ -143,6 +145,8 @@ pub struct Dies {
     pub(super) last_event: u64,
     has_own_channels: bool,
     pub(super) is_fused: bool,
+    /// Only for flash on which every end is known; its dies are used instead of `dies`.
+    pub(super) known: KnownEnds,
     /// Whether `free_at_ns` is used.
     pub(super) keeps_load: bool,
     /// Only for flash that suspends programs and erases.
@@ -170,6 +174,7 @@ impl Dies {
             last_event: 0,
             has_own_channels: dies == channels,
             is_fused: dies == channels,
+            known: KnownEnds::default(),
             keeps_load: false,
             suspension: None,
             pipelines: None,
@@ -247,6 +252,9 @@ impl Dies {
         if let Some(pipelines) = &self.pipelines {
             return pipelines.busy_ns(now);
         }
+        if self.known.is_used() {
+            return self.known.busy_ns(now);
+        }
         let of_die = |die: &Die| {
             let is_idle = die.phase == Phase::Idle;
             die.busy_ns + if is_idle { 0 } else { die.end_ns.min(now).saturating_sub(die.started_ns) }
@@ -256,6 +264,9 @@ impl Dies {
 
     /// When the last chain that nobody waits for ends.
     pub fn rests_at_ns(&self) -> u64 {
+        if self.known.is_used() {
+            return self.known.rests_at_ns();
+        }
         let quiet = self.dies.iter().filter(|die| die.phase == Phase::Quiet);
         quiet.map(|die| die.end_ns).max().unwrap_or(0)
     }
@@ -264,6 +275,9 @@ impl Dies {
     /// who may queue more, and then calls `go_on`.
     #[inline(always)]
     pub fn take_event<K: Kind>(&mut self, now: u64, index: usize) -> Option<Operation> {
+        if K::KNOWS_ENDS {
+            return Some(self.take_known_event(now, index));
+        }
         if K::HAS_EXTRAS && self.pipelines.is_some() {
             return self.take_event_of_pipeline(now, index);
         }
@@ -287,6 +301,9 @@ impl Dies {
     /// Lets a die that has completed an operation start the next one.
     #[inline(always)]
     pub fn go_on<K: Kind>(&mut self, now: u64, index: usize) {
+        if K::KNOWS_ENDS {
+            return;
+        }
         if K::HAS_EXTRAS && self.pipelines.is_some() {
             return self.advance_pipeline(now, self.die_of_event(index));
         }
@@ -300,6 +317,9 @@ impl Dies {
     /// Queues an operation other than a read of the host, after those before it.
     #[inline(always)]
     pub fn queue<K: Kind>(&mut self, now: u64, index: usize, operation: Operation) {
+        if K::KNOWS_ENDS {
+            return self.queue_known(now, index, operation);
+        }
         self.note_queued::<K>(index, operation);
         if K::HAS_EXTRAS && self.pipelines.is_some() {
             self.dies[index].others.push(operation.word());
@@ -330,6 +350,9 @@ impl Dies {
 
     /// Queues a read of the host, which overtakes everything that is not in progress.
     pub fn queue_read<K: Kind>(&mut self, now: u64, index: usize, operation: Operation) {
+        if K::KNOWS_ENDS {
+            return self.queue_known_read(now, index, operation);
+        }
         let own_work_ns = self.own_work_ns::<K>(now, index);
         self.dies[index].reads.push(operation.word());
         self.dies[index].reads.push(own_work_ns);
@@ -505,6 +528,9 @@ impl Dies {
     /// How long a die has worked for the drive itself until now.
     #[inline(always)]
     pub fn own_work_ns<K: Kind>(&self, now: u64, index: usize) -> u64 {
+        if K::KNOWS_ENDS {
+            return self.known.own_work_ns(now, index, &self.costs);
+        }
         if K::HAS_EXTRAS
             && let Some(pipelines) = &self.pipelines
         {
@@ -535,6 +561,9 @@ impl Dies {
     /// Counts the host's operation that has just ended.
     #[inline(always)]
     pub fn end_of_host<K: Kind>(&mut self, now: u64, index: usize, operation: Operation) -> Ended {
+        if K::KNOWS_ENDS {
+            return self.end_of_known_host(now, index, operation);
+        }
         if K::HAS_EXTRAS
             && let Some(pipelines) = &self.pipelines
         {
@@ -556,6 +585,7 @@ impl Dies {
         let array_ns = self.costs.array_ns(ended.operation);
         let die = &self.dies[ended.die];
         let own_work_ns = match &self.pipelines {
+            None if self.known.is_used() => self.known.own_work_at_end_ns(now, ended.die),
             None => die.busy_ns - die.host_ns,
             Some(pipelines) => pipelines.own_work_ns(now, ended.die),
         };

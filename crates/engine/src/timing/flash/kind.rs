@@ -1,13 +1,27 @@
 //! Optional features of flash, as types: code compiled for plain flash contains none of them.
 //!
-//! `Flash` determines its kind once a call, and everything below is compiled for that kind.
+//! `Flash` determines its kind when it is built, and everything below is compiled for that kind.
 
 pub(super) trait Kind {
     /// Whether suspension, cache registers, blocks in SLC mode or waiting erases are possible; tested at run time.
     const HAS_EXTRAS: bool;
     /// Whether only the ends of chains have events; None: tested at run time.
     const IS_FUSED: Option<bool>;
+    /// Whether every end is known when an operation is queued.
+    const KNOWS_ENDS: bool = false;
 }
+
+/// The kind of a flash, of which the types below are the compiled forms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FlashKind {
+    KnownEnds,
+    PlainFused,
+    PlainUnfused,
+    Any,
+}
+
+/// Plain flash, each die of which has a private channel and each unit of which is a program group.
+pub(super) enum KnownEnds {}
 
 /// Plain flash, each die of which has a private channel.
 pub(super) enum PlainFused {}
@@ -15,6 +29,12 @@ pub(super) enum PlainFused {}
 pub(super) enum PlainUnfused {}
 /// Any flash.
 pub(super) enum Any {}
+
+impl Kind for KnownEnds {
+    const HAS_EXTRAS: bool = false;
+    const IS_FUSED: Option<bool> = Some(true);
+    const KNOWS_ENDS: bool = true;
+}
 
 impl Kind for PlainFused {
     const HAS_EXTRAS: bool = false;
@@ -34,10 +54,19 @@ impl Kind for Any {
 /// Calls a method for the kind of a flash.
 macro_rules! for_kind {
     ($flash:ident . $method:ident ( $($argument:expr),* )) => {
-        match ($flash.is_plain(), $flash.dies.is_fused) {
-            (true, true) => $flash.$method::<$crate::timing::flash::kind::PlainFused>($($argument),*),
-            (true, false) => $flash.$method::<$crate::timing::flash::kind::PlainUnfused>($($argument),*),
-            (false, _) => $flash.$method::<$crate::timing::flash::kind::Any>($($argument),*),
+        match $flash.kind {
+            $crate::timing::flash::kind::FlashKind::KnownEnds => {
+                $flash.$method::<$crate::timing::flash::kind::KnownEnds>($($argument),*)
+            }
+            $crate::timing::flash::kind::FlashKind::PlainFused => {
+                $flash.$method::<$crate::timing::flash::kind::PlainFused>($($argument),*)
+            }
+            $crate::timing::flash::kind::FlashKind::PlainUnfused => {
+                $flash.$method::<$crate::timing::flash::kind::PlainUnfused>($($argument),*)
+            }
+            $crate::timing::flash::kind::FlashKind::Any => {
+                $flash.$method::<$crate::timing::flash::kind::Any>($($argument),*)
+            }
         }
     };
 }

@@ -20,12 +20,6 @@ impl DieLayout {
         }
     }
 
-    /// Whether a victim is on one die, so that its copies are read there one after another.
-    #[inline(always)]
-    pub fn keeps_copies_on_die(&self) -> bool {
-        matches!(self, Self::Block { .. })
-    }
-
     /// `turn` is the group's number among groups of its size.
     #[inline(always)]
     pub fn die_of_group(&self, number: u32, turn: u32) -> usize {

@@ -12,13 +12,13 @@ mod groups;
 mod handing_on;
 pub mod in_memory;
 mod kind;
+mod known_ends;
 mod layout;
 mod operation;
 mod pipeline;
 mod ring;
 pub mod service;
 mod suspension;
-mod trains;
 mod waiting_erases;
 mod winner_tree;
 
@@ -35,7 +35,7 @@ use erase_turns::EraseTurns;
 use groups::{GroupId, Groups};
 use handing_on::HandingOn;
 use in_memory::InMemory;
-use kind::{Any, Kind, for_kind};
+use kind::{Any, FlashKind, Kind, for_kind};
 use layout::{DieLayout, WordLines, dies_without_bad_blocks};
 use operation::{Array, Costs, Operation, Work};
 use pipeline::Pipelines;
@@ -89,6 +89,23 @@ fn copies_in_a_row(decisions: &[Decision], page: Range<u32>, to: u32, count_max:
     count
 }
 
+/// The copies at the start, each a read and a program.
+#[inline(always)]
+fn copies_at(decisions: &[Decision]) -> &[[Decision; 2]] {
+    let (pairs, _) = decisions.as_chunks::<2>();
+    let is_copy = |pair: &[Decision; 2]| {
+        matches!(pair, [Decision::Read(_, read), Decision::Program(_, programmed)]
+            if *read != Cause::Host && *programmed != Cause::Host)
+    };
+    &pairs[..pairs.iter().take_while(|pair| is_copy(pair)).count()]
+}
+
+/// From where to where; without looking at the kinds of the two decisions again.
+#[inline(always)]
+fn slots_of_copy([read, program]: &[Decision; 2]) -> (u32, u32) {
+    (read.number(), program.number())
+}
+
 /// The flash of one device.
 pub struct Flash {
     mapping_unit_bytes: u64,
@@ -114,6 +131,7 @@ pub struct Flash {
     /// Only for a drive whose memory is lost with the power.
     waiting_erases: Option<Box<WaitingErases>>,
     has_plain_dies: bool,
+    kind: FlashKind,
     handing_on: HandingOn,
     /// Units that somebody waits for and whose programs have begun; counted only if the dies report that.
     programming_units: u64,
@@ -146,7 +164,7 @@ impl Flash {
             }
         };
         assert!(group_units <= Operation::UNITS_MAX, "a program group of {group_units} units");
-        Self {
+        let flash = Self {
             mapping_unit_bytes: u64::from(mapping_unit_bytes),
             units_per_page: Divisor::new(units_per_page),
             layout,
@@ -174,11 +192,25 @@ impl Flash {
                 && nand.copy_pages_together <= 1
                 && nand.background_us == 0.0
                 && !nand.erase_by_plane,
+            kind: FlashKind::Any,
             handing_on: HandingOn::default(),
             programming_units: 0,
             is_begin_heard: false,
             has_begun: false,
-        }
+        };
+        flash.of_its_kind()
+    }
+
+    /// After everything that changes what the flash has; before its first operation.
+    fn of_its_kind(mut self) -> Self {
+        self.kind = match (self.is_plain(), self.dies.is_fused) {
+            (true, true) if self.copies_without_group() => FlashKind::KnownEnds,
+            (true, true) => FlashKind::PlainFused,
+            (true, false) => FlashKind::PlainUnfused,
+            (false, _) => FlashKind::Any,
+        };
+        self.dies.know_ends(self.kind == FlashKind::KnownEnds);
+        self
     }
 
     /// Records which programs have begun: `programming_units`, and which units in memory can still be replaced. If
@@ -186,12 +218,12 @@ impl Flash {
     pub fn reporting_begun(mut self, is_begin_heard: bool) -> Self {
         // From the start, so that no beginning is missed.
         self.groups.in_memory();
-        Self { dies: self.dies.reporting_begun(), is_begin_heard, ..self }
+        Self { dies: self.dies.reporting_begun(), is_begin_heard, ..self }.of_its_kind()
     }
 
     /// Counts the operations of the drive itself.
     pub fn counting_own(self) -> Self {
-        Self { dies: self.dies.counting_own(), ..self }
+        Self { dies: self.dies.counting_own(), ..self }.of_its_kind()
     }
 
     /// Whether more operations of the drive itself, copies and erases, are queued or in progress than there are dies:
@@ -225,7 +257,7 @@ impl Flash {
 
     /// Sets the controller's time to pass on a program, in microseconds.
     pub fn with_program_handing(self, each_us: f64) -> Self {
-        Self { handing_on: HandingOn::taking(each_us), ..self }
+        Self { handing_on: HandingOn::taking(each_us), ..self }.of_its_kind()
     }
 
     /// Until when the controller passes on programs.
@@ -242,7 +274,7 @@ impl Flash {
     /// them.
     pub fn with_power_loss_protection(mut self, is_protected: bool) -> Self {
         self.waiting_erases = (!is_protected).then(Box::default);
-        self
+        self.of_its_kind()
     }
 
     /// Configures the flash for a translation layer: its layout of erase units, and the load that it uses.
@@ -257,7 +289,7 @@ impl Flash {
         if self.is_asked_for_load {
             self.dies.keep_load();
         }
-        self
+        self.of_its_kind()
     }
 
     /// Whether `tell_load` is needed.
@@ -286,7 +318,7 @@ impl Flash {
             let units = pages * u64::from(self.units_per_page.get());
             self.is_slc = vec![false; (units / u64::from(self.units_per_erase_unit.get())) as usize];
         }
-        self
+        self.of_its_kind()
     }
 
     /// Whether a slot is in SLC mode.
@@ -297,7 +329,7 @@ impl Flash {
 
     /// Gives every operation an event, which is slower and changes no time.
     pub fn without_fusing(self) -> Self {
-        Self { dies: self.dies.without_fusing(), ..self }
+        Self { dies: self.dies.without_fusing(), ..self }.of_its_kind()
     }
 
     /// The unit of the map.
@@ -385,11 +417,15 @@ impl Flash {
             let Some(operation) = self.dies.take_event::<K>(now, die) else { continue };
             // Copies are by far the most frequent, and the processor predicts a jump table badly.
             if operation.work() == Work::Copy {
-                events += self.end_copies::<K>(die, operation, until_ns, events_max - events);
+                self.program_copy::<K>(now, operation.target());
                 self.dies.note_done::<K>(operation);
+                self.dies.go_on::<K>(now, die);
                 continue;
             }
             if operation.work() == Work::CopyRead {
+                if K::KNOWS_ENDS {
+                    self.dies.come_to(now);
+                }
                 self.groups.arrive(operation.target(), operation.units());
                 self.program_if_complete::<K>(now, operation.target(), true);
                 self.dies.note_done::<K>(operation);
@@ -519,12 +555,16 @@ impl Flash {
         {
             self.queue_on_dies::<K>(now, self.dies_count as usize, erase);
         }
+        if K::KNOWS_ENDS {
+            self.dies.come_to(now);
+        }
         let mut units_of_slot = 0;
         let mut host_page = NONE;
         let mut host_units = 0;
         let mut copied_page = NONE;
         let mut run = CopyRun::of_group(NONE, 0);
-        let mut decisions = decisions.iter();
+        let all = decisions;
+        let mut decisions = all.iter();
         while let Some(&decision) = decisions.next() {
             match decision {
                 Decision::Read(ppn, Cause::Host) => {
@@ -539,6 +579,23 @@ impl Flash {
                 Decision::Read(ppn, _) => {
                     self.queue_lone_read::<K>(now, copied_page);
                     copied_page = self.units_per_page.quotient(ppn.0);
+                    if K::KNOWS_ENDS {
+                        let copies = copies_at(&all[all.len() - decisions.len() - 1..]);
+                        if copies.is_empty() {
+                            continue;
+                        }
+                        decisions = decisions.as_slice()[2 * copies.len() - 1..].iter();
+                        self.queue_copies::<K>(now, run);
+                        // The last one comes after what the host writes in between.
+                        let is_last_next = matches!(decisions.as_slice(), [] | [Decision::Erase(_), ..]);
+                        let (last, before) = copies.split_last().expect("there are copies");
+                        let is_last_kept = !is_last_next || host_units > 0;
+                        self.queue_known_copies(now, if is_last_kept { before } else { copies });
+                        let (page, target) = slots_of_copy(last);
+                        run = CopyRun { page, units: u32::from(is_last_kept), work: Work::Copy, target };
+                        copied_page = NONE;
+                        continue;
+                    }
                     if self.copies_without_group() {
                         while let [Decision::Program(to, cause), later @ ..] = decisions.as_slice()
                             && *cause != Cause::Host
@@ -631,7 +688,43 @@ impl Flash {
         let is_in_register = std::mem::replace(&mut self.last_copied_page[die], page) == page;
         let array = if is_in_register { Array::Nothing } else { Array::Read };
         let copy = self.at::<K>(page * self.units_per_page.get(), Operation::new(array, work, units, target));
+        if K::KNOWS_ENDS && work == Work::Copy {
+            let to_die = self.layout.die_of_group(target, target);
+            return self.dies.queue_known_copies(now, die, copy, [to_die].into_iter());
+        }
         self.dies.queue::<K>(now, die, if K::HAS_EXTRAS { copy.for_copy() } else { copy });
+    }
+
+    /// Queues copies of units that are pages and program groups of their own.
+    #[inline(always)]
+    fn queue_known_copies(&mut self, now: u64, mut copies: &[[Decision; 2]]) {
+        while let Some(first) = copies.first() {
+            let (page, _) = slots_of_copy(first);
+            let die = self.layout.die_of_group(page, page);
+            let on_die = match &self.layout {
+                DieLayout::Superblock { .. } => 1,
+                DieLayout::Block { groups_per_erase_unit, .. } => {
+                    let pages_left = groups_per_erase_unit.get() - groups_per_erase_unit.remainder(page);
+                    let end = page + pages_left;
+                    copies.iter().take_while(|copy| (page..end).contains(&slots_of_copy(copy).0)).count()
+                }
+            };
+            let (of_die, others) = copies.split_at(on_die);
+            let (last, _) = slots_of_copy(of_die.last().expect("there is one"));
+            // Only the first can be a page that was just read: the others differ.
+            let is_in_register = std::mem::replace(&mut self.last_copied_page[die], last) == page;
+            let array = if is_in_register { Array::Nothing } else { Array::Read };
+            let layout = &self.layout;
+            let to_die = |copy: &[Decision; 2]| {
+                let (_, to) = slots_of_copy(copy);
+                layout.die_of_group(to, to)
+            };
+            let of_array = |array| Operation::new(array, Work::Copy, 1, 0);
+            let (first, rest) = of_die.split_at(usize::from(is_in_register));
+            self.dies.queue_known_copies(now, die, of_array(array), first.iter().map(to_die));
+            self.dies.queue_known_copies(now, die, of_array(Array::Read), rest.iter().map(to_die));
+            copies = others;
+        }
     }
 
     /// A unit that is read and does not fill a unit to be programmed: with data reduction several are packed into one.

@@ -39,6 +39,19 @@ impl Ring {
     }
 
     #[inline(always)]
+    pub fn first(&self) -> Option<u64> {
+        (self.len > 0).then(|| self.get(0))
+    }
+
+    /// Replaces the word `slot` positions after the first.
+    #[inline(always)]
+    pub fn set(&mut self, slot: u32, word: u64) {
+        debug_assert!(slot < self.len);
+        let mask = self.words.len() - 1;
+        self.words[self.head.wrapping_add(slot) as usize & mask] = word;
+    }
+
+    #[inline(always)]
     pub fn push(&mut self, word: u64) {
         if self.is_full() {
             self.grow();
@@ -48,12 +61,24 @@ impl Ring {
         self.len += 1;
     }
 
+    /// Appends several words.
+    #[inline(always)]
+    pub fn extend(&mut self, words: impl ExactSizeIterator<Item = u64>) {
+        let count = words.len();
+        while self.words.len() - (self.len as usize) < count {
+            self.grow();
+        }
+        let mask = self.words.len() - 1;
+        let first = self.head.wrapping_add(self.len) as usize;
+        for (slot, word) in (first..).zip(words) {
+            self.words[slot & mask] = word;
+        }
+        self.len += count as u32;
+    }
+
     #[inline(always)]
     pub fn pop(&mut self) -> Option<u64> {
-        if self.len == 0 {
-            return None;
-        }
-        let word = self.get(0);
+        let word = self.first()?;
         self.forget(1);
         Some(word)
     }
@@ -69,8 +94,9 @@ impl Ring {
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
-        let words = (0..self.len).map(|slot| self.get(slot)).chain(std::iter::repeat_n(0, self.words.len()));
-        self.words = words.collect();
+        let mut words: Vec<u64> = (0..self.len).map(|slot| self.get(slot)).collect();
+        words.resize(2 * self.words.len(), 0);
+        self.words = words.into_boxed_slice();
         self.head = 0;
     }
 }
@@ -83,7 +109,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_first_in_first_out(steps in proptest::collection::vec((0u32..4, any::<u64>()), 1..400)) {
+        fn it_is_first_in_first_out(steps in proptest::collection::vec((0u32..6, any::<u64>()), 1..400)) {
             let mut ring = Ring::default();
             let mut obvious = VecDeque::new();
             for (kind, word) in steps {
@@ -93,6 +119,16 @@ mod tests {
                         let count = (word % 3).min(obvious.len() as u64);
                         ring.forget(count as u32);
                         obvious.drain(..count as usize);
+                    }
+                    3 => {
+                        let words = (0..word % 20).map(|slot| word ^ slot);
+                        ring.extend(words.clone().collect::<Vec<_>>().into_iter());
+                        obvious.extend(words);
+                    }
+                    2 if !obvious.is_empty() => {
+                        let slot = word as usize % obvious.len();
+                        ring.set(slot as u32, word);
+                        obvious[slot] = word;
                     }
                     _ => {
                         ring.push(word);

@@ -48,18 +48,6 @@ impl WinnerTree {
         (key != NEVER).then_some((key >> INDEX_BITS, (key & ((1 << INDEX_BITS) - 1)) as usize))
     }
 
-    /// The key of the earliest event of all others; the largest key if there is none.
-    #[inline(always)]
-    pub fn earliest_of_others(&self, index: usize) -> u64 {
-        let mut node = self.leaves + index;
-        let mut winner = NEVER;
-        while node > 1 {
-            winner = winner.min(self.keys[node ^ 1]);
-            node >>= 1;
-        }
-        winner
-    }
-
     /// Always up to the root: stopping early would be a branch that the processor cannot predict.
     #[inline(always)]
     fn replace(&mut self, index: usize, key: u64) {
@@ -95,11 +83,6 @@ mod tests {
                 }
                 let earliest = (0..count).filter_map(|index| obvious[index].map(|time| (time, index))).min();
                 prop_assert_eq!(tree.earliest(), earliest);
-                for index in 0..count {
-                    let others = (0..count).filter(|&other| other != index);
-                    let keys = others.filter_map(|other| obvious[other].map(|time| key(time, other)));
-                    prop_assert_eq!(tree.earliest_of_others(index), keys.min().unwrap_or(NEVER));
-                }
             }
         }
     }
