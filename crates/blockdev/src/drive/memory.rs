@@ -31,7 +31,7 @@ pub fn memory_of(drive: &Drive, contents: &Contents) -> Result<Memory, Specifica
 /// The additional memory of a device with contents.
 fn tables_bytes(drive: &Drive, contents: &Contents) -> Result<u64, SpecificationError> {
     let unit_bytes = drive.ftl.mapping_unit_bytes;
-    let units = Geometry::new(&drive.nand, unit_bytes, drive.ftl.erase_unit)?.physical_units();
+    let units = Geometry::of(drive)?.physical_units();
     let user_units = drive.ftl.user_bytes / u64::from(unit_bytes);
     let reduction = &drive.data_reduction;
     let mut bytes = FRAME_BYTES * units;

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use ssdlab_engine::error::SpecificationError;
 use ssdlab_engine::ftl::recovery::{Found, FoundContents, FoundEraseUnit, Lasting};
 use ssdlab_engine::ledger::Ledger;
+use ssdlab_engine::policies::placement::reclaim_groups_of;
 use ssdlab_engine::random::Random;
 use ssdlab_engine::simulation::{SimulatedDrive, Stripe, TimedSimulatedDrive, build_timed, seed_of};
 use ssdlab_engine::specification::Drive;
@@ -122,6 +123,11 @@ fn open_devices(drive: &Drive, options: &Options) -> Result<(Devices, bool), Ope
     if !drive.namespaces.is_empty() {
         let allowed = "none for a drive that is mounted or served: only runs of jobs know namespaces";
         return Err(SpecificationError::new("namespace", drive.namespaces.len(), allowed).into());
+    }
+    let reclaim_groups = reclaim_groups_of(&drive.ftl.placement);
+    if reclaim_groups > 1 {
+        let allowed = "1 for a drive that is mounted or served: only runs of jobs know reclaim groups";
+        return Err(SpecificationError::new("ftl.placement.reclaim_groups", reclaim_groups, allowed).into());
     }
     let layers = Stripe::build_timed(drive, options.seed)?;
     let chunks = layers.chunks();

@@ -4,7 +4,7 @@
 use crate::error::SpecificationError;
 use crate::nand::Geometry;
 use crate::policies::die_choice::DieChoice;
-use crate::policies::placement;
+use crate::policies::placement::{self, handles_of};
 use crate::specification::drive::{Drive, EraseUnitKind, zones_of};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -73,7 +73,7 @@ pub struct DriveCapacity {
 impl DriveCapacity {
     /// The capacity of a drive whose geometry is possible; see `consistency.rs`.
     pub fn of(drive: &Drive, sold_bytes: Option<u64>) -> Result<Self, SpecificationError> {
-        let geometry = Geometry::new(&drive.nand, drive.ftl.mapping_unit_bytes, drive.ftl.erase_unit)?;
+        let geometry = Geometry::of(drive)?;
         let unit_bytes = u64::from(geometry.mapping_unit_bytes);
         let devices = u64::from(drive.stripe.devices);
         let units_per_erase_unit = u64::from(geometry.units_per_erase_unit());
@@ -124,7 +124,9 @@ impl DriveCapacity {
             units_per_erase_unit,
             data_units_per_erase_unit,
             slc_bytes_per_erase_unit,
-            reserve_erase_units: devices * u64::from(drive.ftl.reserve_erase_units),
+            reserve_erase_units: devices
+                * u64::from(geometry.reclaim_groups)
+                * u64::from(drive.ftl.reserve_erase_units),
             open_erase_units: devices * open,
             open_blocks_per_stream,
             data_units: data_units * devices as i64,
@@ -154,7 +156,12 @@ fn open_blocks_per_stream(drive: &Drive, geometry: &Geometry) -> Result<u64, Spe
 }
 
 fn user_units_max(drive: &Drive, open: u64, data_units: i64, data_units_per_erase_unit: u64) -> i64 {
-    let held_back = u64::from(drive.ftl.reserve_erase_units) + open + 1;
+    let reserve = u64::from(drive.ftl.reserve_erase_units);
+    let held_back = match handles_of(&drive.ftl.placement).filter(|handles| handles.reclaim_groups > 1) {
+        // Each group has whole erase units for its share, and may have one less than the others.
+        Some(handles) => u64::from(handles.reclaim_groups) * (reserve + u64::from(handles.held_back_erase_units()) + 2),
+        None => reserve + open + 1,
+    };
     let units = data_units - (held_back * data_units_per_erase_unit) as i64;
     let unit_bytes = i64::from(drive.ftl.mapping_unit_bytes);
     let index_bytes =

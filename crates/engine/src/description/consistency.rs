@@ -8,7 +8,8 @@ use crate::nand::Geometry;
 use crate::policies;
 use crate::policies::die_choice::DieChoice;
 use crate::specification::drive::{
-    Cell, Drive, EraseUnitKind, MapForm, ZonesOfDrive, check_goes_with_zones, devices_of, namespace_ends, zones_of,
+    Cell, Drive, EraseUnitKind, MapForm, ZonesOfDrive, check_goes_with_groups, check_goes_with_zones, devices_of,
+    namespace_ends, zones_of,
 };
 use serde_json::json;
 
@@ -20,14 +21,14 @@ const SLOTS_PER_UNIT_MAX: u32 = 128;
 pub fn check(drive: &Drive, part: Part) -> Vec<Problem> {
     let mut problems = policies::problems(&drive.ftl);
     problems.extend(times(drive));
-    let geometry = match Geometry::new(&drive.nand, drive.ftl.mapping_unit_bytes, drive.ftl.erase_unit) {
+    let geometry = match Geometry::of(drive) {
         Ok(geometry) => geometry,
         Err(error) => return with(problems, [error.into()]),
     };
     let rules = [erase_units, die_choice, slc_cache, background, data_reduction, parity];
     problems.extend(rules.iter().flat_map(|rule| rule(drive, &geometry)));
     if part == Part::All {
-        let rules = [user_bytes, stripe, map_cache, read_ahead, zones, namespaces];
+        let rules = [user_bytes, stripe, map_cache, read_ahead, zones, namespaces, reclaim_groups];
         problems.extend(rules.iter().flat_map(|rule| rule(drive, &geometry)));
     }
     if part == Part::All && problems.is_empty() {
@@ -262,6 +263,10 @@ fn zones(drive: &Drive, _: &Geometry) -> Vec<Problem> {
 
 fn namespaces(drive: &Drive, _: &Geometry) -> Vec<Problem> {
     namespace_ends(drive).err().map(Problem::from).into_iter().collect()
+}
+
+fn reclaim_groups(drive: &Drive, _: &Geometry) -> Vec<Problem> {
+    check_goes_with_groups(drive).err().map(Problem::from).into_iter().collect()
 }
 
 /// Each zone has erase units of its own.

@@ -65,7 +65,7 @@ impl Background {
             return Ok(None);
         }
         let batch_units = match geometry.erase_unit {
-            EraseUnitKind::Superblock => geometry.planes * geometry.units_per_page,
+            EraseUnitKind::Superblock => geometry.blocks_per_erase_unit() * geometry.units_per_page,
             EraseUnitKind::Block => geometry.units_per_page * open_blocks_per_stream,
         };
         let erase_unit_bytes = u64::from(geometry.units_per_erase_unit()) * u64::from(geometry.mapping_unit_bytes);

@@ -63,6 +63,16 @@ pub struct Gc {
     pub owed_units: u64,
     /// Reused memory for the next move.
     list: Vec<(Lpn, Ppn)>,
+    /// By reclaim group, while another has its turn; empty for a drive without groups.
+    waiting: Vec<Waiting>,
+}
+
+/// What a reclaim group has begun while another has its turn.
+#[derive(Default)]
+struct Waiting {
+    under_way: Option<Move>,
+    owed_units: u64,
+    list: Vec<(Lpn, Ppn)>,
 }
 
 impl Move {
@@ -115,7 +125,36 @@ impl Gc {
             under_way: None,
             owed_units: 0,
             list: Vec::with_capacity(GATHERED_AT_ONCE + 64),
+            waiting: Vec::new(),
         })
+    }
+
+    /// Prepares for this many reclaim groups, of which the first has its turn.
+    pub fn wait_in_groups(&mut self, groups: u32) {
+        self.waiting.resize_with(groups as usize, Waiting::default);
+        for waiting in &mut self.waiting {
+            waiting.list.reserve(GATHERED_AT_ONCE + 64);
+        }
+    }
+
+    /// Exchanges what the group in turn has begun for what another has.
+    pub fn pass_turn(&mut self, from: u32, to: u32) {
+        for group in [from, to] {
+            let waiting = &mut self.waiting[group as usize];
+            std::mem::swap(&mut self.under_way, &mut waiting.under_way);
+            std::mem::swap(&mut self.owed_units, &mut waiting.owed_units);
+            std::mem::swap(&mut self.list, &mut waiting.list);
+        }
+    }
+
+    /// The victims under way in all reclaim groups.
+    pub fn victims_under_way(&self) -> impl Iterator<Item = EraseUnit> {
+        let waiting = self.waiting.iter().filter_map(|waiting| waiting.under_way.as_ref());
+        self.under_way.iter().chain(waiting).map(|under_way| under_way.victim)
+    }
+
+    pub fn is_emptying(&self, erase_unit: EraseUnit) -> bool {
+        self.victims_under_way().any(|victim| victim == erase_unit)
     }
 
     pub fn victim_under_way(&self) -> Option<EraseUnit> {
@@ -133,13 +172,19 @@ impl Gc {
                 closed_at: &space.filled.closed_at,
                 streams: &space.filled.streams,
                 die,
-                on_die: space.open_blocks.as_ref().and_then(|open_blocks| open_blocks.erase_units_on(die)),
+                on_die: match &space.reclaim_groups {
+                    Some(groups) => Some(groups.in_group()),
+                    None => space.open_blocks.as_ref().and_then(|open_blocks| open_blocks.erase_units_on(die)),
+                },
             };
             let victim = self.victim.choose(&view, pool, &mut self.random)?;
             assert!(space.is_closed(victim), "a victim is closed");
             Some(victim)
         };
         let on_die = die.and_then(|_| choose(pool, die).or_else(|| choose(Pool::All, die)));
+        if space.reclaim_groups.is_some() {
+            return on_die;
+        }
         on_die.or_else(|| choose(pool, None)).or_else(|| choose(Pool::All, None))
     }
 
@@ -305,6 +350,9 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             background.refresh.erased(erase_unit);
         }
         self.clock.erase(erase_unit);
+        if let Some(groups) = &mut self.space.reclaim_groups {
+            groups.note_erased(erase_unit);
+        }
         if let Some(observed) = &mut self.observed {
             observed.erased(erase_unit);
         }
@@ -430,20 +478,30 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     /// The die on which garbage is collected next, where blocks are opened by die. Without a clock, any: most dies then
     /// have no erased block at a time, and always collecting on the first of them would move blocks with few stale
     /// units.
+    /// On a drive with reclaim groups, the group in turn.
     fn die_to_collect(&self) -> Option<u32> {
+        if let Some(groups) = &self.space.reclaim_groups {
+            return Some(groups.in_turn);
+        }
         if C::PACED { self.space.die_to_collect() } else { None }
     }
 
-    /// Throttled collection: called for each unit that the host writes, which occupies `places` slots.
+    /// Throttled collection: called for each unit that the host writes to a stream, which occupies `slots` slots.
     #[inline]
-    pub(super) fn pace_gc(&mut self, slots: u32) -> Result<(), ReadOnly> {
+    pub(super) fn pace_gc(&mut self, stream: StreamId, slots: u32) -> Result<(), ReadOnly> {
         if self.slc_cache.is_some() {
             self.pace_folding()?;
         }
-        let floor = self.space.margins.reserve_erase_units + self.space.margins.in_hand_erase_units;
+        let mut floor = self.space.margins.reserve_erase_units + self.space.margins.in_hand_erase_units;
         // A victim left by background collection waits as well.
         if self.space.free.len() > floor + self.set_aside_erase_units() {
             return Ok(());
+        }
+        if self.space.reclaim_groups.is_some() {
+            floor = self.turn_to_group_written(stream);
+            if self.space.free.len() > floor {
+                return Ok(());
+            }
         }
         if self.gc.under_way.is_none() && !self.start_paced_gc()? {
             return Ok(());
@@ -519,7 +577,11 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     /// the best choice, whatever the victim policy.
     pub(super) fn victim_with_gain(&self) -> Option<EraseUnit> {
         let data_units = u64::from(self.space.layout.data_units_per_erase_unit());
-        self.space.occupancy.least().filter(|&least| {
+        let least = match &self.space.reclaim_groups {
+            Some(groups) => self.space.occupancy.least_on(groups.in_turn),
+            None => self.space.occupancy.least(),
+        };
+        least.filter(|&least| {
             let live_units = self.space.occupancy.live_units(least);
             // Moved data may be packed less densely than before.
             u64::from(live_units) + L::overhead_to_move(self, live_units) < data_units

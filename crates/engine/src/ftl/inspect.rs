@@ -3,6 +3,7 @@
 use super::Ftl;
 use super::layer::Layer;
 use super::layer::zoned::{ZoneCounts, ZoneTable};
+use super::space::GroupCounts;
 use crate::nand::occupancy::State;
 use crate::policies::placement::PlacementPolicy;
 use crate::specification::drive::SpareArea;
@@ -126,7 +127,12 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
 
     /// Erased erase units.
     pub fn free_erase_units(&self) -> u32 {
-        self.space.free.len()
+        self.space.free_erase_units()
+    }
+
+    /// By reclaim group; empty for a drive without any.
+    pub fn group_counts(&self) -> Vec<GroupCounts> {
+        self.space.group_counts()
     }
 
     /// See `Capacity::effective_over_provisioning`.
@@ -143,11 +149,16 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         }
         let (margins, layout) = (&self.space.margins, &self.space.layout);
         let data_units = f64::from(layout.data_units_per_erase_unit());
-        let mut held_back = f64::from(margins.reserve_erase_units) + 0.5 * f64::from(margins.open_erase_units);
+        let (groups, in_hand) = match &self.space.reclaim_groups {
+            Some(groups) => (groups.groups(), groups.in_hand_erase_units),
+            None => (1, margins.in_hand_erase_units),
+        };
+        let mut of_each_group = f64::from(margins.reserve_erase_units);
         if C::PACED {
             // The erase units kept erased, and half of the victim: until its erase its units occupy two slots each.
-            held_back += f64::from(margins.in_hand_erase_units) + 0.5;
+            of_each_group += f64::from(in_hand) + 0.5;
         }
+        let held_back = f64::from(groups) * of_each_group + 0.5 * f64::from(margins.open_erase_units);
         let mut usable = (f64::from(self.space.wear.erase_units_left) - held_back) * data_units;
         if margins.spare_area == SpareArea::Static {
             let empty = f64::from(self.map.user_units()) - self.accounts.mapped_units() as f64;
@@ -200,7 +211,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
                     programmed_slots += units;
                     live += u64::from(self.space.occupancy.live_units(erase_unit));
                 }
-                State::Open if self.gc.victim_under_way() == Some(erase_unit) => {
+                State::Open if self.gc.is_emptying(erase_unit) => {
                     programmed_slots += units;
                     live += u64::from(self.space.occupancy.live_units(erase_unit));
                 }
@@ -248,7 +259,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
                 "free erase units by state",
                 free.count() as u64,
                 "free erase units in the pool",
-                u64::from(self.space.free.len() + cache.map_or(0, |cache| cache.static_free())),
+                u64::from(self.space.free_erase_units() + cache.map_or(0, |cache| cache.static_free())),
             ),
         ];
         for (left, left_value, right, right_value) in identities {

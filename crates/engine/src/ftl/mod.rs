@@ -15,6 +15,7 @@ mod map;
 mod observed;
 mod order;
 pub mod picture;
+mod reclaim_groups;
 pub mod recovery;
 mod refresh;
 mod slc_cache;
@@ -43,6 +44,7 @@ pub use layer::{
 use map::Map;
 use observed::Observed;
 use slc_cache::SlcCache;
+pub use space::GroupCounts;
 use space::{Filled, FreePool, Frontier, Layout, Margins, OpenBlocks, Space};
 pub use state::StateError;
 use std::ops::Range;
@@ -83,7 +85,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     /// Errors name the key of the drive file. Allocates memory for the whole map, which never grows.
     pub fn with_layer(drive: &Drive, placement: P, clock: C, seed: u64) -> Result<Self, SpecificationError> {
         let ftl = &drive.ftl;
-        let geometry = Geometry::new(&drive.nand, ftl.mapping_unit_bytes, ftl.erase_unit)?;
+        let geometry = Geometry::of(drive)?;
         let mut array = Array::new(geometry, &drive.faults, drive.nand.endurance_cycles, seed);
         let layout = layout_of::<L>(drive, &geometry)?;
         let reserved_erase_units = reserved_erase_units(ftl.reserved_bytes, &geometry)?;
@@ -121,13 +123,25 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             return Err(too_little_space(ftl, &layout, &margins, erase_units, needed, slots, map_pages));
         }
         margins.in_hand_erase_units = space::in_hand(blocks_open_per_stream, u64::from(erase_units) - needed);
-        let gc = Gc::new(ftl, all_erase_units, seed)?;
-        let die_of = if blocks_open_per_stream > 1 { array.dies_of_erase_units() } else { Vec::new() };
+        let mut gc = Gc::new(ftl, all_erase_units, seed)?;
+        let mut reclaim_groups = reclaim_groups::of_drive(drive, erase_units, user_units, &layout, &margins)?;
+        let die_of = match &reclaim_groups {
+            Some(groups) => groups.group_of_each(erase_units),
+            None if blocks_open_per_stream > 1 => array.dies_of_erase_units(),
+            None => Vec::new(),
+        };
         let occupancy = Occupancy::new(all_erase_units).with_dies(&die_of);
         let open_blocks =
             (blocks_open_per_stream > 1).then(|| OpenBlocks::new(drive, &geometry, placement.streams(), &die_of, seed));
-        let mut free = FreePool::new(gc.wear_leveling.prefers_least_worn(), blocks_open_per_stream, die_of);
-        (0..erase_units).for_each(|erase_unit| free.put(EraseUnit(erase_unit), 0));
+        let free = if let Some(groups) = &mut reclaim_groups {
+            margins.in_hand_erase_units = erase_units;
+            gc.wait_in_groups(groups.groups());
+            groups.begin()
+        } else {
+            let mut free = FreePool::new(gc.wear_leveling.prefers_least_worn(), blocks_open_per_stream, die_of);
+            (0..erase_units).for_each(|erase_unit| free.put(EraseUnit(erase_unit), 0));
+            free
+        };
         let map = Map::new(layout, all_erase_units, user_units, map_pages).map_err(|error| {
             SpecificationError::new("ftl.user_bytes", ftl.user_bytes, format!("what fits into memory ({error})"))
         })?;
@@ -145,6 +159,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
                 free,
                 frontiers: vec![Frontier::shut(); usize::from(placement.streams()) + usize::from(has_slc_cache)],
                 open_blocks,
+                reclaim_groups,
                 slc_mode,
                 filled: Filled::new(all_erase_units),
                 wear: space::Wear::new(all_erase_units, erase_units),
@@ -298,7 +313,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         } else {
             self.lose(old);
         }
-        if C::PACED { self.pace_gc(1) } else { Ok(()) }
+        if C::PACED { self.pace_gc(stream, 1) } else { Ok(()) }
     }
 
     /// The old copy that a write to `lpn` invalidates; not looked up for policies that do not need it.
@@ -407,6 +422,9 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         }
         if self.space.open_blocks.is_some() {
             return self.make_room_on_dies(stream);
+        }
+        if self.space.reclaim_groups.is_some() {
+            self.turn_to_group_with_room(stream);
         }
         loop {
             let has_room = self.go_on(stream);
@@ -543,6 +561,9 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             return;
         }
         let erase_unit = self.space.free.take().expect(KEPT);
+        if self.space.reclaim_groups.is_some() {
+            return self.open_in_group(frontier, erase_unit);
+        }
         // The stream after those of the placement policy belongs to the SLC cache, and takes host data.
         let is_of_placement = frontier.index() < usize::from(self.placement.streams());
         self.open_as(frontier, if is_of_placement { frontier } else { StreamId(0) }, erase_unit);
@@ -644,7 +665,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
                 }
             }
         }
-        self.keep_room_for_victim()
+        self.in_each_group(Self::keep_room_for_victim)
     }
 }
 
@@ -654,7 +675,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     /// space.
     fn check_spare_blocks(&mut self) -> Result<(), ReadOnly> {
         let enough = u64::from(self.space.wear.erase_units_left) >= self.erase_units_needed();
-        if enough { Ok(()) } else { Err(self.turn_read_only()) }
+        if enough && self.has_each_group_enough() { Ok(()) } else { Err(self.turn_read_only()) }
     }
 
     fn turn_read_only(&mut self) -> ReadOnly {

@@ -155,7 +155,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Pictured for Ftl<P, L, C> {
         let folding = self.slc_cache.as_ref().and_then(|cache| cache.victim());
         Marks {
             open: open.collect(),
-            emptying: self.gc.victim_under_way().into_iter().chain(folding).map(|erase_unit| erase_unit.0).collect(),
+            emptying: self.gc.victims_under_way().chain(folding).map(|erase_unit| erase_unit.0).collect(),
             victims: victims.into_iter().map(|erase_unit| erase_unit.0).collect(),
             moves: moves.into_iter().map(|one| (one.from.0, one.to.0, one.units)).collect(),
         }
@@ -214,7 +214,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             State::Retired => Standing::Retired,
             State::Closed => Standing::Closed,
             State::Open if self.frontier_of(erase_unit).is_some() => Standing::Open,
-            State::Open if self.gc.victim_under_way() == Some(erase_unit) => Standing::Emptying,
+            State::Open if self.gc.is_emptying(erase_unit) => Standing::Emptying,
             State::Open => match self.slc_cache.as_ref().and_then(|cache| cache.victim()) {
                 Some(folding) if folding == erase_unit => Standing::Emptying,
                 _ => Standing::Slc,

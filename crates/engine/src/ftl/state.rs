@@ -163,6 +163,9 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         if L::IS_ZONED {
             return Err(StateError::Unsaved("[zones]"));
         }
+        if self.space.reclaim_groups.is_some() {
+            return Err(StateError::Unsaved("several ftl.placement.reclaim_groups"));
+        }
         let layer = serde_json::to_value(self.layer.kept()).expect("plain numbers become JSON");
         let is_map_all =
             layer.is_null() && self.slc_cache.is_none() && self.background.is_none() && self.gc.under_way.is_none();

@@ -2,7 +2,8 @@
 //! onto them.
 
 use crate::error::SpecificationError;
-use crate::specification::drive::{EraseUnitKind, Nand};
+use crate::policies::placement::reclaim_groups_of;
+use crate::specification::drive::{Drive, EraseUnitKind, Nand};
 
 /// Counts derived from a drive file. "Unit" alone means a mapping unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,9 +22,32 @@ pub struct Geometry {
     pub mapping_unit_bytes: u32,
     /// Whether erase units are blocks or superblocks.
     pub erase_unit: EraseUnitKind,
+    /// Sets of dies over which superblocks extend; 1: they extend over all dies.
+    pub reclaim_groups: u32,
 }
 
 impl Geometry {
+    /// The geometry of a drive, with its reclaim groups. Errors name the key of the drive file.
+    pub fn of(drive: &Drive) -> Result<Self, SpecificationError> {
+        let ftl = &drive.ftl;
+        let geometry = Self::new(&drive.nand, ftl.mapping_unit_bytes, ftl.erase_unit)?;
+        let reclaim_groups = reclaim_groups_of(&ftl.placement);
+        if reclaim_groups == 1 {
+            return Ok(geometry);
+        }
+        let refuse =
+            |allowed: String| Err(SpecificationError::new("ftl.placement.reclaim_groups", reclaim_groups, allowed));
+        if ftl.erase_unit != EraseUnitKind::Superblock {
+            return refuse(
+                "1 with ftl.erase_unit = \"block\": a reclaim unit is a superblock of the group's dies".into(),
+            );
+        }
+        if !geometry.dies().is_multiple_of(reclaim_groups) {
+            return refuse(format!("a divisor of the {} dies: each group has as many", geometry.dies()));
+        }
+        Ok(Self { reclaim_groups, ..geometry })
+    }
+
     /// Errors name the key of the drive file.
     pub fn new(nand: &Nand, mapping_unit_bytes: u32, erase_unit: EraseUnitKind) -> Result<Self, SpecificationError> {
         let counts = [
@@ -65,6 +89,7 @@ impl Geometry {
             units_per_page: nand.page_bytes / mapping_unit_bytes,
             mapping_unit_bytes,
             erase_unit,
+            reclaim_groups: 1,
         };
         // Physical unit numbers have 32 bits, and the largest means "not mapped".
         let physical_units = u128::from(geometry.planes)
@@ -103,7 +128,7 @@ impl Geometry {
     pub fn blocks_per_erase_unit(&self) -> u32 {
         match self.erase_unit {
             EraseUnitKind::Block => 1,
-            EraseUnitKind::Superblock => self.planes,
+            EraseUnitKind::Superblock => self.planes / self.reclaim_groups,
         }
     }
 

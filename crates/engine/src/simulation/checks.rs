@@ -3,7 +3,7 @@
 
 use super::job_steady_state::SNIA_ROUNDS;
 use crate::error::SpecificationError;
-use crate::policies::placement::honoured_identifiers;
+use crate::policies::placement::handles_of;
 use crate::specification::drive::{Drive, check_microseconds, identifiers_for};
 use crate::specification::job::{Identifiers, PerDirection};
 use crate::specification::store::Store;
@@ -102,9 +102,12 @@ pub fn check_identifiers(specification: &Specification) -> Result<(), Specificat
     for job in &specification.jobs {
         let available = identifiers_for(&specification.drive, job.addresses_bytes());
         let Some(identifiers) = available.map(u64::from) else { return Ok(()) };
-        let of_drive = honoured_identifiers(&specification.drive.ftl.placement).map(u64::from);
-        let (owner, key) = if of_drive == Some(identifiers) {
-            ("drive", "ftl.placement.identifiers")
+        let handles = handles_of(&specification.drive.ftl.placement);
+        let (owner, key) = if handles.is_some_and(|handles| u64::from(handles.identifiers()) == identifiers) {
+            match handles.map_or(1, |handles| handles.reclaim_groups) {
+                1 => ("drive", "ftl.placement.identifiers"),
+                _ => ("drive", "ftl.placement.identifiers in each of its reclaim_groups"),
+            }
         } else {
             ("namespace", "placement_handles")
         };

@@ -7,7 +7,7 @@ use crate::ftl::picture::Pictured;
 use crate::ftl::recovery::Recoverable;
 use crate::ftl::zoned::{ZoneCounts, ZoneSlots};
 use crate::ftl::{
-    Capacity, Ftl, Layer, MapCached, NamespaceCounts, Namespaced, Plain, Reduced, StateError, Wear, Zoned,
+    Capacity, Ftl, GroupCounts, Layer, MapCached, NamespaceCounts, Namespaced, Plain, Reduced, StateError, Wear, Zoned,
     is_map_cached, is_namespaced, is_reduced,
 };
 use crate::ledger::Ledger;
@@ -37,6 +37,10 @@ pub trait SimulatedDrive: Pictured + Send {
     /// By namespace; empty for a drive without any.
     fn namespaces(&self) -> &[NamespaceCounts] {
         &[]
+    }
+    /// By reclaim group; empty for a drive without any.
+    fn group_counts(&self) -> Vec<GroupCounts> {
+        Vec::new()
     }
     /// Erased erase units.
     fn free_erase_units(&self) -> u32;
@@ -86,6 +90,10 @@ impl<P: PlacementPolicy + Send, L: Layer + Send, C: Clock + Send> SimulatedDrive
 
     fn namespaces(&self) -> &[NamespaceCounts] {
         self.namespaces()
+    }
+
+    fn group_counts(&self) -> Vec<GroupCounts> {
+        self.group_counts()
     }
 
     fn free_erase_units(&self) -> u32 {

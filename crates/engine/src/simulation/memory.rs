@@ -62,7 +62,7 @@ pub fn memory_of_drive(drive: &Drive) -> Result<Memory, SpecificationError> {
 impl Memory {
     fn add_device(&mut self, drive: &Drive) -> Result<(), SpecificationError> {
         let ftl = &drive.ftl;
-        let geometry = Geometry::new(&drive.nand, ftl.mapping_unit_bytes, ftl.erase_unit)?;
+        let geometry = Geometry::of(drive)?;
         let user_units = ftl.user_bytes / u64::from(ftl.mapping_unit_bytes);
         let reduction = &drive.data_reduction;
         let slots_per_unit =

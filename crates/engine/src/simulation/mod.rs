@@ -21,6 +21,7 @@ mod time_series;
 mod timed;
 mod timed_job;
 mod timed_rounds;
+mod undirected;
 mod untimed;
 mod zoned_jobs;
 
@@ -46,6 +47,7 @@ pub use source::{Arrival, RequestSource, SourceError};
 use std::io::{Read, Write};
 pub use stripe::{Stripe, StripeDevice, TimedStripeDevice, seed_of};
 pub use timed::TimedSimulation;
+use undirected::{in_groups, is_undirected};
 pub use untimed::Simulation;
 use zoned_jobs::{check_needs_no_zones, share_zones};
 
@@ -62,6 +64,15 @@ pub struct Progress {
 
 /// The requests of a job, which must be within the drive. Jobs that write zone by zone share the state of the zones.
 fn source_of(
+    job: &Job,
+    specification: &Specification,
+    zones: &SharedZones,
+) -> Result<Box<dyn RequestSource>, SpecificationError> {
+    let source = own_source_of(job, specification, zones)?;
+    Ok(if is_undirected(job) { in_groups(source, &specification.drive) } else { source })
+}
+
+fn own_source_of(
     job: &Job,
     specification: &Specification,
     zones: &SharedZones,

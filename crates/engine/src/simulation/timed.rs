@@ -13,6 +13,7 @@ use super::source::{Arrival, RequestSource, SourceError};
 use super::time_series::{Sample, TimeSeries};
 use super::timed_job::RunningJob;
 use super::timed_rounds::RoundTimes;
+use super::undirected::in_groups;
 use super::{
     InitialState, JobOutcome, NamespaceOutcome, Outcome, Progress, StageOutcome, SteadyStateOutcome, refuse_state,
     rounds_of,
@@ -81,6 +82,7 @@ impl TimedSimulation {
         state: Option<InitialState<'_>>,
     ) -> Result<Self, SpecificationError> {
         let stage = specification.jobs.last().map_or(0, |job| job.stage + 1);
+        let source = in_groups(source, &specification.drive);
         Self::with_last(specification, Some(RunningJob::given(name, stage, source, arrival)), state)
     }
 
@@ -319,6 +321,7 @@ impl Records {
             wear: drive.wear(),
             zones: drive.zones(),
             namespaces: NamespaceOutcome::all(drive.namespaces(), &self.namespaces_before),
+            reclaim_groups: Some(drive.group_counts()).filter(|groups| !groups.is_empty()),
             stages: self.stages,
             steady_state: self.steady_state,
             series: self.series.into_columns(),

@@ -9,6 +9,7 @@ use super::rounds::Rounds;
 use super::series::Series;
 use super::source::{RequestSource, SourceError};
 use super::stripe::Stripe;
+use super::undirected::in_groups;
 use super::{
     InitialState, JobOutcome, NamespaceOutcome, Outcome, Progress, StageOutcome, refuse_state, rounds_of, source_of,
 };
@@ -71,6 +72,7 @@ impl Simulation {
         state: Option<InitialState<'_>>,
     ) -> Result<Self, SpecificationError> {
         let stage = specification.jobs.last().map_or(0, |job| job.stage + 1);
+        let source = in_groups(source, &specification.drive);
         Self::with_last(specification, Some(RunningJob::given(name, stage, source)), state)
     }
 
@@ -153,6 +155,7 @@ impl Simulation {
             wear: self.drive.wear(),
             zones: self.drive.zones(),
             namespaces: NamespaceOutcome::all(self.drive.namespaces(), &self.namespaces_before),
+            reclaim_groups: Some(self.drive.group_counts()).filter(|groups| !groups.is_empty()),
             stages,
             steady_state: self.rounds.clone().map(Rounds::into_outcome),
             series: series.into_columns(),

@@ -17,7 +17,7 @@ use ssdlab_engine::request::{Operation, Request};
 use ssdlab_engine::simulation::{SimulatedDrive, build};
 use ssdlab_engine::specification::drive::*;
 
-const IDENTIFIERS: u8 = 3;
+pub const IDENTIFIERS: u8 = 3;
 const BETWEEN_LOOKS: usize = 16;
 
 /// The policies of a list as they are, and with parameters under which more happens on a tiny drive.
@@ -71,27 +71,31 @@ fn shape_of(drive: &Drive) -> (usize, usize) {
     let units = units / UNIT as usize;
     match drive.ftl.erase_unit {
         EraseUnitKind::Block => (blocks * blocks_per_plane, units),
-        EraseUnitKind::Superblock => (blocks_per_plane, blocks * units),
+        EraseUnitKind::Superblock => {
+            let groups = Policies::new(drive, blocks_per_plane, 0).reclaim_groups();
+            (blocks_per_plane * groups, blocks * units / groups)
+        }
     }
 }
 
 /// Half of the writes to a fifth of the drive, so that data differ in how long they live.
-fn request(generator: &mut impl Rng, user_bytes: u64) -> Request {
+fn request(generator: &mut impl Rng, user_bytes: u64, identifier: &impl Fn(u8) -> u8) -> Request {
     let part = if generator.next_u64().is_multiple_of(2) { user_bytes / UNIT / 5 * UNIT } else { user_bytes };
     let mut request = random_request(generator, part);
     if request.operation == Operation::Write {
-        request.content.identifier = (generator.next_u64() % u64::from(IDENTIFIERS)) as u8;
+        request.content.identifier = identifier((generator.next_u64() % 252) as u8);
     }
     request
 }
 
-pub fn agree(drive: &Drive, seed: u64, requests: usize) -> TestCaseResult {
+/// `identifier` is that of a write for a drawn number from 0 to 251.
+pub fn agree(drive: &Drive, seed: u64, requests: usize, identifier: impl Fn(u8) -> u8) -> TestCaseResult {
     let (erase_units, units) = shape_of(drive);
     let mut engine = build(drive, seed).expect("a tiny drive");
     let mut twin = Twin::new(drive, erase_units, units, seed);
     let mut generator = Xoshiro256PlusPlus::seed_from_u64(seed);
     for step in 0..requests {
-        let request = request(&mut generator, drive.ftl.user_bytes);
+        let request = request(&mut generator, drive.ftl.user_bytes, &identifier);
         if let Err(refused) = engine.execute(&[request]) {
             // Full erase units may be drawn so many times in a row that the engine takes it for the end.
             let draws = ["random", "d-choices"].contains(&drive.ftl.victim.name.as_str());
@@ -105,6 +109,7 @@ pub fn agree(drive: &Drive, seed: u64, requests: usize) -> TestCaseResult {
         if step % BETWEEN_LOOKS == 0 {
             prop_assert_eq!(engine.check_map(), Ok(()));
             each_slot_agrees(&*engine, &twin)?;
+            prop_assert!(twin.agrees_on_groups(&*engine), "step {}: {:?}", step, engine.group_counts());
         }
     }
     prop_assert!(engine.ledger().programmed_units.gc > 0, "it never cleaned");
@@ -156,6 +161,6 @@ proptest! {
         reserve in 1u32..3,
     ) {
         let drive = drive_with(victim, placement, wear_leveling, (erase_unit, spare_area, stripe, reserve));
-        agree(&drive, seed, 1000)?;
+        agree(&drive, seed, 1000, |drawn| drawn % IDENTIFIERS)?;
     }
 }

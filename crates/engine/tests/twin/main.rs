@@ -6,6 +6,7 @@ mod map_cache;
 mod model;
 mod open_blocks;
 mod policies;
+mod reclaim_groups;
 mod slc_cache;
 
 use every_policy::choices;
@@ -191,7 +192,7 @@ proptest! {
         let streams = if placement == "single" { 1 } else { 2 };
         let for_data = dies * drive.nand.blocks_per_plane - reserve - streams * dies - spare;
         drive.ftl.user_bytes = u64::from(for_data) * data_units(8, stripe as usize) as u64 * UNIT;
-        every_policy::agree(&drive, seed, 1500)?;
+        every_policy::agree(&drive, seed, 1500, |drawn| drawn % every_policy::IDENTIFIERS)?;
     }
 }
 

@@ -4,6 +4,7 @@ use super::UNIT;
 use super::map_cache::TwinMapCache;
 use super::open_blocks::TwinOpenBlocks;
 use super::policies::Policies;
+use super::reclaim_groups::TwinGroups;
 use super::slc_cache::{Cache, data_units, is_parity};
 use ssdlab_engine::ledger::Ledger;
 use ssdlab_engine::request::{Operation, Request};
@@ -50,6 +51,7 @@ pub struct Twin {
     pub map_cache: Option<TwinMapCache>,
     pub cache: Option<Cache>,
     pub open_blocks: Option<TwinOpenBlocks>,
+    pub groups: TwinGroups,
 }
 
 impl Twin {
@@ -79,6 +81,7 @@ impl Twin {
             map_cache: TwinMapCache::new(drive),
             cache,
             open_blocks: TwinOpenBlocks::new(drive),
+            groups: TwinGroups::default(),
         }
     }
 
@@ -149,9 +152,11 @@ impl Twin {
         if self.open_blocks.is_some() {
             return self.open_on_each_die(stream);
         }
-        let slot = self.next_free(0..self.free.len()).expect("a free erase unit");
+        let in_turn = (0..self.free.len()).filter(|&slot| self.is_in_turn(self.free[slot])).collect::<Vec<_>>();
+        let slot = self.next_free(in_turn.into_iter()).expect("a free erase unit");
         let erase_unit = self.free.remove(slot).expect("it was found");
-        self.begin(erase_unit, stream);
+        self.note_opened_in_group(stream);
+        self.begin(erase_unit, self.stream_in_turn(stream));
         self.open[stream] = Some(erase_unit);
     }
 
@@ -202,12 +207,13 @@ impl Twin {
     }
 
     fn make_room(&mut self, stream: usize) {
+        self.turn_to_group_for(stream);
         let mut gained = true;
         while self.slot(stream).is_none() {
             if self.cache.is_some() && self.make_room_in_cache() {
                 continue;
             }
-            if self.free.len() > self.not_for_host() {
+            if self.free_in_turn() > self.not_for_host() {
                 self.open(stream);
             } else {
                 let pool = if gained { self.pool_to_collect() } else { None };

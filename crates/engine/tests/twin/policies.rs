@@ -39,6 +39,7 @@ enum Placement {
     HostStreams {
         identifiers: u8,
         persistently_isolated: bool,
+        reclaim_groups: usize,
     },
     /// The ages at which one class ends and the next, colder one begins.
     Frequency {
@@ -72,6 +73,13 @@ impl Policies {
 
     pub fn streams(&self) -> usize {
         self.placement.streams()
+    }
+
+    pub fn reclaim_groups(&self) -> usize {
+        match self.placement {
+            Placement::HostStreams { reclaim_groups, .. } => reclaim_groups,
+            _ => 1,
+        }
     }
 }
 
@@ -122,6 +130,7 @@ fn placement_of(drive: &Drive) -> Placement {
         "host-streams" => Placement::HostStreams {
             identifiers: parameters["identifiers"].as_u64().unwrap() as u8,
             persistently_isolated: parameters["persistently_isolated"].as_bool().unwrap(),
+            reclaim_groups: parameters["reclaim_groups"].as_u64().unwrap() as usize,
         },
         "frequency-frontiers" => frequency("frontiers", false),
         "class-spare" => match parameters["borders"].as_array().unwrap().as_slice() {
@@ -150,8 +159,13 @@ impl Placement {
         match self {
             Self::Single => 1,
             Self::HostGcSplit => 2,
-            Self::HostStreams { identifiers, persistently_isolated } => {
-                usize::from(*identifiers) + usize::from(!persistently_isolated)
+            Self::HostStreams { identifiers, persistently_isolated, reclaim_groups } => {
+                let for_gc = match (persistently_isolated, reclaim_groups) {
+                    (false, _) => 1,
+                    (true, 1) => 0,
+                    (true, _) => usize::from(*identifiers),
+                };
+                (usize::from(*identifiers) + for_gc) * reclaim_groups
             }
             Self::Frequency { borders, .. } => borders.len() + 1,
             Self::Parts { borders } => borders.len() + 1,
@@ -166,7 +180,9 @@ impl Twin {
     }
 
     fn is_in(&self, erase_unit: usize, pool: Option<usize>) -> bool {
-        self.state[erase_unit] == State::Closed && pool.is_none_or(|stream| self.stream[erase_unit] == stream)
+        self.state[erase_unit] == State::Closed
+            && self.is_in_turn(erase_unit)
+            && pool.is_none_or(|stream| self.stream[erase_unit] == stream)
     }
 
     /// A victim of the stream's erase units, or of any where it has none.
@@ -207,9 +223,9 @@ impl Twin {
     /// One of the candidates, with the engine's own random numbers: any erase unit, until it is one of them; after 64
     /// in vain the candidates are listed.
     fn draw(&mut self, pool: Option<usize>, candidates: &[usize]) -> Option<usize> {
-        let erase_units = self.state.len() as u64;
+        let in_turn: Vec<usize> = (0..self.state.len()).filter(|&unit| self.is_in_turn(unit)).collect();
         for _ in 0..64 {
-            let drawn = self.random().below(erase_units) as usize;
+            let drawn = in_turn[self.random().below(in_turn.len() as u64) as usize];
             if self.is_in(drawn, pool) {
                 return Some(drawn);
             }
@@ -257,7 +273,14 @@ impl Twin {
         match &self.policies.placement {
             Placement::Single => 0,
             Placement::HostGcSplit => 1,
-            Placement::HostStreams { persistently_isolated: false, identifiers } => usize::from(*identifiers),
+            Placement::HostStreams { persistently_isolated: false, identifiers, reclaim_groups } => {
+                usize::from(*identifiers) * reclaim_groups + victim % reclaim_groups
+            }
+            Placement::HostStreams { identifiers, reclaim_groups, .. } if *reclaim_groups > 1 => {
+                let (handles, stream) = (usize::from(*identifiers), self.stream[victim]);
+                assert_eq!(stream % reclaim_groups, victim % reclaim_groups, "its group is that of its dies");
+                if stream < handles * reclaim_groups { stream + handles * reclaim_groups } else { stream }
+            }
             Placement::HostStreams { .. } | Placement::Parts { .. } => self.stream[victim],
             Placement::Frequency { borders, .. } => {
                 let class = self.stream[victim];

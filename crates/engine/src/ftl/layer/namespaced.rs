@@ -7,9 +7,9 @@ use super::Layer;
 use crate::error::{ReadOnly, SpecificationError};
 use crate::ftl::Ftl;
 use crate::ledger::{Cause, NamespaceLedger};
-use crate::policies::placement::PlacementPolicy;
+use crate::policies::placement::{PlacementPolicy, reclaim_groups_of};
 use crate::request::Request;
-use crate::specification::drive::{Drive, namespace_ends};
+use crate::specification::drive::{Drive, Namespace, namespace_ends};
 use crate::timing::Clock;
 use crate::units::{Lpn, Ppn};
 use schemars::JsonSchema;
@@ -57,7 +57,11 @@ impl Layer for Namespaced {
     fn new(drive: &Drive, _user_units: u32, _streams: u8, _seed: u64) -> Result<Self, SpecificationError> {
         let ends = namespace_ends(drive)?;
         assert!(!ends.is_empty(), "the drive has namespaces");
-        let handles = drive.namespaces.iter().map(|namespace| namespace.placement_handles.clone()).collect();
+        // As the controller lists placement identifiers: each handle in all groups.
+        let groups = reclaim_groups_of(&drive.ftl.placement) as u8;
+        let in_groups = |&handle: &u8| (0..groups).map(move |group| handle * groups + group);
+        let identifiers = |namespace: &Namespace| namespace.placement_handles.iter().flat_map(in_groups).collect();
+        let handles = drive.namespaces.iter().map(identifiers).collect();
         Ok(Self { counts: vec![NamespaceCounts::default(); ends.len()], ends, handles })
     }
 

@@ -8,6 +8,7 @@ mod free_pool;
 mod frontier;
 mod layout;
 mod open_blocks;
+mod reclaim_groups;
 
 use crate::nand::occupancy::{Occupancy, State};
 use crate::nand::{Array, Erased};
@@ -17,6 +18,7 @@ pub use free_pool::FreePool;
 pub use frontier::Frontier;
 pub use layout::Layout;
 pub use open_blocks::{OpenBlocks, OpenBlocksState, open_blocks_per_stream};
+pub use reclaim_groups::{GroupCounts, ReclaimGroups};
 use std::ops::Range;
 
 /// Erase units that the drive file reserves.
@@ -24,7 +26,8 @@ use std::ops::Range;
 pub struct Margins {
     /// Erased erase units that only garbage collection may take.
     pub reserve_erase_units: u32,
-    /// Erased erase units beyond the reserve below which garbage collection runs; only with a clock.
+    /// Erased erase units beyond the reserve below which garbage collection runs; only with a clock. On a drive with
+    /// reclaim groups more than there are, so that the group of each write is looked at.
     pub in_hand_erase_units: u32,
     /// The number of erase units that may be open at a time.
     pub open_erase_units: u32,
@@ -68,6 +71,8 @@ pub struct Space {
     pub frontiers: Vec<Frontier>,
     /// Only on a drive whose streams have a block open on every die.
     pub open_blocks: Option<Box<OpenBlocks>>,
+    /// Only on a drive with reclaim groups.
+    pub reclaim_groups: Option<Box<ReclaimGroups>>,
     /// Only on a drive with an SLC cache.
     pub slc_mode: Option<Box<SlcMode>>,
     pub filled: Filled,
@@ -235,9 +240,27 @@ impl Space {
             Erased::Retired => {
                 self.occupancy.retire(erase_unit);
                 self.wear.erase_units_left -= 1;
+                if let Some(groups) = &mut self.reclaim_groups {
+                    groups.note_retired(erase_unit);
+                }
             }
         }
         erased
+    }
+
+    /// Erased erase units of all reclaim groups.
+    pub fn free_erase_units(&self) -> u32 {
+        self.free.len() + self.reclaim_groups.as_ref().map_or(0, |groups| groups.waiting_free())
+    }
+
+    /// By reclaim group; empty for a drive without any.
+    pub fn group_counts(&self) -> Vec<GroupCounts> {
+        let Some(groups) = &self.reclaim_groups else { return Vec::new() };
+        let mut unwritten_units = vec![0; groups.groups() as usize];
+        for (_, open, _) in self.open_frontiers() {
+            unwritten_units[groups.group_of(open) as usize] += u64::from(self.unwritten_data_units(open));
+        }
+        groups.counts(&self.occupancy, &unwritten_units)
     }
 
     /// Free data slots in the stream's open erase units.

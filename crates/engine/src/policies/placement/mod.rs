@@ -14,7 +14,7 @@ mod single;
 pub use class_spare::ClassSpare;
 pub use frequency_frontiers::FrequencyFrontiers;
 pub use host_gc_split::HostGcSplit;
-pub use host_streams::{HostStreams, honoured_identifiers};
+pub use host_streams::{Handles, HostStreams, handles_of, reclaim_groups_of};
 pub use single::Single;
 
 use super::registry::{self, Description};
@@ -72,7 +72,7 @@ pub trait PlacementPolicy: registry::Named + Sized {
 
     /// Errors name the key of the drive file.
     fn new(config: Self::Config, user_units: u32) -> Result<Self, SpecificationError>;
-    /// The number of streams, at most `STREAMS_MAX`.
+    /// The number of streams, at most `STREAMS_MAX` without reclaim groups.
     fn streams(&self) -> u8;
     /// The name of a stream, for people who watch the drive.
     fn stream_name(&self, stream: StreamId) -> String;

@@ -8,6 +8,7 @@ mod flash;
 mod host;
 mod namespaces;
 mod product;
+mod reclaim_groups;
 mod stripe;
 mod translation;
 mod zones;
@@ -19,6 +20,7 @@ pub use flash::{Cell, Faults, Nand, PageTimes, Parity, SlcCache, WhenFull, check
 pub use host::{Controller, Duplex, HostLink, Rate, ReadAhead, WriteBuffer};
 pub use namespaces::{NAMESPACES_MAX, Namespace, allocated_bytes, identifiers_for, namespace_ends};
 pub use product::{DriveFile, Identity, Market, Source, SourceKind};
+pub use reclaim_groups::check_goes_with_groups;
 pub use stripe::{Stripe, devices_of};
 pub use translation::{
     BackgroundOperations, DataReduction, EraseUnitKind, Eviction, Ftl, MapCache, MapForm, PolicyChoice, SpareArea,

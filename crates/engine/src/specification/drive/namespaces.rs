@@ -2,7 +2,7 @@
 
 use super::Drive;
 use crate::error::SpecificationError;
-use crate::policies::placement::honoured_identifiers;
+use crate::policies::placement::{Handles, handles_of};
 use crate::units::Lpn;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,8 +30,8 @@ pub struct Namespace {
     )]
     pub size_bytes: u64,
     /// reclaim unit handles (NVMe TP4146) that the namespace's writes use: placement identifier 0 of a job is the first
-    /// of the list, 1 the second and so on; writes without an identifier use the first. Empty: all of the drive's, in
-    /// order
+    /// of the list, 1 the second and so on, with reclaim groups each handle in all groups; writes without an identifier
+    /// use the first. Empty: all of the drive's, in order
     #[serde(default)]
     #[schemars(
         example = HANDLES_EXAMPLE,
@@ -105,7 +105,7 @@ fn check_handles(drive: &Drive, handles: &[u8], key: &str) -> Result<(), Specifi
         return Ok(());
     }
     let refuse = |allowed: String| Err(SpecificationError::new(key, format!("{handles:?}"), allowed));
-    let Some(identifiers) = honoured_identifiers(&drive.ftl.placement) else {
+    let Some(identifiers) = handles_of(&drive.ftl.placement).map(|of_drive| of_drive.handles) else {
         return refuse("no list on a drive whose ftl.placement is not host-streams".into());
     };
     let is_repeated = |(index, handle): (usize, &u8)| handles[..index].contains(handle);
@@ -118,9 +118,9 @@ fn check_handles(drive: &Drive, handles: &[u8], key: &str) -> Result<(), Specifi
 /// The number of placement identifiers that a job with these addresses can use; None if the drive ignores them. A job
 /// over several namespaces can use those that all of them have.
 pub fn identifiers_for(drive: &Drive, addresses_bytes: Range<u64>) -> Option<u8> {
-    let of_drive = honoured_identifiers(&drive.ftl.placement)?;
+    let of_drive = handles_of(&drive.ftl.placement)?;
     let mut start_bytes = 0_u64;
-    let mut least = of_drive;
+    let mut least = of_drive.handles;
     for namespace in &drive.namespaces {
         let end_bytes = start_bytes.saturating_add(namespace.size_bytes);
         let is_touched = start_bytes < addresses_bytes.end && addresses_bytes.start < end_bytes;
@@ -129,7 +129,7 @@ pub fn identifiers_for(drive: &Drive, addresses_bytes: Range<u64>) -> Option<u8>
         }
         start_bytes = end_bytes;
     }
-    Some(least)
+    Some(Handles { handles: least, ..of_drive }.identifiers())
 }
 
 fn is_word(name: &str) -> bool {

@@ -8,6 +8,8 @@ use crate::specification::drive::{EraseUnitKind, Nand};
 pub(super) enum DieLayout {
     /// Consecutive groups are on consecutive dies.
     Superblock { dies: Divisor },
+    /// The same within a reclaim group: erase units belong to the groups in turn, each of which has consecutive dies.
+    GroupSuperblock { dies: Divisor, reclaim_groups: Divisor, groups_per_erase_unit: Divisor },
     /// By erase unit: its die.
     Block { groups_per_erase_unit: Divisor, die_of: Vec<u16> },
 }
@@ -20,11 +22,25 @@ impl DieLayout {
         }
     }
 
+    /// The same where superblocks extend over the dies of a reclaim group, with groups of this size in an erase unit.
+    pub fn in_reclaim_groups(&self, reclaim_groups: u32, groups_per_erase_unit: u32) -> Self {
+        let Self::Superblock { dies } = self else { panic!("reclaim groups have superblocks") };
+        Self::GroupSuperblock {
+            dies: Divisor::new(dies.get() / reclaim_groups),
+            reclaim_groups: Divisor::new(reclaim_groups),
+            groups_per_erase_unit: Divisor::new(groups_per_erase_unit),
+        }
+    }
+
     /// `turn` is the group's number among groups of its size.
     #[inline(always)]
     pub fn die_of_group(&self, number: u32, turn: u32) -> usize {
         match self {
             Self::Superblock { dies } => dies.remainder(turn) as usize,
+            Self::GroupSuperblock { dies, reclaim_groups, groups_per_erase_unit } => {
+                let reclaim_group = reclaim_groups.remainder(groups_per_erase_unit.quotient(turn));
+                (reclaim_group * dies.get() + dies.remainder(turn)) as usize
+            }
             Self::Block { groups_per_erase_unit, die_of } => {
                 usize::from(die_of[groups_per_erase_unit.quotient(number) as usize])
             }
@@ -59,6 +75,15 @@ impl WordLines {
             dies: Divisor::new(dies),
             pages: Divisor::new(nand.pages_per_word_line()),
         })
+    }
+
+    /// The same for superblocks over the dies of a reclaim group.
+    pub fn in_reclaim_groups(&self, reclaim_groups: u32) -> Self {
+        Self {
+            units_per_erase_unit: Divisor::new(self.units_per_erase_unit.get() / reclaim_groups),
+            dies: Divisor::new(self.dies.get() / reclaim_groups),
+            ..self.clone()
+        }
     }
 
     pub fn page_of(&self, ppn: u32) -> u32 {

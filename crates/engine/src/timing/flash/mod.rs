@@ -213,6 +213,17 @@ impl Flash {
         self
     }
 
+    /// Sets that superblocks extend over the dies of one reclaim group each.
+    pub fn in_reclaim_groups(mut self, reclaim_groups: u32) -> Self {
+        if reclaim_groups > 1 {
+            let units_per_erase_unit = self.units_per_erase_unit.get() / reclaim_groups;
+            self.units_per_erase_unit = Divisor::new(units_per_erase_unit);
+            self.layout = self.layout.in_reclaim_groups(reclaim_groups, units_per_erase_unit / self.groups.units());
+            self.word_lines = self.word_lines.map(|lines| Box::new(lines.in_reclaim_groups(reclaim_groups)));
+        }
+        self
+    }
+
     /// Records which programs have begun: `programming_units`, and which units in memory can still be replaced. If
     /// `is_begin_heard`, `run` returns after each.
     pub fn reporting_begun(mut self, is_begin_heard: bool) -> Self {
@@ -465,7 +476,14 @@ impl Flash {
             DieLayout::Superblock { dies } => {
                 let dies = dies.get() as usize;
                 if self.erase_turns.takes_time(0) {
-                    (0..self.erase_turns.erase(erase)).for_each(|_| self.queue_on_dies::<K>(now, dies, erase));
+                    (0..self.erase_turns.erase(erase)).for_each(|_| self.queue_on_dies::<K>(now, 0..dies, erase));
+                }
+            }
+            DieLayout::GroupSuperblock { dies, groups_per_erase_unit, .. } => {
+                let dies = dies.get() as usize;
+                let first = self.layout.die_of_group(0, erase_unit * groups_per_erase_unit.get());
+                if self.erase_turns.takes_time(first) {
+                    self.queue_on_dies::<K>(now, first..first + dies, erase);
                 }
             }
             DieLayout::Block { groups_per_erase_unit, .. } => {
@@ -477,8 +495,8 @@ impl Flash {
         }
     }
 
-    fn queue_on_dies<K: Kind>(&mut self, now: u64, dies: usize, operation: Operation) {
-        (0..dies).for_each(|die| self.dies.queue::<K>(now, die, operation));
+    fn queue_on_dies<K: Kind>(&mut self, now: u64, dies: Range<usize>, operation: Operation) {
+        dies.for_each(|die| self.dies.queue::<K>(now, die, operation));
     }
 
     #[inline(always)]
@@ -553,7 +571,7 @@ impl Flash {
         if K::HAS_EXTRAS
             && let Some(erase) = self.erase_turns.next_plane()
         {
-            self.queue_on_dies::<K>(now, self.dies_count as usize, erase);
+            self.queue_on_dies::<K>(now, 0..self.dies_count as usize, erase);
         }
         if K::KNOWS_ENDS {
             self.dies.come_to(now);

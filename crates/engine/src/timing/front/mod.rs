@@ -31,6 +31,7 @@ use super::recorder::Decision;
 use super::service::Service;
 use crate::error::{ReadOnly, SpecificationError};
 use crate::ledger::Ledger;
+use crate::policies::placement::reclaim_groups_of;
 use crate::request::{Operation, Request};
 use crate::specification::Drive;
 use crate::specification::drive::Rate;
@@ -262,6 +263,7 @@ impl Front {
     /// The front of a drive. Errors name the key, its value and what is allowed.
     pub fn of(drive: &Drive, layer: &dyn TimedDrive) -> Result<Self, SpecificationError> {
         let flash = Flash::new(&drive.nand, drive.ftl.mapping_unit_bytes, drive.ftl.erase_unit)
+            .in_reclaim_groups(reclaim_groups_of(&drive.ftl.placement))
             .with_slc_cache(&drive.nand, &drive.slc_cache)
             .with_power_loss_protection(drive.write_buffer.power_loss_protection)
             .with_program_handing(drive.controller.program_us)

@@ -185,7 +185,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, MapCached, C> {
         } else {
             self.lose(old);
         }
-        if C::PACED { self.pace_gc(1) } else { Ok(()) }
+        if C::PACED { self.pace_gc(STREAM, 1) } else { Ok(()) }
     }
 
     fn drop_map_page(&mut self, page: Page) {

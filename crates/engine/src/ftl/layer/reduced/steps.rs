@@ -241,7 +241,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
         self.layer.store(lpn, slots);
         self.accounts.host(stream, slots);
         self.note_host_unit(stream)?;
-        if C::PACED { self.pace_gc(slots) } else { Ok(()) }
+        if C::PACED { self.pace_gc(stream, slots) } else { Ok(()) }
     }
 
     /// The data is stored already, at `original`: the address is mapped to it. Nothing is compared or read: the

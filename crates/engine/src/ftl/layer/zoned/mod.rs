@@ -41,7 +41,7 @@ impl Layer for Zoned {
     fn new(drive: &Drive, _user_units: u32, streams: u8, _seed: u64) -> Result<Self, SpecificationError> {
         let zones = zones_of(drive)?.expect("the drive has zones");
         let unit = u64::from(drive.ftl.mapping_unit_bytes);
-        let geometry = Geometry::new(&drive.nand, drive.ftl.mapping_unit_bytes, drive.ftl.erase_unit)?;
+        let geometry = Geometry::of(drive)?;
         let data_units = super::super::layout_of::<Self>(drive, &geometry)?.data_units_per_erase_unit();
         let capacity_units = (zones.capacity_bytes / unit) as u32;
         let erase_units_per_zone = capacity_units.div_ceil(data_units);
