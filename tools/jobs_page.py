@@ -56,6 +56,15 @@ elsewhere than at a pointer fails with the status that NVMe gives it. Zones fini
 `bs` divides their capacity. On a drive without zones, `zonesize` makes the host keep zones of its own, as fio does on a
 device without zones; nothing is trimmed then. Jobs that write at the same time with a clock need ranges of their own.
 
+**Random write areas (ZRWA).** On a drive with `zones.random_write_area_bytes` every active zone has such an area from its
+write pointer on, as if the host had asked for it when it opened the zone. Writes in it may come in any order and again; the
+write pointer passes it in steps of `zones.flush_granularity_bytes` when a write ends beyond it, and what it passes is
+programmed. At the end of a zone the host's last flush is taken to follow the write of the last unit. fio has no option for
+such writes, so `zrwa_overwrite=PERCENT` is one of ssdlab: so many of the writes do not append to their zone, but write
+again at a random place what is still in its area, as a host does with parity or metadata. The result counts them
+(`ssdlab.zones.random_write_areas.overwritten_units`): they cost no program, so write amplification falls below 1. Jobs
+without the option append as before, and their last writes stay in the areas until a zone is full, finished or reset.
+
 **Machine and environment.** `${NAME}` is replaced from the environment, `$ncpus`, `$pagesize` and `$mb_memory` from the
 machine, with fio's arithmetic (`8*$pagesize`). The run reports the values, because the job may differ on another machine;
 the result contains them. `include FILE` is searched in the working folder, then in the folder of the including file.

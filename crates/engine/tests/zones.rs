@@ -18,6 +18,7 @@ const UNIT: u64 = 4096;
 const ZONE_UNITS: u32 = 40;
 const CAPACITY_UNITS: u32 = 30;
 const ZONES: u32 = 12;
+const AREA_UNITS: u32 = 6;
 
 fn drive(open_max: u32, active_max: u32) -> Drive {
     let mut drive = Drive::textbook();
@@ -29,7 +30,16 @@ fn drive(open_max: u32, active_max: u32) -> Drive {
         capacity_bytes: u64::from(CAPACITY_UNITS) * UNIT,
         open_max,
         active_max,
+        ..Zones::default()
     };
+    drive
+}
+
+/// The same with a random write area of 6 units that is flushed in steps of 3 or 2.
+fn drive_with_areas(open_max: u32, active_max: u32, granularity_units: u32) -> Drive {
+    let mut drive = drive(open_max, active_max);
+    drive.zones.random_write_area_bytes = u64::from(AREA_UNITS) * UNIT;
+    drive.zones.flush_granularity_bytes = u64::from(granularity_units) * UNIT;
     drive
 }
 
@@ -45,6 +55,9 @@ struct TwinZone {
     state: ZoneState,
     written: Vec<bool>,
     opened_at: u64,
+    /// With random write areas: the write pointer, and how many units were programmed.
+    committed: usize,
+    programmed: usize,
 }
 
 struct Twin {
@@ -52,26 +65,54 @@ struct Twin {
     open_max: usize,
     active_max: usize,
     now: u64,
+    /// Steps of a flush; 0: no random write areas.
+    granularity: usize,
+    overwritten: u64,
+    gaps: u64,
+    programs: u64,
+    flushes: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Command {
-    Write { first: u32, units: u32 },
-    Append { zone: u32, units: u32 },
+    Write {
+        first: u32,
+        units: u32,
+    },
+    Append {
+        zone: u32,
+        units: u32,
+    },
     Open(u32),
     Close(u32),
     Finish(u32),
     Reset(u32),
+    /// Flush explicitly up to this unit of the zone.
+    Commit {
+        zone: u32,
+        end: u32,
+    },
 }
 
 impl Twin {
-    fn new(open_max: u32, active_max: u32) -> Self {
-        let empty = TwinZone { state: ZoneState::Empty, written: vec![false; CAPACITY_UNITS as usize], opened_at: 0 };
+    fn new(open_max: u32, active_max: u32, granularity: usize) -> Self {
+        let empty = TwinZone {
+            state: ZoneState::Empty,
+            written: vec![false; CAPACITY_UNITS as usize],
+            opened_at: 0,
+            committed: 0,
+            programmed: 0,
+        };
         Self {
             zones: vec![empty; ZONES as usize],
             open_max: open_max as usize,
             active_max: active_max as usize,
             now: 0,
+            granularity,
+            overwritten: 0,
+            gaps: 0,
+            programs: 0,
+            flushes: 0,
         }
     }
 
@@ -88,6 +129,9 @@ impl Twin {
     }
 
     fn pointer(&self, zone: usize) -> usize {
+        if self.granularity > 0 {
+            return self.zones[zone].committed;
+        }
         self.zones[zone].written.iter().position(|is_written| !is_written).unwrap_or(CAPACITY_UNITS as usize)
     }
 
@@ -112,16 +156,64 @@ impl Twin {
         if at + units > CAPACITY_UNITS as usize {
             return Err(ZoneStatus::ZoneBoundaryError);
         }
-        if at != self.pointer(zone) {
+        let (pointer, area) = (self.pointer(zone), AREA_UNITS as usize);
+        let is_in_order = at == pointer;
+        let is_in_area = self.granularity > 0 && at >= pointer && at + units <= pointer + 2 * area;
+        if !is_in_order && !is_in_area || self.granularity > 0 && !is_in_area {
             return Err(ZoneStatus::ZoneInvalidWrite);
         }
         if !Self::is_open(self.zones[zone].state) {
             self.enter(zone, ZoneState::ImplicitlyOpen)?;
         }
+        let again = self.zones[zone].written[at..at + units].iter().filter(|&&is_written| is_written).count();
+        self.overwritten += again as u64;
         self.zones[zone].written[at..at + units].fill(true);
-        if at + units == CAPACITY_UNITS as usize {
+        if self.granularity > 0 {
+            // Step by step, until the write ends inside the area or the zone is at its end.
+            let end = at + units;
+            while (end == CAPACITY_UNITS as usize || end > self.pointer(zone) + area)
+                && self.pointer(zone) < CAPACITY_UNITS as usize
+            {
+                self.commit(zone, self.pointer(zone) + self.granularity);
+            }
+        } else if at + units == CAPACITY_UNITS as usize {
             self.zones[zone].state = ZoneState::Full;
         }
+        Ok(())
+    }
+
+    /// Programs what lies before the new pointer, gap or not.
+    fn commit(&mut self, zone: usize, end: usize) {
+        for unit in self.zones[zone].committed..end {
+            if self.zones[zone].written[unit] {
+                self.programs += 1;
+                self.zones[zone].programmed += 1;
+            } else {
+                self.gaps += 1;
+            }
+        }
+        self.zones[zone].committed = end;
+        if end == CAPACITY_UNITS as usize {
+            self.zones[zone].state = ZoneState::Full;
+        }
+    }
+
+    fn commit_by_command(&mut self, zone: usize, end: usize) -> Result<(), ZoneStatus> {
+        let pointer = self.pointer(zone);
+        if self.granularity == 0 || [ZoneState::Empty, ZoneState::Full].contains(&self.zones[zone].state) {
+            return Err(ZoneStatus::InvalidFieldInCommand);
+        }
+        if end <= pointer || end > pointer + AREA_UNITS as usize || end > CAPACITY_UNITS as usize {
+            return Err(ZoneStatus::ZoneBoundaryError);
+        }
+        if (end - pointer) % self.granularity != 0 {
+            return Err(ZoneStatus::InvalidFieldInCommand);
+        }
+        if !Self::is_open(self.zones[zone].state) {
+            self.enter(zone, ZoneState::ImplicitlyOpen)?;
+        }
+        self.flushes += 1;
+        self.commit(zone, end);
         Ok(())
     }
 
@@ -131,7 +223,9 @@ impl Twin {
             Command::Write { first, units } => {
                 self.write((first / ZONE_UNITS) as usize, (first % ZONE_UNITS) as usize, units as usize)
             }
+            Command::Append { .. } if self.granularity > 0 => Err(ZoneStatus::InvalidZoneOperationRequest),
             Command::Append { zone, units } => self.write(zone as usize, self.pointer(zone as usize), units as usize),
+            Command::Commit { zone, end } => self.commit_by_command(zone as usize, end as usize),
             Command::Open(zone) => match self.zones[zone as usize].state {
                 ZoneState::Full => Err(ZoneStatus::InvalidZoneStateTransition),
                 ZoneState::Empty | ZoneState::Closed => self.enter(zone as usize, ZoneState::ExplicitlyOpen),
@@ -149,12 +243,21 @@ impl Twin {
                 Ok(())
             }
             Command::Finish(zone) => {
+                let pointer = self.pointer(zone as usize);
+                let is_active = ![ZoneState::Empty, ZoneState::Full].contains(&self.zones[zone as usize].state);
+                if self.granularity > 0 && is_active {
+                    // What lies in the area is programmed.
+                    let last = self.zones[zone as usize].written.iter().rposition(|&is_written| is_written);
+                    self.commit(zone as usize, last.map_or(0, |last| last + 1).max(pointer));
+                }
                 self.zones[zone as usize].state = ZoneState::Full;
                 Ok(())
             }
             Command::Reset(zone) => {
                 self.zones[zone as usize].state = ZoneState::Empty;
                 self.zones[zone as usize].written.fill(false);
+                self.zones[zone as usize].committed = 0;
+                self.zones[zone as usize].programmed = 0;
                 Ok(())
             }
         }
@@ -178,6 +281,7 @@ fn carry_out(drive: &mut ZonedDrive, command: Command) -> Result<(), ZoneStatus>
         Command::Open(zone) => drive.open_zone(zone),
         Command::Close(zone) => drive.close_zone(zone),
         Command::Finish(zone) => drive.finish_zone(zone).map_err(status_of),
+        Command::Commit { zone, end } => drive.commit_zone(zone, end).map_err(status_of),
         Command::Reset(zone) => {
             let request = Request::new(Operation::Trim, u64::from(zone * ZONE_UNITS) * UNIT, ZONE_UNITS * UNIT as u32);
             drive.execute_one(&request).map_err(status_of)
@@ -201,11 +305,26 @@ fn draw(random: &mut Random, drive: &ZonedDrive) -> Command {
     }
 }
 
+/// Mostly writes, most of them near the pointer, and flushes.
+fn draw_with_areas(random: &mut Random, drive: &ZonedDrive) -> Command {
+    let zone = random.below(u64::from(ZONES)) as u32;
+    let pointer = drive.zone_table().zone(zone).written;
+    let ahead = random.below(u64::from(2 * AREA_UNITS + 1)) as u32;
+    match random.below(100) {
+        0..45 => {
+            let first = (zone * ZONE_UNITS + pointer + ahead).min(ZONES * ZONE_UNITS - 1);
+            Command::Write { first, units: 1 + random.below(4) as u32 }
+        }
+        45..65 => Command::Commit { zone, end: pointer + ahead },
+        _ => draw(random, drive),
+    }
+}
+
 /// Random commands on a drive and its twin. Returns how many were refused.
 fn against_twin(commands: u64, open_max: u32, active_max: u32, seed: u64, look_every: u64) -> u64 {
     let mut random = Random::new(seed);
     let mut drive = zoned(&drive(open_max, active_max));
-    let mut twin = Twin::new(open_max, active_max);
+    let mut twin = Twin::new(open_max, active_max, 0);
     let mut refused = 0;
     let (mut host_units, mut erases) = (0, 0);
     for number in 0..commands {
@@ -240,6 +359,63 @@ fn zones_are_as_their_twin() {
         let refused = against_twin(20_000, open_max, active_max, seed, 97);
         assert!((100..19_000).contains(&refused), "{refused} of 20,000 commands were refused");
     }
+}
+
+/// The same with random write areas. Also returns how many units were overwritten in them.
+fn with_areas_against_twin(
+    commands: u64,
+    (open_max, active_max): (u32, u32),
+    granularity_units: u32,
+    seed: u64,
+    look_every: u64,
+) -> (u64, u64) {
+    let mut random = Random::new(seed);
+    let mut drive = zoned(&drive_with_areas(open_max, active_max, granularity_units));
+    let mut twin = Twin::new(open_max, active_max, granularity_units as usize);
+    let (mut refused, mut host_bytes) = (0, 0);
+    for number in 0..commands {
+        let command = draw_with_areas(&mut random, &drive);
+        let (said, expected) = (carry_out(&mut drive, command), twin.carry_out(command));
+        assert_eq!(said, expected, "command {number}: {command:?}");
+        refused += u64::from(said.is_err());
+        if let (Ok(()), Command::Write { units, .. }) = (said, command) {
+            host_bytes += u64::from(units) * UNIT;
+        }
+        for (index, zone) in twin.zones.iter().enumerate() {
+            let ours = drive.zone_table().zone(index as u32);
+            assert_eq!(ours.state, zone.state, "command {number}: {command:?}, zone {index}");
+            assert_eq!(ours.written as usize, twin.pointer(index), "command {number}: {command:?}, zone {index}");
+        }
+        let programs = drive.ledger().programmed_units.host;
+        assert_eq!(programs, twin.programs, "command {number}: {command:?}");
+        if number % look_every == 0 {
+            drive.check_accounts().unwrap();
+            drive.check_map().unwrap();
+            assert_eq!(drive.ledger().host_written_bytes, host_bytes);
+            let counts = drive.zone_table().counts().random_write_areas.unwrap();
+            let all = (counts.overwritten_units, counts.gap_units, counts.explicit_flushes);
+            assert_eq!(all, (twin.overwritten, twin.gaps, twin.flushes), "command {number}");
+            let held: usize = twin.zones.iter().map(|zone| zone.programmed).sum();
+            assert_eq!(drive.capacity().live_units, held as u64);
+        }
+    }
+    (refused, twin.overwritten)
+}
+
+#[test]
+fn random_write_areas_are_as_their_twin() {
+    for (limits, granularity, seed) in [((3, 5), 1, 1), ((1, 1), 2, 2), ((4, 4), 3, 3), ((12, 12), 6, 4)] {
+        let (refused, overwritten) = with_areas_against_twin(20_000, limits, granularity, seed, 97);
+        assert!((100..19_000).contains(&refused) && overwritten > 1000, "{refused} refused, {overwritten} overwritten");
+    }
+}
+
+/// The same for long: as below.
+#[test]
+#[ignore = "ten million commands"]
+fn random_write_areas_are_as_their_twin_for_long() {
+    let (refused, overwritten) = with_areas_against_twin(10_000_000, (3, 5), 2, 8, 100_003);
+    println!("{refused} of 10,000,000 commands were refused, {overwritten} units overwritten");
 }
 
 /// The same for long: `cargo test --release -p ssdlab-engine --test zones -- --ignored`.
@@ -285,7 +461,8 @@ fn timed_drive() -> Drive {
     drive.ftl.erase_unit = EraseUnitKind::Superblock;
     drive.parity.units_per_stripe = 16;
     drive.write_buffer.bytes = 256 * 1024;
-    drive.zones = Zones { zone_bytes: 512 * UNIT, capacity_bytes: 480 * UNIT, open_max: 4, active_max: 6 };
+    drive.zones =
+        Zones { zone_bytes: 512 * UNIT, capacity_bytes: 480 * UNIT, open_max: 4, active_max: 6, ..Zones::default() };
     drive.ftl.user_bytes = 20 * drive.zones.zone_bytes;
     drive
 }
@@ -298,6 +475,7 @@ const RULES: ZonedJob = ZonedJob {
     reset_threshold: 0.0,
     reset_frequency: 0.0,
     read_beyond_pointer: false,
+    overwrite_percent: 0.0,
 };
 
 fn job(drive: &Drive, direction: Direction, blocks: u32) -> Job {
@@ -380,6 +558,29 @@ fn zones_that_are_reset_before_they_are_full_cost_no_more_than_a_program_group()
         assert_eq!(outcome.failure, None);
         let (programs, zones) = (outcome.ledger.programmed_units, outcome.zones.unwrap());
         assert!(zones.resets > 1000 && programs.padding <= zones.resets && programs.padding > 0, "{zones:?}");
+    }
+}
+
+/// Of 100 writes 60 write again what is still in the area: the flash programs the other 40, and parity.
+#[test]
+fn what_is_overwritten_in_a_random_write_area_is_not_programmed() {
+    let mut drive = timed_drive();
+    drive.zones.random_write_area_bytes = 48 * UNIT;
+    drive.zones.flush_granularity_bytes = 4 * UNIT;
+    for timed in [false, true] {
+        let zoned = Some(ZonedJob { overwrite_percent: 60.0, ..RULES });
+        let outcome = outcome(&drive, vec![Job { zoned, sequential: true, ..job(&drive, Direction::Write, 1) }], timed);
+        assert_eq!(outcome.failure, None);
+        let (programs, zones) = (outcome.ledger.programmed_units, outcome.zones.unwrap());
+        let counts = zones.random_write_areas.unwrap();
+        assert_eq!((zones.refused, counts.gap_units, counts.explicit_flushes), (0, 0, 0));
+        let units = outcome.ledger.host_written_bytes / UNIT;
+        assert_eq!((programs.gc, programs.padding), (0, 0));
+        // What is neither programmed nor overwritten is still in the area of an active zone.
+        let in_areas = units - programs.host - counts.overwritten_units;
+        assert!(in_areas <= 48 * u64::from(zones.implicitly_open + zones.closed), "{in_areas}");
+        let share = counts.overwritten_units as f64 / units as f64;
+        assert!((share - 0.6).abs() < 0.02, "timed {timed}: {share}");
     }
 }
 

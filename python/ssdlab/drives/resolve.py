@@ -233,13 +233,18 @@ def _with_zones(content: JsonObject, drive: DriveFile, scale: Fraction, of_block
     smaller_units = described(content).capacity.data_units_per_erase_unit
     capacity_bytes = zones.capacity_bytes or zones.zone_bytes
     full_units = drive.capacity.data_units_per_erase_unit
-    capacity_units = max(1, capacity_bytes * smaller_units // full_units // unit_bytes)
+    # The write pointer passes a random write area, which is memory and stays as it is, in steps of a flush.
+    step_units = max(1, zones.flush_granularity_bytes // unit_bytes)
+    capacity_units = capacity_bytes * smaller_units // full_units // unit_bytes // step_units * step_units
+    capacity_units = max(step_units, capacity_units)
     zone_bytes = -(-zones.zone_bytes * capacity_units // capacity_bytes) * unit_bytes
     sizes = {
         "zones.zone_bytes": zone_bytes,
         "zones.capacity_bytes": capacity_units * unit_bytes,
         "ftl.user_bytes": math.floor(drive.ftl.user_bytes // zones.zone_bytes * of_blocks) * zone_bytes,
     }
+    if zones.random_write_area_bytes > capacity_units * unit_bytes:
+        sizes["zones.random_write_area_bytes"] = capacity_units * unit_bytes
     said = f"made smaller: --scale {format_scale(scale)}"
     return changed(content, sizes, {key: Source(kind="assumed", source=said) for key in sizes})
 

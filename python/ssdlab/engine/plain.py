@@ -49,6 +49,17 @@ class AbsoluteZone(TypedDict):
     """Its size."""
 
 
+class AreaCounts(TypedDict):
+    """Counts of all random write areas since the drive was new, in mapping units."""
+
+    overwritten_units: int
+    """Units that the host wrote again before they were programmed: so many programs were saved."""
+    gap_units: int
+    """Units that the write pointer passed although the host had not written them, and that were padded."""
+    explicit_flushes: int
+    """Flushes by command."""
+
+
 class BackgroundOperations(TypedDict):
     """Background operations in idle time; all are off by default. Without a clock there is no idle time."""
 
@@ -269,6 +280,23 @@ FioLaw = FioLawZipf | FioLawPareto | FioLawNormal
 """The distributions of fio."""
 
 
+class GroupCounts(TypedDict):
+    """Counts of a reclaim group since the drive was new."""
+
+    erase_units: int
+    """Erase units of the group that are not retired."""
+    live_units: int
+    """Live units in them at the end."""
+    opened_for_host: int
+    """Erase units opened for writes of the host."""
+    opened_for_other_groups: int
+    """Those among them that were opened because the group of the placement identifier was full."""
+    opened_for_gc: int
+    """Erase units opened for data that garbage collection moves."""
+    erased: int
+    """Erases of erase units."""
+
+
 class HistogramRow(TypedDict):
     time_ns: int
     direction: int
@@ -360,8 +388,8 @@ class Namespace(TypedDict):
     """Capacity of the namespace; the sum of all is at most `ftl.user_bytes`"""
     placement_handles: list[int]
     """Reclaim unit handles (NVMe TP4146) that the namespace's writes use: placement identifier 0 of a job is the first
-    of the list, 1 the second and so on; writes without an identifier use the first. Empty: all of the drive's, in
-    order"""
+    of the list, 1 the second and so on, with reclaim groups each handle in all groups; writes without an identifier use
+    the first. Empty: all of the drive's, in order"""
 
 
 class NamespacePrograms(TypedDict):
@@ -650,27 +678,6 @@ class Zone(TypedDict):
     """Its share of the blocks."""
 
 
-class ZoneCounts(TypedDict):
-    """How many zones are in each state, and counts of commands since the drive was new."""
-
-    empty: int
-    """Empty zones."""
-    implicitly_open: int
-    """Zones opened by a write."""
-    explicitly_open: int
-    """Zones opened by command."""
-    closed: int
-    """Closed zones."""
-    full: int
-    """Full zones."""
-    resets: int
-    """Resets of non-empty zones."""
-    finishes: int
-    """Zones finished by command."""
-    refused: int
-    """Refused writes."""
-
-
 class ZonedJob(TypedDict):
     """How a job writes zone by zone. All such jobs of a run have the same zones."""
 
@@ -688,6 +695,9 @@ class ZonedJob(TypedDict):
     """The share of the writes from then on at which a zone is reset, 0 to 1; 0: never."""
     read_beyond_pointer: bool
     """Whether reads may be anywhere, and not only where data was written."""
+    overwrite_percent: NotRequired[float]
+    """The percentage of the writes that do not append to a zone but write again, at a random place, what the drive
+    holds in the zone's random write area."""
 
 
 class Zones(TypedDict):
@@ -703,6 +713,12 @@ class Zones(TypedDict):
     """Zones that may be open, and so accept writes; 0: as many as may be active"""
     active_max: int
     """Zones that may be open or closed, and so partly written; 0: all, up to 255"""
+    flush_granularity_bytes: NotRequired[int]
+    """Steps in which the write pointer passes the random write area; 0: one mapping unit"""
+    random_write_area_bytes: NotRequired[int]
+    """Zone random write area (NVMe TP4076): from the write pointer on so many bytes may be written in any order and
+    again, and are programmed when the pointer passes them. Every zone has one while it is active, in memory that
+    survives a loss of power; 0: none"""
 
 
 class Files(TypedDict):
@@ -1057,6 +1073,29 @@ class Wear(TypedDict):
     """Blocks that were bad when the drive was new."""
     bad_blocks_grown: int
     """Blocks that failed since."""
+
+
+class ZoneCounts(TypedDict):
+    """How many zones are in each state, and counts of commands since the drive was new."""
+
+    empty: int
+    """Empty zones."""
+    implicitly_open: int
+    """Zones opened by a write."""
+    explicitly_open: int
+    """Zones opened by command."""
+    closed: int
+    """Closed zones."""
+    full: int
+    """Full zones."""
+    resets: int
+    """Resets of non-empty zones."""
+    finishes: int
+    """Zones finished by command."""
+    refused: int
+    """Refused writes."""
+    random_write_areas: NotRequired[AreaCounts | None]
+    """None for a drive without random write areas."""
 
 
 class DistributionRandom(TypedDict):
@@ -1475,6 +1514,8 @@ class Outcome(TypedDict):
     """Why the drive refused writes, if it did."""
     namespaces: NotRequired[list[NamespaceOutcome] | None]
     """In order; None for a drive without namespaces."""
+    reclaim_groups: NotRequired[list[GroupCounts] | None]
+    """In order; None for a drive without reclaim groups."""
     zones: NotRequired[ZoneCounts | None]
     """None for a drive without zones."""
     trace: NotRequired[TraceCounts]

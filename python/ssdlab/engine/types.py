@@ -292,8 +292,8 @@ class Namespace(msgspec.Struct, frozen=True, kw_only=True):
     """Capacity of the namespace; the sum of all is at most `ftl.user_bytes`"""
     placement_handles: list[int]
     """Reclaim unit handles (NVMe TP4146) that the namespace's writes use: placement identifier 0 of a job is the first
-    of the list, 1 the second and so on; writes without an identifier use the first. Empty: all of the drive's, in
-    order"""
+    of the list, 1 the second and so on, with reclaim groups each handle in all groups; writes without an identifier use
+    the first. Empty: all of the drive's, in order"""
 
 
 class Nand(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,7 +1,8 @@
 """What a drive with flexible data placement reports, in the format of `nvme fdp ... --output-format=json`.
 
 The log pages are those of NVM Express 2.1, 5.1.12.1.28 to 5.1.12.1.31. One endurance group is the whole drive, and a
-reclaim unit is an erase unit. Sizes are those of the simulated drive, which `--scale` reduces.
+reclaim unit is an erase unit. Placement identifiers count as the controller lists them (reclaim unit handle status): all
+reclaim groups of the first handle, then all of the second. Sizes are those of the simulated drive, which `--scale` reduces.
 """
 
 from collections.abc import Iterable, Sequence
@@ -37,6 +38,14 @@ class Configuration(TypedDict):
     ruhs: list[ReclaimUnitHandle]
 
 
+class Configurations(TypedDict):
+    """Log 20h."""
+
+    n: int
+    """The number of configurations, counted from 0."""
+    configs: list[Configuration]
+
+
 class HandleUsage(TypedDict):
     ruha: int
     """0: unused, 1: specified by the host, 2: by the controller."""
@@ -60,7 +69,7 @@ class Statistics(TypedDict):
 class FdpJson(TypedDict):
     """The key `fdp` of a result."""
 
-    configs: list[Configuration]
+    configs: Configurations
     usage: Usage
     stats: Statistics
     events: None
@@ -76,21 +85,26 @@ def fdp(engine: plain.Specification, capacity: plain.Capacity, ledger: Ledger) -
     if placement["name"] != PLACEMENT:
         return None
     handles: int = placement["identifiers"]
+    groups: int = placement["reclaim_groups"]
     isolation = _PERSISTENTLY_ISOLATED if placement["persistently_isolated"] else _INITIALLY_ISOLATED
-    used = _usage(engine["jobs"], handles, namespaces_of(engine["drive"]))
+    used = _usage(engine["jobs"], handles, groups, namespaces_of(engine["drive"]))
     return {
-        "configs": [
-            {
-                "fdpa": _VALID,
-                "vss": 0,
-                "nrg": 1,
-                "nruh": handles,
-                "nnss": 1,
-                "runs": capacity["data_units_per_erase_unit"] * capacity["counted_unit_bytes"],
-                "erutl": 0,
-                "ruhs": [{"ruht": isolation}] * handles,
-            }
-        ],
+        "configs": {
+            "n": 0,
+            "configs": [
+                {
+                    # The lowest bits: how many bits of a placement identifier name the reclaim group.
+                    "fdpa": _VALID | (groups - 1).bit_length(),
+                    "vss": 0,
+                    "nrg": groups,
+                    "nruh": handles,
+                    "nnss": 1,
+                    "runs": capacity["data_units_per_erase_unit"] * capacity["counted_unit_bytes"],
+                    "erutl": 0,
+                    "ruhs": [{"ruht": isolation}] * handles,
+                }
+            ],
+        },
         "usage": {"nruh": handles, "ruhus": [{"ruha": used[handle]} for handle in range(handles)]},
         "stats": {
             "hbmw": ledger.host_written_bytes,
@@ -105,7 +119,7 @@ def _erase_unit_bytes(capacity: plain.Capacity) -> int:
     return capacity["units_per_erase_unit"] * capacity["counted_unit_bytes"]
 
 
-def _usage(jobs: Iterable[plain.Job], handles: int, namespaces: Sequence[Namespace]) -> list[int]:
+def _usage(jobs: Iterable[plain.Job], handles: int, groups: int, namespaces: Sequence[Namespace]) -> list[int]:
     """The usage of each handle: by the host if a job names it, by the controller if it only has writes without an
     identifier, which use the first handle of their namespace."""
     used = [_UNUSED] * handles
@@ -113,9 +127,9 @@ def _usage(jobs: Iterable[plain.Job], handles: int, namespaces: Sequence[Namespa
         if job["direction"] in ("read", "trim"):
             continue
         for available in _available(job, handles, namespaces):
-            named = _named(job, len(available))
+            named = _named(job, groups * len(available))
             for identifier in named:
-                used[available[identifier]] = _HOST_SPECIFIED
+                used[available[identifier // groups]] = _HOST_SPECIFIED
             if not named and used[available[0]] == _UNUSED:
                 used[available[0]] = _CONTROLLER_SPECIFIED
     return used
@@ -132,7 +146,7 @@ def _available(job: plain.Job, handles: int, namespaces: Sequence[Namespace]) ->
     return accessed or [range(handles)]
 
 
-def _named(job: plain.Job, handles: int) -> set[int]:
+def _named(job: plain.Job, identifiers: int) -> set[int]:
     if store := job.get("store"):
         return set(store["identifiers"])
     if (stream := job.get("stream_id")) is not None:
@@ -142,5 +156,5 @@ def _named(job: plain.Job, handles: int) -> set[int]:
         return set()
     if chosen["choose"] == "by-offset":
         return {each["identifier"] for each in chosen["ranges"]}
-    # A job with placement but without identifiers uses all handles.
-    return set(chosen["among"] or range(handles))
+    # A job with placement but without identifiers uses all.
+    return set(chosen["among"] or range(identifiers))

@@ -98,6 +98,7 @@ class _OptionalPart(TypedDict, total=False):
 
     fdp: FdpJson
     zones: plain.ZoneCounts
+    reclaim_groups: list[plain.GroupCounts]
     namespaces: list[NamespaceJson]
     variant: "VariantJson"
     trace: plain.TraceCounts
@@ -164,6 +165,7 @@ class SsdlabJson(TypedDict):
     wear: WearJson
     fdp: NotRequired[FdpJson]
     zones: NotRequired[plain.ZoneCounts]
+    reclaim_groups: NotRequired[list[plain.GroupCounts]]
     namespaces: NotRequired[list[NamespaceJson]]
     failure: str | None
     simulated_seconds: float | None
@@ -329,6 +331,11 @@ class Result(Shown):
         """The number of zones in each state at the end, resets, finishes and refused writes; None without zones."""
         return self._outcome.get("zones")
 
+    @property
+    def reclaim_groups(self) -> list[plain.GroupCounts] | None:
+        """Erase units, live units, openings and erases of each reclaim group; None for a drive without groups."""
+        return self._outcome.get("reclaim_groups")
+
     @cached_property
     def namespaces(self) -> list[NamespaceResult] | None:
         """The requests to each namespace, with the flash's work and latencies; None for a drive without namespaces."""
@@ -486,6 +493,8 @@ class Result(Shown):
             of_kinds["fdp"] = self.fdp
         if self.zones:
             of_kinds["zones"] = self.zones
+        if self.reclaim_groups:
+            of_kinds["reclaim_groups"] = self.reclaim_groups
         if self.namespaces:
             of_kinds["namespaces"] = [each.to_dict() for each in self.namespaces]
         return {

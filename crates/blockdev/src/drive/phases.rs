@@ -113,6 +113,7 @@ impl Phases {
             capacity: whole.capacity(),
             wear: whole.wear(),
             zones: None,
+            reclaim_groups: None,
             namespaces: None,
             steady_state: None,
             series: Default::default(),

@@ -76,8 +76,13 @@ pub fn share_zones(
     };
     let user_bytes = specification.drive.ftl.user_bytes;
     let mut guard = shared.lock().expect("no job panics while it draws");
-    let zones = guard
-        .get_or_insert_with(|| HostZones::new(zone_bytes, capacity_bytes, open_max, user_bytes, of_drive.is_some()));
+    let zones = guard.get_or_insert_with(|| {
+        let zones = HostZones::new(zone_bytes, capacity_bytes, open_max, user_bytes, of_drive.is_some());
+        match of_drive {
+            Some(drive) => zones.with_random_write_areas(drive.random_write_area_bytes, drive.flush_granularity_bytes),
+            None => zones,
+        }
+    });
     if zones.sizes_bytes() != (zone_bytes, capacity_bytes) {
         let allowed = format!("{} as for the jobs before it", zones.sizes_bytes().0);
         return refuse("zoned.zone_bytes", zone_bytes.to_string(), allowed);

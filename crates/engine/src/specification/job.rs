@@ -360,6 +360,15 @@ pub struct ZonedJob {
     pub reset_frequency: f64,
     /// Whether reads may be anywhere, and not only where data was written.
     pub read_beyond_pointer: bool,
+    /// The percentage of the writes that do not append to a zone but write again, at a random place, what the drive holds
+    /// in the zone's random write area.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub overwrite_percent: f64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(percent: &f64) -> bool {
+    *percent == 0.0
 }
 
 /// The files of a job.

@@ -6,6 +6,7 @@
 
 use super::Stream;
 use super::error::StreamError;
+use crate::random::Random;
 use crate::request::{Operation, Request};
 use crate::specification::Job;
 use crate::specification::job::{Direction, ZonedJob};
@@ -20,6 +21,9 @@ pub struct HostZones {
     are_of_drive: bool,
     /// 0: no limit.
     open_max: u32,
+    /// Of the drive's random write areas: their size, 0 for none, and the steps in which a write pointer passes them.
+    area_bytes: u64,
+    granularity_bytes: u64,
     /// By zone, from its start.
     written_bytes: Vec<u64>,
     /// In the order of opening, with the job that opened each.
@@ -39,10 +43,27 @@ impl HostZones {
             capacity_bytes,
             are_of_drive,
             open_max,
+            area_bytes: 0,
+            granularity_bytes: 1,
             written_bytes: vec![0; zones],
             open: Vec::new(),
             jobs: 0,
         }
+    }
+
+    /// Adds the random write areas of the drive.
+    pub fn with_random_write_areas(self, area_bytes: u64, granularity_bytes: u64) -> Self {
+        Self { area_bytes, granularity_bytes, ..self }
+    }
+
+    /// The part of a zone, from its start, that the drive has not programmed yet.
+    fn uncommitted(&mut self, zone: u64) -> std::ops::Range<u64> {
+        let written = *self.written(zone);
+        // A zone whose last byte is written is full.
+        if written == self.capacity_bytes {
+            return written..written;
+        }
+        written.saturating_sub(self.area_bytes).next_multiple_of(self.granularity_bytes)..written
     }
 
     /// The size of a zone, and its writable part.
@@ -83,6 +104,8 @@ pub struct ZonedStream {
     /// The zone filled by the last request: it is closed when the next is drawn, so after that was issued.
     filled: Option<u64>,
     writes_to_reset: u64,
+    /// Chooses overwrites, apart from the stream, so that its requests do not depend on them.
+    random: Random,
     /// Requests are drawn one at a time where jobs run concurrently, so that they are issued in the order in which they
     /// are drawn.
     one_at_a_time: bool,
@@ -137,6 +160,17 @@ impl ZonedStream {
             return Err(StreamError::new("block_sizes.trim", trims.0, &allowed));
         }
         let is_writing = matches!(direction, Direction::Write | Direction::ReadWrite);
+        if !(0.0..=100.0).contains(&rules.overwrite_percent) {
+            return Err(StreamError::new("zoned.overwrite_percent", rules.overwrite_percent, "0 to 100"));
+        }
+        if rules.overwrite_percent > 0.0 && zones.area_bytes == 0 {
+            let allowed = "0 on a drive without zones.random_write_area_bytes";
+            return Err(StreamError::new("zoned.overwrite_percent", rules.overwrite_percent, allowed));
+        }
+        if zones.area_bytes > 0 && writes.1 > zones.area_bytes {
+            let allowed = format!("sizes up to a random write area, {} bytes", zones.area_bytes);
+            return Err(StreamError::new("block_sizes.write", writes.1, &allowed));
+        }
         if is_writing && (!capacity_bytes.is_multiple_of(writes.0.max(1)) || writes.1 > capacity_bytes) {
             let allowed = format!("sizes up to a zone's capacity, {capacity_bytes} bytes, which the least divides");
             return Err(StreamError::new("block_sizes.write", writes.0, &allowed));
@@ -154,6 +188,7 @@ impl ZonedStream {
             zones: whole,
             filled: None,
             writes_to_reset: writes_between_resets(&rules),
+            random: Random::new(job.seed ^ 0x7a72_7761),
             rules,
             one_at_a_time,
             drawn: Vec::new(),
@@ -282,6 +317,9 @@ impl ZonedStream {
     fn write(&mut self, request: Request, zones: &mut HostZones) -> Result<Moved, NoZone> {
         let wanted = if self.sequential { self.cursor.0 } else { self.zone_at(request.offset_bytes, zones) };
         let zone = if self.opens(wanted, zones) { wanted } else { self.open_instead(request.offset_bytes, zones)? };
+        if let Some(overwrite) = self.overwrite(request, zone, zones) {
+            return Ok(Moved::To(overwrite));
+        }
         let written = *zones.written(zone);
         let is_due = written > 0 && self.is_reset_due(zones);
         let is_full = written == zones.capacity_bytes;
@@ -307,6 +345,20 @@ impl ZonedStream {
             return Ok(Moved::To(write));
         }
         Ok(Moved::AfterReset(Request::new(Operation::Trim, start, zones.zone_bytes as u32), write))
+    }
+
+    /// The request moved to a random place in the random write area, if it is one of those that overwrite and there is
+    /// enough to overwrite.
+    fn overwrite(&mut self, request: Request, zone: u64, zones: &mut HostZones) -> Option<Request> {
+        if self.rules.overwrite_percent == 0.0 || self.random.unit() * 100.0 >= self.rules.overwrite_percent {
+            return None;
+        }
+        let within = zones.uncommitted(zone);
+        let length = u64::from(request.length_bytes) / self.least_bytes * self.least_bytes;
+        let steps = (within.end - within.start).checked_sub(length)? / self.least_bytes;
+        let at = within.end - length - self.random.below(steps + 1) * self.least_bytes;
+        let offset_bytes = zone * zones.zone_bytes + at;
+        Some(Request { offset_bytes, length_bytes: length as u32, ..request })
     }
 
     /// Whether the zone is open, or can be opened.

@@ -5,7 +5,7 @@
 use super::experiment::*;
 use ssdlab_engine::ftl::Ftl;
 use ssdlab_engine::policies::die_choice;
-use ssdlab_engine::policies::placement::{PlacementPolicy, WithPlacement, with_placement};
+use ssdlab_engine::policies::placement::{PlacementPolicy, WithPlacement, reclaim_groups_of, with_placement};
 use ssdlab_engine::random::Random;
 use ssdlab_engine::request::{Operation, Request};
 use ssdlab_engine::specification::drive::{Drive, EraseUnitKind, PageTimes};
@@ -81,6 +81,7 @@ impl WithPlacement for Run<'_> {
     fn with<P: PlacementPolicy + Send + 'static>(self, policy: P) -> Self::Output {
         let mut ftl = Ftl::new(self.drive, policy, Recorder::default(), 1).unwrap();
         let flash = Flash::new(&self.drive.nand, UNIT as u32, self.drive.ftl.erase_unit)
+            .in_reclaim_groups(reclaim_groups_of(&self.drive.ftl.placement))
             .with_power_loss_protection(self.drive.write_buffer.power_loss_protection)
             .with_program_handing(self.drive.controller.program_us)
             .below(&ftl);
@@ -177,6 +178,12 @@ fn fused_and_unfused_agree_on_every_completion() {
     cached.write_buffer.power_loss_protection = false;
     cached.write_buffer.gc_admission_share = 0.5;
     drives.push(cached);
+    let of_groups = [&drives[0], &shared_channels].map(|plain| {
+        let mut drive = plain.clone();
+        drive.ftl.placement = super::reclaim_groups::handles(2, 2);
+        drive
+    });
+    drives.extend(of_groups);
     for drive in &drives {
         for (reads_of_ten, buffer_units) in [(0, 0), (2, 0), (7, 0), (5, 64)] {
             let user_units = (drive.ftl.user_bytes / UNIT) as u32;

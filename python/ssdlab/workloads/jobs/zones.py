@@ -12,7 +12,16 @@ from ssdlab.engine import plain
 from ssdlab.workloads.jobs.option import Effect, Option
 from ssdlab.workloads.jobs.pace import Complain
 from ssdlab.workloads.jobs.scaling import scaled_bytes
-from ssdlab.workloads.jobs.values import LARGEST, SECTOR_BYTES, Refused, byte_count, required, truth, whole_number
+from ssdlab.workloads.jobs.values import (
+    LARGEST,
+    SECTOR_BYTES,
+    Refused,
+    byte_count,
+    percentage_or_sign,
+    required,
+    truth,
+    whole_number,
+)
 
 if TYPE_CHECKING:
     from ssdlab.workloads.jobs.jobfile import Section
@@ -84,6 +93,13 @@ ZONE_RESET_FREQUENCY = Option(
     Effect.ACTS, 0.0,
 )  # fmt: skip
 
+ZRWA_OVERWRITE = Option(
+    "zrwa_overwrite", percentage_or_sign,
+    "zbd: percentage of the writes that write again what is in the zone's random write area, at a random place there; for "
+    "drives with zones.random_write_area_bytes",
+    Effect.ACTS, 0, is_ours=True,
+)  # fmt: skip
+
 OPTIONS: tuple[Option[Any], ...] = (
     ZONEMODE, ZONESIZE, ZONERANGE, ZONESKIP, ZONECAPACITY, READ_BEYOND_WP, MAX_OPEN_ZONES, JOB_MAX_OPEN_ZONES,
     ZONE_RESET_THRESHOLD, ZONE_RESET_FREQUENCY,
@@ -95,6 +111,8 @@ def zones(
 ) -> plain.StridedZones | None:
     """The engine job's `zones`; None without. `hindrance` names what cannot be combined with zones, or is ""."""
     if section.get(ZONEMODE) != "strided":
+        if section.get(ZRWA_OVERWRITE):
+            raise complain(ZRWA_OVERWRITE, "is for zonemode=zbd, which is missing")
         if section.get(ZONESIZE) and section.get(ZONEMODE) == "none":
             raise complain(ZONESIZE, "is for zonemode=strided or zbd, which is missing")
         return None
@@ -132,4 +150,5 @@ def zoned(
         "reset_threshold": section.get(ZONE_RESET_THRESHOLD),
         "reset_frequency": section.get(ZONE_RESET_FREQUENCY),
         "read_beyond_pointer": section.get(READ_BEYOND_WP),
+        **({"overwrite_percent": section.get(ZRWA_OVERWRITE)} if section.get(ZRWA_OVERWRITE) else {}),
     }

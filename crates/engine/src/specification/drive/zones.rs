@@ -29,6 +29,21 @@ pub struct Zones {
     /// zones that may be open or closed, and so partly written; 0: all, up to 255
     #[schemars(range(max = 255), example = 14, extend("unit" = "zones", "acts" = "with zones.zone_bytes above 0"))]
     pub active_max: u32,
+    /// zone random write area (NVMe TP4076): from the write pointer on so many bytes may be written in any order and again,
+    /// and are programmed when the pointer passes them. Every zone has one while it is active, in memory that survives a
+    /// loss of power; 0: none
+    #[serde(skip_serializing_if = "is_zero")]
+    #[schemars(example = 1_048_576_u64, extend("unit" = "B", "acts" = "with zones.zone_bytes above 0"))]
+    pub random_write_area_bytes: u64,
+    /// steps in which the write pointer passes the random write area; 0: one mapping unit
+    #[serde(skip_serializing_if = "is_zero")]
+    #[schemars(example = 16_384_u64, extend("unit" = "B", "acts" = "with zones.random_write_area_bytes above 0"))]
+    pub flush_granularity_bytes: u64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(bytes: &u64) -> bool {
+    *bytes == 0
 }
 
 /// The same with every value filled in.
@@ -44,6 +59,10 @@ pub struct ZonesOfDrive {
     pub open_max: u32,
     /// The most active zones.
     pub active_max: u32,
+    /// The random write area of an active zone; 0: none.
+    pub random_write_area_bytes: u64,
+    /// Steps in which the write pointer passes the area.
+    pub flush_granularity_bytes: u64,
 }
 
 impl ZonesOfDrive {
@@ -62,7 +81,7 @@ impl Zones {
 
 /// The zones of a drive; None if it has none. Errors name the key.
 pub fn zones_of(drive: &Drive) -> Result<Option<ZonesOfDrive>, SpecificationError> {
-    let Zones { zone_bytes, capacity_bytes, open_max, active_max } = drive.zones;
+    let Zones { zone_bytes, capacity_bytes, open_max, active_max, .. } = drive.zones;
     if zone_bytes == 0 {
         return Ok(None);
     }
@@ -93,7 +112,46 @@ pub fn zones_of(drive: &Drive) -> Result<Option<ZonesOfDrive>, SpecificationErro
     }
     let capacity_bytes = if capacity_bytes == 0 { zone_bytes } else { capacity_bytes };
     let open_max = if open_max == 0 { active_max } else { open_max };
-    Ok(Some(ZonesOfDrive { count, zone_bytes, capacity_bytes, open_max, active_max }))
+    let (random_write_area_bytes, flush_granularity_bytes) = random_write_area(&drive.zones, unit, capacity_bytes)?;
+    Ok(Some(ZonesOfDrive {
+        count,
+        zone_bytes,
+        capacity_bytes,
+        open_max,
+        active_max,
+        random_write_area_bytes,
+        flush_granularity_bytes,
+    }))
+}
+
+/// The size of a zone's random write area and the granularity of its flushes; `unit` is the mapping unit.
+fn random_write_area(zones: &Zones, unit: u64, capacity_bytes: u64) -> Result<(u64, u64), SpecificationError> {
+    let (area, granularity) = (zones.random_write_area_bytes, zones.flush_granularity_bytes);
+    let refuse =
+        |key: &str, value: u64, allowed: String| Err(SpecificationError::new(format!("zones.{key}"), value, allowed));
+    if area == 0 {
+        let allowed = "0 without zones.random_write_area_bytes";
+        return if granularity == 0 {
+            Ok((0, unit))
+        } else {
+            refuse("flush_granularity_bytes", granularity, allowed.into())
+        };
+    }
+    let granularity = if granularity == 0 { unit } else { granularity };
+    if !granularity.is_multiple_of(unit) || !capacity_bytes.is_multiple_of(granularity) {
+        let allowed = format!(
+            "a multiple of ftl.mapping_unit_bytes, {unit}, that divides zones.random_write_area_bytes and the capacity of a \
+             zone, {capacity_bytes}"
+        );
+        return refuse("flush_granularity_bytes", granularity, allowed);
+    }
+    if !area.is_multiple_of(granularity) || area > capacity_bytes {
+        let allowed = format!(
+            "a multiple of zones.flush_granularity_bytes, {granularity}, up to the capacity of a zone, {capacity_bytes}"
+        );
+        return refuse("random_write_area_bytes", area, allowed);
+    }
+    Ok((area, granularity))
 }
 
 /// Refuses features that move data, which a drive with zones does not do. Errors name the key.

@@ -4,6 +4,7 @@
 //! Where a zone becomes full inside an erase unit, because its capacity is no multiple of erase units or because it is
 //! finished, the rest of that erase unit is padded. A command that the table refuses changes nothing.
 
+mod area;
 mod slots;
 mod table;
 
@@ -18,12 +19,15 @@ use crate::request::{Operation, Request};
 use crate::specification::drive::{Drive, zones_of};
 use crate::timing::Clock;
 use crate::units::{EraseUnit, Lpn, Ppn, StreamId};
+pub use area::AreaCounts;
 pub use slots::ZoneSlots;
 pub use table::{Granted, Zone, ZoneCounts, ZoneState, ZoneStatus, ZoneTable};
 
 /// The layer of zoned drives.
 pub struct Zoned {
     table: ZoneTable,
+    /// Whether active zones have random write areas.
+    has_areas: bool,
     /// By zone, in the order in which they were filled.
     erase_units: Vec<Vec<EraseUnit>>,
     /// The slots of all zones when each is full.
@@ -52,7 +56,12 @@ impl Layer for Zoned {
                 capacity_units,
                 zones.open_max,
                 streams,
+            )
+            .with_random_write_areas(
+                (zones.random_write_area_bytes / unit) as u32,
+                (zones.flush_granularity_bytes / unit) as u32,
             ),
+            has_areas: zones.random_write_area_bytes > 0,
             erase_units: vec![Vec::new(); zones.count as usize],
             places: u64::from(zones.count) * u64::from(erase_units_per_zone) * u64::from(data_units),
             group_units: geometry.units_per_page * geometry.planes_per_die * drive.nand.pages_per_program,
@@ -116,10 +125,22 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Zoned, C> {
     /// Makes a zone full; the rest of its open erase unit is padded.
     pub fn finish_zone(&mut self, zone: u32) -> Result<(), ReadOnly> {
         self.still_writable()?;
+        let (pointer, pending) = (self.layer.table.zone(zone).written, self.layer.table.pending_units(zone));
         if let Some(slot) = self.layer.table.finish(zone) {
+            let first = Lpn(zone * self.layer.table.zone_units() + pointer);
+            self.program_committed(zone, slot, first, pending)?;
             self.pad_rest(StreamId(slot));
         }
         Ok(())
+    }
+
+    /// Moves the write pointer to unit `end` of the zone, inside its random write area.
+    pub fn commit_zone(&mut self, zone: u32, end: u32) -> Result<(), ReadOnly> {
+        let offset_bytes = u64::from(zone * self.layer.table.zone_units()) << self.mapping_unit_shift;
+        self.still_writable()?;
+        let committed = self.layer.table.commit(zone, end);
+        let (granted, pointer) = committed.map_err(|status| ReadOnly::ZoneCommandRefused { status, offset_bytes })?;
+        self.fill_from_area(granted, pointer)
     }
 
     /// Makes a zone empty: its data is lost, and its erase units are erased.
@@ -129,6 +150,10 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Zoned, C> {
         let (written, slot) = self.layer.table.reset(zone);
         for lpn in (first..first + written).map(Lpn) {
             let old = self.map.physical(lpn);
+            // A gap that a random write area left.
+            if old == Ppn::UNMAPPED {
+                continue;
+            }
             self.lose(old);
             self.map.unmap(lpn);
             self.accounts.trimmed();
@@ -162,8 +187,55 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Zoned, C> {
             return Err(refuse(ZoneStatus::InvalidFieldInCommand));
         }
         let (first, units) = (self.lpn_of(offset_bytes), length_bytes >> self.mapping_unit_shift);
+        if self.layer.has_areas {
+            return self.write_to_area(offset_bytes, first, units);
+        }
         let granted = self.layer.table.write(first.0, units).map_err(refuse)?;
         self.fill_zone(granted, first, units)
+    }
+
+    fn write_to_area(&mut self, offset_bytes: u64, first: Lpn, units: u32) -> Result<(), ReadOnly> {
+        let zone = first.0 / self.layer.table.zone_units();
+        let pointer = self.layer.table.zone(zone).written;
+        let refuse = |status| ReadOnly::ZoneCommandRefused { status, offset_bytes };
+        let granted = self.layer.table.write(first.0, units).map_err(refuse)?;
+        self.accounts.host_wrote(u64::from(units) << self.mapping_unit_shift);
+        self.fill_from_area(granted, pointer)
+    }
+
+    /// Programs what the write pointer of a zone has passed, from `pointer` on.
+    fn fill_from_area(&mut self, granted: Granted, pointer: u32) -> Result<(), ReadOnly> {
+        let first = Lpn(granted.zone * self.layer.table.zone_units() + pointer);
+        self.program_committed(granted.zone, granted.slot, first, granted.committed)?;
+        if granted.is_full {
+            self.pad_rest(StreamId(granted.slot));
+        }
+        Ok(())
+    }
+
+    /// Programs the first units of a slot's random write area.
+    fn program_committed(&mut self, zone: u32, slot: u8, first: Lpn, units: u32) -> Result<(), ReadOnly> {
+        let stream = StreamId(slot);
+        for lpn in (first.0..first.0 + units).map(Lpn) {
+            while self.space.is_stopped(stream) && !self.go_on(stream) {
+                self.open_for_zone(zone, stream)?;
+            }
+            if self.layer.table.take_committed(slot) {
+                let place = self.space.frontier(stream).take();
+                self.program_unit(lpn, place, stream);
+            } else {
+                Zoned::pad(self, stream, 1);
+            }
+        }
+        Ok(())
+    }
+
+    fn program_unit(&mut self, lpn: Lpn, place: Ppn, stream: StreamId) {
+        let old = self.map.relink(lpn, place);
+        debug_assert_eq!(old, Ppn::UNMAPPED, "a zone is written once");
+        self.accounts.host(stream, 1);
+        self.accounts.mapped();
+        self.clock.program(place, Cause::Host);
     }
 
     /// Programs units at the frontier of the zone's slot.
@@ -179,11 +251,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Zoned, C> {
             let now = (end - lpn).min(self.space.frontier(stream).run_length());
             let place = self.space.frontier(stream).take_many(now);
             for step in 0..now {
-                let old = self.map.relink(Lpn(lpn + step), Ppn(place.0 + step));
-                debug_assert_eq!(old, Ppn::UNMAPPED, "a zone is written once");
-                self.accounts.host(stream, 1);
-                self.accounts.mapped();
-                self.clock.program(Ppn(place.0 + step), Cause::Host);
+                self.program_unit(Lpn(lpn + step), Ppn(place.0 + step), stream);
             }
             lpn += now;
         }

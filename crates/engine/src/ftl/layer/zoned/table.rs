@@ -1,8 +1,10 @@
 //! The zones of a drive: states, write pointers, and which commands are refused, in the order in which NVMe's zoned
 //! command set checks them. The location of a zone in flash is not part of it.
 //!
-//! An active zone has a *slot*, the number of its open erase unit. All sizes are mapping units.
+//! An active zone has a *slot*, the number of its open erase unit, and on drives with random write areas one of those
+//! (`area.rs`). All sizes are mapping units.
 
+use super::area::{Area, AreaCounts};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -41,6 +43,8 @@ pub enum ZoneStatus {
     InvalidZoneStateTransition,
     /// The generic code: a range that is not a multiple of units, or a reset of a part of a zone.
     InvalidFieldInCommand,
+    /// An append to a zone with a random write area.
+    InvalidZoneOperationRequest,
 }
 
 impl fmt::Display for ZoneStatus {
@@ -53,6 +57,7 @@ impl fmt::Display for ZoneStatus {
             Self::TooManyOpenZones => "Too Many Open Zones",
             Self::InvalidZoneStateTransition => "Invalid Zone State Transition",
             Self::InvalidFieldInCommand => "Invalid Field in Command",
+            Self::InvalidZoneOperationRequest => "Invalid Zone Operation Request",
         })
     }
 }
@@ -77,6 +82,8 @@ pub struct Granted {
     pub slot: u8,
     /// The zone has become full, and its slot is free.
     pub is_full: bool,
+    /// Units from the old write pointer on that are to be programmed now; with a random write area not those of the write.
+    pub committed: u32,
 }
 
 /// How many zones are in each state, and counts of commands since the drive was new.
@@ -98,6 +105,9 @@ pub struct ZoneCounts {
     pub finishes: u64,
     /// Refused writes.
     pub refused: u64,
+    /// None for a drive without random write areas.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub random_write_areas: Option<AreaCounts>,
 }
 
 /// The zones of a drive.
@@ -115,6 +125,9 @@ pub struct ZoneTable {
     resets: u64,
     finishes: u64,
     refused: u64,
+    /// By slot; empty for a drive without random write areas.
+    areas: Vec<Area>,
+    area_counts: AreaCounts,
 }
 
 impl ZoneTable {
@@ -131,7 +144,23 @@ impl ZoneTable {
             resets: 0,
             finishes: 0,
             refused: 0,
+            areas: Vec::new(),
+            area_counts: AreaCounts::default(),
         }
+    }
+
+    /// Adds a random write area of `units` to each active zone, which the write pointer passes in steps of
+    /// `granularity_units`; both divide what they must. 0: none.
+    pub fn with_random_write_areas(self, units: u32, granularity_units: u32) -> Self {
+        let count = if units == 0 { 0 } else { self.free_slots.len() };
+        Self { areas: vec![Area::new(units, granularity_units); count], ..self }
+    }
+
+    /// Removes the next committed unit of a slot's area. Returns whether it was written.
+    pub fn take_committed(&mut self, slot: u8) -> bool {
+        let is_written = self.areas[usize::from(slot)].take();
+        self.area_counts.gap_units += u64::from(!is_written);
+        is_written
     }
 
     /// The number of zones.
@@ -166,6 +195,7 @@ impl ZoneTable {
             resets: self.resets,
             finishes: self.finishes,
             refused: self.refused,
+            random_write_areas: (!self.areas.is_empty()).then_some(self.area_counts),
         }
     }
 
@@ -179,7 +209,11 @@ impl ZoneTable {
     /// A write of 1 or more units at the zone's write pointer. Also returns the first unit on the drive.
     pub fn append(&mut self, zone: u32, units: u32) -> Result<(Granted, u32), ZoneStatus> {
         let at = self.zone(zone).written;
-        let granted = self.write_at(zone, at, units);
+        let granted = if self.areas.is_empty() {
+            self.write_at(zone, at, units)
+        } else {
+            Err(ZoneStatus::InvalidZoneOperationRequest)
+        };
         self.refused += u64::from(granted.is_err());
         Ok((granted?, zone * self.zone_units + at))
     }
@@ -192,20 +226,64 @@ impl ZoneTable {
         if u64::from(at) + u64::from(units) > u64::from(self.capacity_units) {
             return Err(ZoneStatus::ZoneBoundaryError);
         }
-        if at != written {
+        let takes = match self.areas.first() {
+            None => at == written,
+            Some(area) => area.takes(at, written, units),
+        };
+        if !takes {
             return Err(ZoneStatus::ZoneInvalidWrite);
         }
         if !self.is_open(zone) {
             self.open_as(zone, ZoneState::ImplicitlyOpen)?;
         }
-        let end = written + units;
-        self.zones[zone as usize].written = end;
         let slot = self.zones[zone as usize].slot;
+        let committed = match self.areas.get_mut(usize::from(slot)) {
+            None => units,
+            Some(area) => {
+                let (ahead, left) = (at - written, self.capacity_units - written);
+                self.area_counts.overwritten_units += u64::from(area.write(ahead, units));
+                area.commits_implicitly(ahead + units, left)
+            }
+        };
+        Ok(self.advance(zone, committed))
+    }
+
+    /// Moves the write pointer past units that are to be programmed.
+    fn advance(&mut self, zone: u32, committed: u32) -> Granted {
+        let Zone { written, slot, .. } = self.zones[zone as usize];
+        let end = written + committed;
+        self.zones[zone as usize].written = end;
         let is_full = end == self.capacity_units;
         if is_full {
             self.leave(zone, ZoneState::Full);
         }
-        Ok(Granted { zone, slot, is_full })
+        Granted { zone, slot, is_full, committed }
+    }
+
+    /// Moves the write pointer to unit `end` of the zone, inside its random write area (NVMe's Flush Explicit ZRWA Range).
+    /// Also returns the old write pointer.
+    pub fn commit(&mut self, zone: u32, end: u32) -> Result<(Granted, u32), ZoneStatus> {
+        let (Some(slot), written) = (self.slot(zone), self.zone(zone).written) else {
+            return Err(ZoneStatus::InvalidFieldInCommand);
+        };
+        let Some(area) = self.areas.get(usize::from(slot)) else { return Err(ZoneStatus::InvalidFieldInCommand) };
+        if end <= written || end > (written + area.units()).min(self.capacity_units) {
+            return Err(ZoneStatus::ZoneBoundaryError);
+        }
+        if !(end - written).is_multiple_of(area.granularity_units()) {
+            return Err(ZoneStatus::InvalidFieldInCommand);
+        }
+        if !self.is_open(zone) {
+            self.open_as(zone, ZoneState::ImplicitlyOpen)?;
+        }
+        self.area_counts.explicit_flushes += 1;
+        Ok((self.advance(zone, end - written), written))
+    }
+
+    /// Units of an active zone's area up to the last written one, which a finish commits.
+    pub fn pending_units(&self, zone: u32) -> u32 {
+        let area = self.slot(zone).and_then(|slot| self.areas.get(usize::from(slot)));
+        area.map_or(0, Area::pending_units)
     }
 
     /// Opens a zone by command.
@@ -239,6 +317,7 @@ impl ZoneTable {
     /// Makes a zone full, whatever it holds. Returns its slot.
     pub fn finish(&mut self, zone: u32) -> Option<u8> {
         let slot = self.slot(zone);
+        self.zones[zone as usize].written += self.pending_units(zone);
         self.finishes += u64::from(self.zone(zone).state != ZoneState::Full);
         self.leave(zone, ZoneState::Full);
         slot
@@ -251,6 +330,9 @@ impl ZoneTable {
         self.resets += u64::from(state != ZoneState::Empty);
         self.leave(zone, ZoneState::Empty);
         self.zones[zone as usize].written = 0;
+        if let Some(area) = slot.and_then(|slot| self.areas.get_mut(usize::from(slot))) {
+            area.clear();
+        }
         (written, slot)
     }
 
