@@ -191,7 +191,14 @@ def test_the_design_s_example_is_in_the_catalogue_as_it_is_there_with_a_write_bu
         "parity": {"units_per_stripe": 0},
         "faults": {"factory_bad_blocks": 0.0, "wear_out": False, "endurance_spread": 0.0},
         "stripe": {"devices": 1, "chunk_bytes": 65536},
-        "zones": {"zone_bytes": 0, "capacity_bytes": 0, "open_max": 0, "active_max": 0},
+        "zones": {
+            "zone_bytes": 0,
+            "capacity_bytes": 0,
+            "open_max": 0,
+            "active_max": 0,
+            "random_write_area_bytes": 0,
+            "flush_granularity_bytes": 0,
+        },
     }
 
 

@@ -73,11 +73,27 @@ def zoned() -> Iterator[tuple[str, Case]]:
             clock = "timed" if timed else "untimed"
             yield f"{clock}/{name}", Run(specification(work, on, timed=timed))
     yield from _jobs()
+    yield from _with_areas()
     on = drive(_ON)
     # The state of a zoned drive cannot be saved.
     yield "refused/kept-state", Resumed(specification(_work()[:2], on, timed=False), specification(_work()[3:], on))
     calls: list[list[Json]] = [["advance", 900, 1e6], ["end_job"], ["advance", 10**9, 1e6], ["outcome"]]
     yield "live/ended", Live(specification(_work(), on), calls)
+
+
+def _with_areas() -> Iterator[tuple[str, Case]]:
+    """Zones with random write areas, and jobs that overwrite in them or not."""
+    areas: Changes = {"zones.random_write_area_bytes": 32 * UNIT, "zones.flush_granularity_bytes": 4 * UNIT}
+    for name, percent in (("in-order", 0.0), ("overwritten", 40.0)):
+        for beside in ("suspend", "no-buffer", "volatile-buffer"):
+            on = drive(_ON | areas | FEATURES[beside])
+            for timed in (True, False):
+                clock = "timed" if timed else "untimed"
+                work = _work({"overwrite_percent": percent})
+                yield f"{clock}/areas-{name}-{beside}", Run(specification(work, on, timed=timed))
+    overwriting = _zoned({"overwrite_percent": 40.0})
+    yield "refused/no-area", Run(specification([overwriting], drive(_ON)))
+    yield "refused/area-in-part", Run(specification([overwriting], drive(_ON | areas | {"zones.capacity_bytes": 38 * UNIT})))
 
 
 def _jobs() -> Iterator[tuple[str, Case]]:

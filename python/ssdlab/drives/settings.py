@@ -36,7 +36,9 @@ def apply(drive: DriveFile, settings: Mapping[str, str]) -> DriveFile:
         content = _with(content, drive, key, text, where)
         # Checked after each setting, so that the message names the wrong one.
         refuse(problems(content, "keys"), content, where)
-    refuse(problems(content, "geometry"), content, f"drive {drive.name!r}")
+    # The capacity for the host is checked when it is known; that of zones is not changed by other options.
+    part = "all" if content.get("zones", {}).get("zone_bytes") else "geometry"
+    refuse(problems(content, part), content, f"drive {drive.name!r}")
     return described(content)
 
 

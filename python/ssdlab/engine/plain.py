@@ -713,12 +713,12 @@ class Zones(TypedDict):
     """Zones that may be open, and so accept writes; 0: as many as may be active"""
     active_max: int
     """Zones that may be open or closed, and so partly written; 0: all, up to 255"""
-    flush_granularity_bytes: NotRequired[int]
-    """Steps in which the write pointer passes the random write area; 0: one mapping unit"""
-    random_write_area_bytes: NotRequired[int]
+    random_write_area_bytes: int
     """Zone random write area (NVMe TP4076): from the write pointer on so many bytes may be written in any order and
     again, and are programmed when the pointer passes them. Every zone has one while it is active, in memory that
     survives a loss of power; 0: none"""
+    flush_granularity_bytes: int
+    """Steps in which the write pointer passes the random write area; 0: one mapping unit"""
 
 
 class Files(TypedDict):

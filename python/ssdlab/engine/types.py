@@ -465,6 +465,12 @@ class Zones(msgspec.Struct, frozen=True, kw_only=True):
     """Zones that may be open, and so accept writes; 0: as many as may be active"""
     active_max: int
     """Zones that may be open or closed, and so partly written; 0: all, up to 255"""
+    random_write_area_bytes: int
+    """Zone random write area (NVMe TP4076): from the write pointer on so many bytes may be written in any order and
+    again, and are programmed when the pointer passes them. Every zone has one while it is active, in memory that
+    survives a loss of power; 0: none"""
+    flush_granularity_bytes: int
+    """Steps in which the write pointer passes the random write area; 0: one mapping unit"""
 
 
 UNITS = {
@@ -536,5 +542,7 @@ UNITS = {
     "zones.capacity_bytes": "B",
     "zones.open_max": "zones",
     "zones.active_max": "zones",
+    "zones.random_write_area_bytes": "B",
+    "zones.flush_granularity_bytes": "B",
 }
 """The units of the keys of a drive file, by `table.key`; none for names and choices."""

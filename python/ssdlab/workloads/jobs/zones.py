@@ -102,7 +102,7 @@ ZRWA_OVERWRITE = Option(
 
 OPTIONS: tuple[Option[Any], ...] = (
     ZONEMODE, ZONESIZE, ZONERANGE, ZONESKIP, ZONECAPACITY, READ_BEYOND_WP, MAX_OPEN_ZONES, JOB_MAX_OPEN_ZONES,
-    ZONE_RESET_THRESHOLD, ZONE_RESET_FREQUENCY,
+    ZONE_RESET_THRESHOLD, ZONE_RESET_FREQUENCY, ZRWA_OVERWRITE,
 )  # fmt: skip
 
 
@@ -111,8 +111,6 @@ def zones(
 ) -> plain.StridedZones | None:
     """The engine job's `zones`; None without. `hindrance` names what cannot be combined with zones, or is ""."""
     if section.get(ZONEMODE) != "strided":
-        if section.get(ZRWA_OVERWRITE):
-            raise complain(ZRWA_OVERWRITE, "is for zonemode=zbd, which is missing")
         if section.get(ZONESIZE) and section.get(ZONEMODE) == "none":
             raise complain(ZONESIZE, "is for zonemode=strided or zbd, which is missing")
         return None
@@ -136,6 +134,8 @@ def zoned(
 ) -> plain.ZonedJob | None:
     """The engine job's `zoned`; None without. Sizes of 0 mean those of the drive's zones."""
     if section.get(ZONEMODE) != "zbd":
+        if section.get(ZRWA_OVERWRITE):
+            raise complain(ZRWA_OVERWRITE, "is for zonemode=zbd, which is missing")
         return None
     if hindrance:
         raise complain(ZONEMODE, f"does not go together with {hindrance}")

@@ -32,18 +32,11 @@ pub struct Zones {
     /// zone random write area (NVMe TP4076): from the write pointer on so many bytes may be written in any order and again,
     /// and are programmed when the pointer passes them. Every zone has one while it is active, in memory that survives a
     /// loss of power; 0: none
-    #[serde(skip_serializing_if = "is_zero")]
     #[schemars(example = 1_048_576_u64, extend("unit" = "B", "acts" = "with zones.zone_bytes above 0"))]
     pub random_write_area_bytes: u64,
     /// steps in which the write pointer passes the random write area; 0: one mapping unit
-    #[serde(skip_serializing_if = "is_zero")]
     #[schemars(example = 16_384_u64, extend("unit" = "B", "acts" = "with zones.random_write_area_bytes above 0"))]
     pub flush_granularity_bytes: u64,
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-fn is_zero(bytes: &u64) -> bool {
-    *bytes == 0
 }
 
 /// The same with every value filled in.
