@@ -77,7 +77,10 @@ FEATURES: dict[str, Changes] = {
     "volatile-buffer": {"write_buffer.power_loss_protection": False},
     "no-buffer": {"write_buffer.bytes": 0},
     "host-streams": {"ftl.placement": {"name": "host-streams", "identifiers": 3, "persistently_isolated": False}},
-    "reclaim-groups": {"ftl.placement": {"name": "host-streams", "identifiers": 3, "reclaim_groups": 2}},
+    "reclaim-groups": {
+        "ftl.placement": {"name": "host-streams", "identifiers": 3, "reclaim_groups": 2},
+        "nand.blocks_per_plane": 28,
+    },
     "reserved": {"ftl.reserved_bytes": _ERASE_UNIT},
     "own-channels": {"nand.channels": 4, "nand.dies_per_channel": 1},
 }

@@ -51,6 +51,29 @@ def test_writes_that_follow_the_pointers_cost_parity_alone(timed: bool) -> None:
     assert sum(result.zones[name] for name in ("implicitly_open", "closed")) <= 5
 
 
+AREA = {"zones.random_write_area_bytes": "1048576", "zones.flush_granularity_bytes": "16384"}
+
+
+@pytest.mark.parametrize("timed", [False, True], ids=["untimed", "timed"])
+def test_what_is_overwritten_in_a_random_write_area_is_not_programmed(timed: bool) -> None:
+    text = "[log]\nzonemode=zbd\nrw=write\nbs=16k\niodepth=8\nloops=2\nzrwa_overwrite=30"
+    result = run(text, zoned_drive(**AREA), timed=timed)
+    assert result.failure is None and result.zones is not None
+    counts = result.zones.get("random_write_areas")
+    assert counts is not None and result.zones["refused"] == counts["gap_units"] == 0
+    assert counts["overwritten_units"] * 4096 == pytest.approx(0.3 * result.ledger.host_written_bytes, rel=0.02)
+    assert result.settled_waf == pytest.approx(0.7 * PARITY, rel=0.01)
+
+
+def test_overwriting_needs_an_area_and_zones() -> None:
+    with pytest.raises(InputError, match="random_write_area_bytes"):
+        run("[a]\nzonemode=zbd\nrw=write\nzrwa_overwrite=30%", zoned_drive())
+    with pytest.raises(InputError, match="zonemode=zbd"):
+        parse("[a]\nrw=write\nzrwa_overwrite=30").resolve(1 << 30, seed=1)
+    with pytest.raises(InputError, match="multiple of zones.flush_granularity_bytes"):
+        zoned_drive(**AREA | {"zones.random_write_area_bytes": "10000"})
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

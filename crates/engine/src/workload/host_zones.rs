@@ -167,7 +167,7 @@ impl ZonedStream {
             let allowed = "0 on a drive without zones.random_write_area_bytes";
             return Err(StreamError::new("zoned.overwrite_percent", rules.overwrite_percent, allowed));
         }
-        if zones.area_bytes > 0 && writes.1 > zones.area_bytes {
+        if is_writing && zones.area_bytes > 0 && writes.1 > zones.area_bytes {
             let allowed = format!("sizes up to a random write area, {} bytes", zones.area_bytes);
             return Err(StreamError::new("block_sizes.write", writes.1, &allowed));
         }

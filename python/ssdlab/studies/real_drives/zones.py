@@ -16,7 +16,8 @@ from ssdlab.workloads import jobs
 if TYPE_CHECKING:
     from ssdlab.workloads.jobs import JobFile
 
-DRIVE_WRITES = 4
+# Which zone is next is drawn, so that the write amplification of a share of one drive write scatters by some 5 %.
+DRIVE_WRITES = 16
 _HEAD = """[global]
 bs={block_bytes}
 iodepth={depth}

@@ -4,6 +4,7 @@
 
 use super::Drive;
 use super::namespaces::namespace_ends;
+use super::reclaim_groups::check_goes_with_groups;
 use crate::chunks::Chunks;
 use crate::error::SpecificationError;
 use schemars::JsonSchema;
@@ -60,6 +61,7 @@ pub fn devices_of(drive: &Drive) -> Result<Vec<Drive>, SpecificationError> {
     }
     check_is_never_idle(drive)?;
     namespace_ends(drive)?;
+    check_goes_with_groups(drive)?;
     let chunks = Chunks::new(&drive.stripe);
     let device = |index| {
         let mut device = Drive { stripe: Stripe::default(), ..drive.clone() };
