@@ -93,7 +93,10 @@ def _with_areas() -> Iterator[tuple[str, Case]]:
                 yield f"{clock}/areas-{name}-{beside}", Run(specification(work, on, timed=timed))
     overwriting = _zoned({"overwrite_percent": 40.0})
     yield "refused/no-area", Run(specification([overwriting], drive(_ON)))
-    yield "refused/area-in-part", Run(specification([overwriting], drive(_ON | areas | {"zones.capacity_bytes": 38 * UNIT})))
+    yield (
+        "refused/area-in-part",
+        Run(specification([overwriting], drive(_ON | areas | {"zones.capacity_bytes": 38 * UNIT}))),
+    )
 
 
 def _jobs() -> Iterator[tuple[str, Case]]:

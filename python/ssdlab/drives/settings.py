@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Mapping
-from typing import Any, get_args, get_type_hints
+from typing import Any, Literal, get_args, get_type_hints
 
 from ssdlab.drives.older_names import current_key
 from ssdlab.drives.schema import POLICY_KINDS, TABLES, DriveFile, Source, changed, described, keys, problems, refuse
@@ -37,7 +37,7 @@ def apply(drive: DriveFile, settings: Mapping[str, str]) -> DriveFile:
         # Checked after each setting, so that the message names the wrong one.
         refuse(problems(content, "keys"), content, where)
     # The capacity for the host is checked when it is known; that of zones is not changed by other options.
-    part = "all" if content.get("zones", {}).get("zone_bytes") else "geometry"
+    part: Literal["geometry", "all"] = "all" if content.get("zones", {}).get("zone_bytes") else "geometry"
     refuse(problems(content, part), content, f"drive {drive.name!r}")
     return described(content)
 

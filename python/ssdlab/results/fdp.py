@@ -1,8 +1,9 @@
 """What a drive with flexible data placement reports, in the format of `nvme fdp ... --output-format=json`.
 
 The log pages are those of NVM Express 2.1, 5.1.12.1.28 to 5.1.12.1.31. One endurance group is the whole drive, and a
-reclaim unit is an erase unit. Placement identifiers count as the controller lists them (reclaim unit handle status): all
-reclaim groups of the first handle, then all of the second. Sizes are those of the simulated drive, which `--scale` reduces.
+reclaim unit is an erase unit. Placement identifiers count as the controller lists them (reclaim unit handle status):
+all reclaim groups of the first handle, then all of the second. Sizes are those of the simulated drive, which `--scale`
+reduces.
 """
 
 from collections.abc import Iterable, Sequence

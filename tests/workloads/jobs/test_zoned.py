@@ -70,7 +70,7 @@ def test_overwriting_needs_an_area_and_zones() -> None:
         run("[a]\nzonemode=zbd\nrw=write\nzrwa_overwrite=30%", zoned_drive())
     with pytest.raises(InputError, match="zonemode=zbd"):
         parse("[a]\nrw=write\nzrwa_overwrite=30").resolve(1 << 30, seed=1)
-    with pytest.raises(InputError, match="multiple of zones.flush_granularity_bytes"):
+    with pytest.raises(InputError, match=r"multiple of zones\.flush_granularity_bytes"):
         zoned_drive(**AREA | {"zones.random_write_area_bytes": "10000"})
 
 

@@ -95,8 +95,8 @@ ZONE_RESET_FREQUENCY = Option(
 
 ZRWA_OVERWRITE = Option(
     "zrwa_overwrite", percentage_or_sign,
-    "zbd: percentage of the writes that write again what is in the zone's random write area, at a random place there; for "
-    "drives with zones.random_write_area_bytes",
+    "zbd: percentage of the writes that write again what is in the zone's random write area, at a random place there; "
+    "for drives with zones.random_write_area_bytes",
     Effect.ACTS, 0, is_ours=True,
 )  # fmt: skip
 
@@ -142,7 +142,7 @@ def zoned(
     size, capacity = section.get(ZONESIZE), section.get(ZONECAPACITY)
     if capacity > size:
         raise complain(ZONECAPACITY, f"is more than zonesize, {size:,} bytes")
-    return {
+    rules: plain.ZonedJob = {
         "zone_bytes": scaled_bytes(size, scale, least_bytes),
         "capacity_bytes": scaled_bytes(capacity, scale, least_bytes),
         "open_max": section.get(MAX_OPEN_ZONES),
@@ -150,5 +150,7 @@ def zoned(
         "reset_threshold": section.get(ZONE_RESET_THRESHOLD),
         "reset_frequency": section.get(ZONE_RESET_FREQUENCY),
         "read_beyond_pointer": section.get(READ_BEYOND_WP),
-        **({"overwrite_percent": section.get(ZRWA_OVERWRITE)} if section.get(ZRWA_OVERWRITE) else {}),
     }
+    if section.get(ZRWA_OVERWRITE):
+        rules["overwrite_percent"] = section.get(ZRWA_OVERWRITE)
+    return rules
