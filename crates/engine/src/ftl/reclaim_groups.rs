@@ -44,7 +44,8 @@ pub fn of_drive(
     let in_hand = space::in_hand(1, u64::from(least - needed));
     let prefers_least_worn = WearLeveling::new(&drive.ftl.wear_leveling)?.prefers_least_worn();
     let sizes = (share_units, layout.data_units_per_erase_unit());
-    Ok(Some(ReclaimGroups::new(handles, erase_units, sizes, prefers_least_worn, (in_hand, needed))))
+    let groups = ReclaimGroups::new(handles, erase_units, sizes, prefers_least_worn, (in_hand, needed));
+    Ok(Some(Box::new(groups)))
 }
 
 /// The erase units without which a group could not collect garbage when it holds its share of the data.

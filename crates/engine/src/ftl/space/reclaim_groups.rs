@@ -61,7 +61,7 @@ impl ReclaimGroups {
         (share_units, data_units): (u64, u32),
         prefers_least_worn: bool,
         (in_hand_erase_units, needed_erase_units): (u32, u32),
-    ) -> Box<Self> {
+    ) -> Self {
         let groups = u32::from(handles.reclaim_groups);
         let of_group = |group: u32| (group..erase_units).step_by(groups as usize).map(EraseUnit).collect::<Vec<_>>();
         let erase_units: Vec<_> = (0..groups).map(of_group).collect();
@@ -70,7 +70,7 @@ impl ReclaimGroups {
         for (free, erase_units) in waiting_free.iter_mut().zip(&erase_units) {
             erase_units.iter().for_each(|&erase_unit| free.put(erase_unit, 0));
         }
-        Box::new(Self {
+        Self {
             in_turn: 0,
             usable: erase_units.iter().map(|units| units.len() as u32).collect(),
             counts: vec![GroupCounts::default(); erase_units.len()],
@@ -80,7 +80,7 @@ impl ReclaimGroups {
             in_hand_erase_units,
             needed_erase_units,
             identifiers: handles.identifiers(),
-        })
+        }
     }
 
     /// Begins the turn of the first group, and returns its free erase units.
