@@ -720,7 +720,7 @@ impl Flash {
             let (page, _) = slots_of_copy(first);
             let die = self.layout.die_of_group(page, page);
             let on_die = match &self.layout {
-                DieLayout::Superblock { .. } => 1,
+                DieLayout::Superblock { .. } | DieLayout::GroupSuperblock { .. } => 1,
                 DieLayout::Block { groups_per_erase_unit, .. } => {
                     let pages_left = groups_per_erase_unit.get() - groups_per_erase_unit.remainder(page);
                     let end = page + pages_left;
