@@ -204,7 +204,7 @@ def test_a_batch_of_garbage_collection_is_scaled_if_it_exceeds_an_erase_unit(
     assert drive.capacity.data_units_per_erase_unit == 8 * 24_576
     settings = {"ftl.gc_throttling": f'{{ name = "in-batches", units = {units}, catch_up = 0.5 }}'}
     small = resolve(drive, settings=settings, scale=Fraction(1, parts)).file
-    assert small.ftl.gc_throttling.parameters == {"units": scaled, "catch_up": 0.5}
+    assert small.ftl.gc_throttling.parameters == {"units": scaled, "units_when_full": 0, "catch_up": 0.5}
     assert (f"{units} units in the full drive" in small.source_of("ftl.gc_throttling").source) == (scaled != units)
 
 

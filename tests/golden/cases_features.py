@@ -45,6 +45,12 @@ FEATURES: dict[str, Changes] = {
         "nand.resume_us": 5.0,
         "nand.suspends_per_operation_max": 3,
     },
+    "suspend-repeats": {
+        "nand.suspend": True,
+        "nand.program_suspend_us": 10.0,
+        "nand.suspend_repeats_us": 100.0,
+        "nand.suspends_per_operation_max": 5,
+    },
     "own-turns": {
         "nand.suspend": True,
         "nand.suspend_spread_us": 30.0,
@@ -57,6 +63,9 @@ FEATURES: dict[str, Changes] = {
     "throttle": {
         "write_buffer.gc_admission_share": 0.8,
         "ftl.gc_throttling": {"name": "in-batches", "units": 240},
+    },
+    "small-batches-when-full": {
+        "ftl.gc_throttling": {"name": "in-batches", "units": 240, "units_when_full": 12},
     },
     "closing-buffer": {
         "write_buffer.close_bytes": 512 * KIB,

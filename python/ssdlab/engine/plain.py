@@ -975,6 +975,9 @@ class Nand(TypedDict):
     """Additional time that suspending may take, uniform from 0 to this"""
     resume_us: float
     """Additional time of a suspended operation at each resume"""
+    suspend_repeats_us: float
+    """Time in the array that a suspended program loses and repeats, at most what it did since it began or was
+    resumed"""
     suspends_per_operation_max: int
     """How often one operation may be suspended; 0: no limit"""
     cache_program: bool

@@ -347,6 +347,9 @@ class Nand(msgspec.Struct, frozen=True, kw_only=True):
     """Additional time that suspending may take, uniform from 0 to this"""
     resume_us: float
     """Additional time of a suspended operation at each resume"""
+    suspend_repeats_us: float
+    """Time in the array that a suspended program loses and repeats, at most what it did since it began or was
+    resumed"""
     suspends_per_operation_max: int
     """How often one operation may be suspended; 0: no limit"""
     cache_program: bool
@@ -520,6 +523,7 @@ UNITS = {
     "nand.erase_suspend_us": "us",
     "nand.suspend_spread_us": "us",
     "nand.resume_us": "us",
+    "nand.suspend_repeats_us": "us",
     "nand.suspends_per_operation_max": "suspends",
     "nand.background_us": "us",
     "nand.background_per_second": "1/s",

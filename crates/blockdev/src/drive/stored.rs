@@ -99,6 +99,10 @@ impl TimedDrive for Stored {
         self.ftl.depends_on_load()
     }
 
+    fn note_full(&mut self, is_full: bool) {
+        self.ftl.note_full(is_full);
+    }
+
     fn load_by_die(&mut self) -> &mut [u64] {
         self.ftl.load_by_die()
     }

@@ -61,6 +61,8 @@ pub struct Gc {
     pub under_way: Option<Move>,
     /// Units to be moved with the next batch.
     pub owed_units: u64,
+    /// The batch while writes wait for room in the buffer, if they do now.
+    batch_units_now: Option<u64>,
     /// Reused memory for the next move.
     list: Vec<(Lpn, Ppn)>,
     /// By reclaim group, while another has its turn; empty for a drive without groups.
@@ -124,6 +126,7 @@ impl Gc {
             leveled_to: 0,
             under_way: None,
             owed_units: 0,
+            batch_units_now: None,
             list: Vec::with_capacity(GATHERED_AT_ONCE + 64),
             waiting: Vec::new(),
         })
@@ -155,6 +158,11 @@ impl Gc {
 
     pub fn is_emptying(&self, erase_unit: EraseUnit) -> bool {
         self.victims_under_way().any(|victim| victim == erase_unit)
+    }
+
+    /// Whether writes wait for room in the buffer, for a policy to which that makes a difference.
+    pub fn note_full(&mut self, is_full: bool) {
+        self.batch_units_now = self.gc_throttling.batch_units_when_full().filter(|_| is_full);
     }
 
     pub fn victim_under_way(&self) -> Option<EraseUnit> {
@@ -532,13 +540,19 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             return self.go_on_with_gc(units);
         }
         self.gc.owed_units += units;
+        // What was owed when writes began to wait is moved little by little.
+        let (batch_units, most_units) = match self.gc.batch_units_now {
+            None => (batch_units, u64::MAX),
+            Some(batch_units) => (batch_units, 2 * batch_units),
+        };
         if self.gc.owed_units < batch_units {
             return Ok(());
         }
-        while self.gc.owed_units > 0 && (self.gc.under_way.is_some() || self.start_paced_gc()?) {
+        let left_owed_units = self.gc.owed_units.saturating_sub(most_units);
+        while self.gc.owed_units > left_owed_units && (self.gc.under_way.is_some() || self.start_paced_gc()?) {
             let under_way = self.gc.under_way.as_ref().expect("a victim was just chosen");
             let left_units = u64::from(self.space.occupancy.live_units(under_way.victim));
-            let moved_units = left_units.min(self.gc.owed_units);
+            let moved_units = left_units.min(self.gc.owed_units - left_owed_units);
             self.gc.owed_units -= moved_units;
             // An empty victim is erased.
             self.go_on_with_gc(if moved_units == left_units { u64::MAX } else { moved_units })?;

@@ -53,6 +53,10 @@ impl<P: PlacementPolicy, L: Layer> TimedDrive for Ftl<P, L, Recorder> {
         self.space.open_blocks.as_mut().map_or(&mut [], |open_blocks| open_blocks.free_at_ns())
     }
 
+    fn note_full(&mut self, is_full: bool) {
+        self.gc.note_full(is_full);
+    }
+
     fn exchange_memory(&mut self, memory: &mut InMemory) {
         std::mem::swap(memory, &mut self.clock_mut().memory);
     }

@@ -49,6 +49,28 @@ fn a_saturated_drive_does_not_become_slower_and_slower() {
     near(throttled, plain, 0.1);
 }
 
+/// A saturated drive that alternates between copies and writes has writes that take N/X each; one that collects in large
+/// batches is as fast, but its writes wait for a whole batch: 400 reads and 100 programs of four units.
+#[test]
+fn small_batches_while_the_buffer_is_full_change_the_spread_and_not_the_mean() {
+    let saturated = |units_when_full: u64| {
+        let mut drive = drive(0.0);
+        drive["ftl"]["gc_throttling"]["units_when_full"] = json!(units_when_full);
+        let settle = job(&drive, "write", 100_000, json!({ "iodepth": OUTSTANDING }));
+        let measured = job(&drive, "write", 20_000, json!({ "name": "measured", "stage": 1, "iodepth": OUTSTANDING }));
+        run(&drive, vec![settle, measured]).jobs.pop().unwrap()
+    };
+    let [large, small] = [0, 4].map(saturated);
+    near(duration_ns(&small), duration_ns(&large), 0.05);
+    let [large_max_ns, small_max_ns] =
+        [&large, &small].map(|job| job.timing.as_ref().unwrap().write.max_ns.unwrap() as f64);
+    let batch_ns = 400.0 * 60_000.0 + 100.0 * 700_000.0;
+    let mean_ns = OUTSTANDING as f64 * duration_ns(&small) / 20_000.0;
+    assert!(large_max_ns > batch_ns, "{large_max_ns} against {batch_ns}");
+    // Beyond the mean, an erase and the program in progress.
+    assert!(small_max_ns < mean_ns + 5_000_000.0 + 4.0 * 700_000.0, "{small_max_ns} against {mean_ns}");
+}
+
 fn duration_ns(job: &JobOutcome) -> f64 {
     let timing = job.timing.as_ref().unwrap();
     (timing.end_ns - timing.start_ns) as f64

@@ -136,6 +136,7 @@ fn fused_and_unfused_agree_on_every_completion() {
         let mut drive = plain.clone();
         drive.nand.suspend = true;
         (drive.nand.program_suspend_us, drive.nand.erase_suspend_us, drive.nand.resume_us) = (30.0, 100.0, 7.0);
+        drive.nand.suspend_repeats_us = 150.0;
         drive.nand.suspends_per_operation_max = 3;
         drive
     }));
@@ -184,6 +185,13 @@ fn fused_and_unfused_agree_on_every_completion() {
         drive
     });
     drives.extend(of_groups);
+    drives.extend([&drives[1], &drives[2]].map(|plain| {
+        let mut drive = plain.clone();
+        let parameters = [("units", 96), ("units_when_full", 8)].map(|(name, units)| (name.into(), units.into()));
+        drive.ftl.gc_throttling.name = "in-batches".into();
+        drive.ftl.gc_throttling.parameters = parameters.into_iter().collect();
+        drive
+    }));
     for drive in &drives {
         for (reads_of_ten, buffer_units) in [(0, 0), (2, 0), (7, 0), (5, 64)] {
             let user_units = (drive.ftl.user_bytes / UNIT) as u32;

@@ -72,6 +72,50 @@ fn an_operation_is_suspended_again_and_only_so_often() {
     assert_eq!(once[1..], [resumed_ns + 600_000, resumed_ns + 600_000 + READ_NS]);
 }
 
+fn repeating(nand: Nand) -> Nand {
+    Nand { suspend_repeats_us: 100.0, ..suspending(nand) }
+}
+
+#[test]
+fn each_suspend_costs_a_program_what_it_repeats() {
+    let programs = 50;
+    let cycle_ns = UNIT_NS + 700_000 + 30_000 + READ_NS + 7_000 + 100_000;
+    let mut die = OneDie::new(repeating);
+    die.at(0, &(0..programs).map(|page| Program(Ppn(page), Cause::Host)).collect::<Vec<_>>());
+    for program in 0..u64::from(programs) {
+        // Each program is suspended once, 400 us into the array.
+        die.at(program * cycle_ns + UNIT_NS + 400_000, &[Read(Ppn(60), Cause::Host)]);
+    }
+    let ends = die.ends();
+    let reads_ns: Vec<u64> = ends.iter().step_by(2).copied().collect();
+    for (program, read_ns) in reads_ns.iter().enumerate() {
+        // The read waits for the suspend only.
+        assert_eq!(*read_ns, program as u64 * cycle_ns + UNIT_NS + 430_000 + READ_NS);
+    }
+    assert_eq!(ends.last(), Some(&(u64::from(programs) * cycle_ns)));
+}
+
+#[test]
+fn a_program_repeats_no_more_than_it_did_since_it_was_resumed() {
+    let mut die = OneDie::new(repeating);
+    die.at(0, &[Program(Ppn(0), Cause::Host)]);
+    die.at(UNIT_NS + 300_000, &[Read(Ppn(9), Cause::Host)]);
+    // 500 us are left, 40 of which are done when the second read comes, and lost again.
+    let resumed_ns = UNIT_NS + 330_000 + READ_NS + 7_000;
+    die.at(resumed_ns + 40_000, &[Read(Ppn(10), Cause::Host)]);
+    let second_ns = resumed_ns + 70_000 + READ_NS;
+    assert_eq!(die.ends(), [UNIT_NS + 330_000 + READ_NS, second_ns, second_ns + 7_000 + 500_000]);
+}
+
+#[test]
+fn an_erase_repeats_nothing() {
+    let mut die = OneDie::new(repeating);
+    die.at(0, &[Erase(EraseUnit(1)), Program(Ppn(0), Cause::Host)]);
+    die.at(1_000_000, &[Read(Ppn(9), Cause::Host)]);
+    let read_ns = 1_000_000 + 100_000 + READ_NS;
+    assert_eq!(die.ends(), [read_ns, read_ns + 7_000 + 4_000_000 + UNIT_NS + 700_000]);
+}
+
 #[test]
 fn while_suspends_are_held_a_read_waits_for_the_program() {
     let mut die = OneDie::new(suspending);

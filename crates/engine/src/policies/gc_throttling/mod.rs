@@ -47,6 +47,10 @@ pub trait GcThrottlingPolicy: registry::Named + Sized {
     fn batch_units(&self) -> u64 {
         1
     }
+    /// The same while writes wait for room in the buffer; None: makes no difference.
+    fn batch_units_when_full(&self) -> Option<u64> {
+        None
+    }
 }
 
 macro_rules! gc_throttling_policies {
@@ -76,6 +80,11 @@ macro_rules! gc_throttling_policies {
             #[inline]
             pub fn batch_units(&self) -> u64 {
                 match self { $(Self::$policy(policy) => policy.batch_units()),+ }
+            }
+
+            /// The batch in which units are moved while writes wait for room in the buffer; None: makes no difference.
+            pub fn batch_units_when_full(&self) -> Option<u64> {
+                match self { $(Self::$policy(policy) => policy.batch_units_when_full()),+ }
             }
         }
 

@@ -93,6 +93,10 @@ pub struct Nand {
     #[serde(default)]
     #[schemars(range(min = 0), example = 10.0, extend("unit" = "us", "acts" = "with nand.suspend"))]
     pub resume_us: f64,
+    /// time in the array that a suspended program loses and repeats, at most what it did since it began or was resumed
+    #[serde(default)]
+    #[schemars(range(min = 0), example = 100.0, extend("unit" = "us", "acts" = "with nand.suspend"))]
+    pub suspend_repeats_us: f64,
     /// how often one operation may be suspended; 0: no limit
     #[serde(default)]
     #[schemars(example = 4, extend("unit" = "suspends", "acts" = "with nand.suspend"))]
@@ -217,6 +221,7 @@ impl Nand {
         check_microseconds("nand.erase_suspend_us", self.erase_suspend_us)?;
         check_microseconds("nand.suspend_spread_us", self.suspend_spread_us)?;
         check_microseconds("nand.resume_us", self.resume_us)?;
+        check_microseconds("nand.suspend_repeats_us", self.suspend_repeats_us)?;
         self.check_background()?;
         if self.suspend && (self.cache_program || self.cache_read) {
             let allowed = "false with nand.cache_program or nand.cache_read: a cache register that is full is in the way of reads";

@@ -98,6 +98,7 @@ impl Drive {
                 erase_suspend_us: 0.0,
                 suspend_spread_us: 0.0,
                 resume_us: 0.0,
+                suspend_repeats_us: 0.0,
                 suspends_per_operation_max: 0,
                 cache_program: false,
                 cache_read: false,

@@ -2,7 +2,8 @@
 //!
 //! A read that arrives while its die programs or erases suspends the operation, unless the operation would end before
 //! the die could read. Then all waiting reads are served, and the operation continues with its remainder plus
-//! `resume_ns`. A transfer of data to the die is not interrupted. Only one operation of a die is in progress, which is
+//! `resume_ns`. A program also repeats what the suspend interrupted, at most `repeats_ns`: unlike `resume_ns` this time
+//! is in the array and can be suspended again, so it costs throughput and delays no read. A transfer of data to the die is not interrupted. Only one operation of a die is in progress, which is
 //! the first of its queue.
 
 use super::dies::{Die, Dies, Phase};
@@ -20,6 +21,8 @@ pub(super) struct Suspension {
     spread_ns: u64,
     random: Random,
     resume_ns: u64,
+    /// The maximum time in the array that a suspended program loses.
+    repeats_ns: u64,
     /// Nothing is suspended for now.
     is_held: bool,
     /// 0: no limit.
@@ -47,6 +50,7 @@ impl Suspension {
                 random: Random::new(0x7375_7370),
                 is_held: false,
                 resume_ns: nanoseconds(nand.resume_us),
+                repeats_ns: nanoseconds(nand.suspend_repeats_us),
                 per_operation_max: nand.suspends_per_operation_max,
                 dies: vec![OfDie::default(); (nand.channels * nand.dies_per_channel) as usize],
             })
@@ -55,6 +59,14 @@ impl Suspension {
 
     fn more_ns(&mut self) -> u64 {
         if self.spread_ns == 0 { 0 } else { self.random.below(self.spread_ns + 1) }
+    }
+
+    /// What remains in the array after a suspend that leaves `left_ns` of `array_ns`.
+    fn rest_after_ns(&self, array: Array, array_ns: u64, left_ns: u64) -> u64 {
+        match array {
+            Array::Program => left_ns + self.repeats_ns.min(array_ns - left_ns),
+            _ => left_ns,
+        }
     }
 
     /// The remaining time of a die's suspended operation.
@@ -126,7 +138,8 @@ impl Dies {
         if is_worn || from_ns + suspend_ns >= die.end_ns {
             return;
         }
-        suspension.dies[index] = OfDie { rest_ns: die.end_ns - from_ns, suspends: of_die.suspends + 1 };
+        let rest_ns = suspension.rest_after_ns(die.current.array(), array_ns, die.end_ns - from_ns);
+        suspension.dies[index] = OfDie { rest_ns, suspends: of_die.suspends + 1 };
         (die.phase, die.end_ns) = (Phase::Suspending, u64::MAX);
         self.events.set(index, from_ns + suspend_ns);
     }

@@ -32,6 +32,7 @@ use super::service::Service;
 use crate::error::{ReadOnly, SpecificationError};
 use crate::ledger::Ledger;
 use crate::policies::placement::reclaim_groups_of;
+use crate::policies::gc_throttling::GcThrottling;
 use crate::request::{Operation, Request};
 use crate::specification::Drive;
 use crate::specification::drive::Rate;
@@ -177,6 +178,8 @@ pub struct FrontEnd {
     pub is_volatile: bool,
     /// The share of the arriving units that the buffer admits while garbage collection has operations pending; 0: all.
     pub gc_admission_share: f64,
+    /// Whether garbage collection asks if writes wait for room in the buffer.
+    pub tells_if_full: bool,
 }
 
 impl FrontEnd {
@@ -196,6 +199,7 @@ impl FrontEnd {
             frees_at_program: drive.write_buffer.free_at_program,
             is_volatile: !drive.write_buffer.power_loss_protection,
             gc_admission_share: drive.write_buffer.gc_admission_share,
+            tells_if_full: GcThrottling::new(&drive.ftl.gc_throttling)?.batch_units_when_full().is_some(),
         })
     }
 }
@@ -209,6 +213,8 @@ pub struct Front {
     link: Option<Link>,
     buffer: Buffer,
     throttle: Option<Throttle>,
+    /// Whether writes have waited for room in the buffer since none last waited; None: nobody asks.
+    is_full: Option<bool>,
     /// Only for a drive that fetches map pages or reads ahead.
     reading: Option<Box<Reading>>,
     command_ns: u64,
@@ -236,6 +242,7 @@ impl Front {
         let front = Self {
             flash: if throttle.is_some() { flash.counting_own() } else { flash },
             throttle,
+            is_full: (front_end.tells_if_full && has_buffer).then_some(false),
             coalesces,
             frees_at_program,
             slots: Slots::default(),

@@ -150,6 +150,10 @@ impl Front {
             self.answer_after_command(slot);
             return Ok(());
         }
+        if let Some(is_full) = &mut self.is_full {
+            *is_full &= !self.buffer.waiting.is_empty();
+            drive.note_full(*is_full);
+        }
         self.decide::<W>(tag, &request, drive)?;
         requester.executed(tag, drive.ledger());
         if is_waited_for {
@@ -281,7 +285,11 @@ impl Front {
     #[inline]
     pub(super) fn buffer_takes(&mut self, units: u64) -> bool {
         let freed_units = if self.frees_at_program { self.flash.programming_units() } else { 0 };
-        self.buffer.takes(units, freed_units)
+        let takes = self.buffer.takes(units, freed_units);
+        if let Some(is_full) = &mut self.is_full {
+            *is_full |= !takes;
+        }
+        takes
     }
 
     /// An upper bound: a partly written unit counts as a whole.
