@@ -154,8 +154,17 @@ def test_the_design_s_example_is_in_the_catalogue_as_it_is_there_with_a_write_bu
             "coalesce": False,
             "free_at_program": False,
             "gc_admission_share": 0.0,
+            "paced": False,
         },
-        "controller": {"command_us": 5.0, "commands_per_second_max": 0, "command_slots": 0, "program_us": 0.0},
+        "controller": {
+            "command_us": 5.0,
+            "commands_per_second_max": 0,
+            "command_slots": 0,
+            "slots_in_turn": False,
+            "program_us": 0.0,
+            "delayed_share": 0.0,
+            "delay_us": 0.0,
+        },
         "host_link": {"interface": "none", "mb_s": None, "duplex": None, "command_us": 0.0},
         "background": {
             "idle_after_ms": 0.0,

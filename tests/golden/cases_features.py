@@ -64,6 +64,12 @@ FEATURES: dict[str, Changes] = {
         "write_buffer.gc_admission_share": 0.8,
         "ftl.gc_throttling": {"name": "in-batches", "units": 240},
     },
+    "pacing": {
+        "write_buffer.paced": True,
+        "controller.delayed_share": 0.1,
+        "controller.delay_us": 3.0,
+    },
+    "slots-in-turn": {"controller.command_slots": 6, "controller.slots_in_turn": True},
     "small-batches-when-full": {
         "ftl.gc_throttling": {"name": "in-batches", "units": 240, "units_when_full": 12},
     },

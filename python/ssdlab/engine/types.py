@@ -56,9 +56,15 @@ class Controller(msgspec.Struct, frozen=True, kw_only=True):
     command_slots: int
     """Maximum commands inside the drive, reads and writes together; others wait in the order of their arrival; 0: no
     limit"""
+    slots_in_turn: bool
+    """Whether the jobs' queues take turns for free slots; otherwise the command that came first is next"""
     program_us: float
     """Time to pass a program to the flash, the host's or garbage collection's, during which no write is admitted to the
     buffer"""
+    delayed_share: float
+    """Share of the commands that need no flash that it answers later than usual"""
+    delay_us: float
+    """Mean additional time of these, exponentially distributed; 0: none"""
 
 
 class DataReduction(msgspec.Struct, frozen=True, kw_only=True):
@@ -453,6 +459,9 @@ class WriteBuffer(msgspec.Struct, frozen=True, kw_only=True):
     gc_admission_share: float
     """The share of the arrival rate of writes that it admits while more operations of garbage collection are queued
     than there are dies, for a drive that collects in large batches; 0: all"""
+    paced: bool
+    """Whether writes that wait, once one has found no space, are admitted evenly, at the mean rate at which as many
+    units as it holds left it, and faster the emptier it is; otherwise as soon as there is space"""
 
 
 class Zones(msgspec.Struct, frozen=True, kw_only=True):
@@ -485,6 +494,7 @@ UNITS = {
     "controller.commands_per_second_max": "1/s",
     "controller.command_slots": "commands",
     "controller.program_us": "us",
+    "controller.delay_us": "us",
     "data_reduction.packing_bytes": "B",
     "data_reduction.index_bytes_per_unit": "B",
     "faults.factory_bad_blocks": "share",

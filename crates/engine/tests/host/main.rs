@@ -14,4 +14,5 @@ mod link;
 mod map_cache;
 mod pacing;
 mod reading;
+mod slots;
 mod throttling;

@@ -190,6 +190,8 @@ fn fused_and_unfused_agree_on_every_completion() {
         let parameters = [("units", 96), ("units_when_full", 8)].map(|(name, units)| (name.into(), units.into()));
         drive.ftl.gc_throttling.name = "in-batches".into();
         drive.ftl.gc_throttling.parameters = parameters.into_iter().collect();
+        drive.write_buffer.paced = true;
+        (drive.controller.delayed_share, drive.controller.delay_us) = (0.1, 2.0);
         drive
     }));
     for drive in &drives {

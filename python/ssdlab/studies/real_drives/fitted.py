@@ -13,6 +13,9 @@ _THROTTLE = (
     "background.idle_after_ms",
     "background.erased_pool_bytes",
 )
+_DELAYS = ("controller.delayed_share", "controller.delay_us")
+"""Fitted to the PE8110; the other drives have its values, which were seen to be right for them."""
+_SATURATED = ("nand.suspend_repeats_us", "ftl.gc_throttling.units_when_full", "write_buffer.paced")
 
 THROUGHPUT: dict[str, tuple[str, ...]] = {
     "micron-7450-pro-960gb": (*_FLASH, "ftl.placement"),
@@ -27,8 +30,16 @@ THROUGHPUT: dict[str, tuple[str, ...]] = {
 """The keys fitted to the throughputs marked in `figures.csv`, by drive of the catalogue."""
 
 LATENCY: dict[str, tuple[str, ...]] = {
-    "micron-7450-max-800gb": (*_FRONT, *_HELD, *_BACKGROUND, *_THROTTLE),
-    "skhynix-pe8110-960gb": (*_FRONT, *_HELD, *_BACKGROUND, "controller.command_slots", "nand.copy_read_us"),
+    "micron-7450-max-800gb": (*_FRONT, *_HELD, *_BACKGROUND, *_THROTTLE, *_SATURATED, *_DELAYS),
+    "skhynix-pe8110-960gb": (
+        *_FRONT,
+        *_HELD,
+        *_BACKGROUND,
+        *_DELAYS,
+        "controller.command_slots",
+        "nand.copy_read_us",
+        "write_buffer.paced",
+    ),
     "solidigm-p5520-1920gb": (
         *_FRONT,
         *_HELD,
@@ -47,8 +58,15 @@ LATENCY: dict[str, tuple[str, ...]] = {
         "nand.erase_by_plane",
         "ftl.gc_throttling",
     ),
-    "samsung-pm9a3-960gb": (*_FRONT, "controller.command_slots"),
-    "wd-dc-960gb": (*_FRONT, "controller.command_slots"),
+    "samsung-pm9a3-960gb": (
+        *_FRONT,
+        *_DELAYS,
+        "controller.command_slots",
+        "controller.slots_in_turn",
+        "write_buffer.paced",
+        "write_buffer.programs_first",
+    ),
+    "wd-dc-960gb": (*_FRONT, "controller.command_slots", "write_buffer.paced"),
 }
 """The keys fitted to latencies. Of these only `nand.copy_read_us` affects throughputs."""
 

@@ -37,6 +37,10 @@ pub struct WriteBuffer {
     /// than there are dies, for a drive that collects in large batches; 0: all
     #[schemars(range(min = 0, max = 1), example = 0.94, extend("acts" = "with write_buffer.bytes above 0"))]
     pub gc_admission_share: f64,
+    /// whether writes that wait, once one has found no space, are admitted evenly, at the mean rate at which as many
+    /// units as it holds left it, and faster the emptier it is; otherwise as soon as there is space
+    #[schemars(example = true, extend("acts" = "with write_buffer.bytes above 0"))]
+    pub paced: bool,
 }
 
 impl Default for WriteBuffer {
@@ -51,6 +55,7 @@ impl Default for WriteBuffer {
             coalesce: false,
             free_at_program: false,
             gc_admission_share: 0.0,
+            paced: false,
         }
     }
 }
@@ -69,15 +74,32 @@ pub struct Controller {
     /// limit
     #[schemars(example = 64, extend("unit" = "commands", "acts" = "with a clock"))]
     pub command_slots: u32,
+    /// whether the jobs' queues take turns for free slots; otherwise the command that came first is next
+    #[schemars(example = true, extend("acts" = "with controller.command_slots"))]
+    pub slots_in_turn: bool,
     /// time to pass a program to the flash, the host's or garbage collection's, during which no write is admitted to
     /// the buffer
     #[schemars(range(min = 0), example = 30.0, extend("unit" = "us", "acts" = "with write_buffer.bytes above 0"))]
     pub program_us: f64,
+    /// share of the commands that need no flash that it answers later than usual
+    #[schemars(range(min = 0, max = 1), example = 0.03, extend("acts" = "with controller.delay_us"))]
+    pub delayed_share: f64,
+    /// mean additional time of these, exponentially distributed; 0: none
+    #[schemars(range(min = 0), example = 2.0, extend("unit" = "us", "acts" = "with controller.delayed_share"))]
+    pub delay_us: f64,
 }
 
 impl Default for Controller {
     fn default() -> Self {
-        Self { command_us: 5.0, commands_per_second_max: 0, command_slots: 0, program_us: 0.0 }
+        Self {
+            command_us: 5.0,
+            commands_per_second_max: 0,
+            command_slots: 0,
+            slots_in_turn: false,
+            program_us: 0.0,
+            delayed_share: 0.0,
+            delay_us: 0.0,
+        }
     }
 }
 

@@ -99,6 +99,11 @@ impl Buffer {
         self.is_volatile
     }
 
+    /// The filled share of its space.
+    pub fn filled_share(&self) -> f64 {
+        self.units as f64 / self.units_max as f64
+    }
+
     pub fn units(&self) -> u64 {
         self.units
     }

@@ -15,6 +15,8 @@ pub enum Step {
     Trickled,
     /// The throttle admits the next waiting write.
     Throttled,
+    /// The pacer admits the next waiting write.
+    Paced,
     /// The request has crossed the link to the drive.
     Arrived,
     /// The data of the read has crossed the link to the host.
@@ -23,8 +25,16 @@ pub enum Step {
     Delivered,
 }
 
-const STEPS: [Step; 7] =
-    [Step::MapPage, Step::Admitted, Step::Trickled, Step::Throttled, Step::Arrived, Step::Sent, Step::Delivered];
+const STEPS: [Step; 8] = [
+    Step::MapPage,
+    Step::Admitted,
+    Step::Trickled,
+    Step::Throttled,
+    Step::Paced,
+    Step::Arrived,
+    Step::Sent,
+    Step::Delivered,
+];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
@@ -113,13 +123,13 @@ mod tests {
     proptest! {
         /// Compared with a list that is searched for the earliest.
         #[test]
-        fn events_come_in_order_of_time_and_kind(actions in prop::collection::vec((0u64..5, 0usize..9), 0..60)) {
+        fn events_come_in_order_of_time_and_kind(actions in prop::collection::vec((0u64..5, 0usize..10), 0..60)) {
             let mut event_queue = EventQueue::new();
             let mut all: Vec<(u64, usize, u32)> = Vec::new();
-            let mut latest = [0; 8];
+            let mut latest = [0; 9];
             for (number, (later, kind)) in actions.into_iter().enumerate() {
                 let number = number as u32;
-                if kind < 8 {
+                if kind < 9 {
                     let at_ns = latest[kind] + later;
                     latest[kind] = at_ns;
                     match kind {

@@ -12,10 +12,12 @@
 mod account;
 mod buffer;
 mod command_slots;
+mod delays;
 mod event_queue;
 mod features;
 mod link;
 mod map_waits;
+mod pacer;
 mod path;
 pub mod read_counts;
 mod read_streams;
@@ -38,9 +40,11 @@ use crate::specification::Drive;
 use crate::specification::drive::Rate;
 use buffer::{BUFFERED_FIRST, Buffer};
 use command_slots::CommandSlots;
+use delays::Delays;
 use event_queue::{Event, EventQueue, Step};
 use features::{AnyFeatures, FeatureSet, Features, for_features};
 use link::{CommandLimit, Link};
+use pacer::Pacer;
 use reading::OWN;
 pub use reading::Reading;
 use slots::Slots;
@@ -158,6 +162,8 @@ pub struct FrontEnd {
     pub commands_per_second_max: u64,
     /// 0: no limit.
     pub command_slots: u32,
+    /// Whether requests of different tags take turns for them.
+    pub slots_in_turn: bool,
     /// None: transfers take no time.
     pub link: Option<Rate>,
     /// 0: no buffer.
@@ -178,6 +184,10 @@ pub struct FrontEnd {
     pub is_volatile: bool,
     /// The share of the arriving units that the buffer admits while garbage collection has operations pending; 0: all.
     pub gc_admission_share: f64,
+    /// Whether waiting writes are admitted at the mean rate at which the buffer is emptied.
+    pub is_paced: bool,
+    /// The share of commands without flash that take longer, and their mean additional time.
+    pub delays: (f64, f64),
     /// Whether garbage collection asks if writes wait for room in the buffer.
     pub tells_if_full: bool,
 }
@@ -189,6 +199,7 @@ impl FrontEnd {
             command_ns: (drive.controller.command_us * 1000.0).round() as u64,
             commands_per_second_max: drive.controller.commands_per_second_max,
             command_slots: drive.controller.command_slots,
+            slots_in_turn: drive.controller.slots_in_turn,
             link: drive.host_link.rate()?,
             buffer_units: drive.write_buffer.bytes / u64::from(drive.ftl.mapping_unit_bytes),
             buffer_resume_units: drive.write_buffer.resume_bytes / u64::from(drive.ftl.mapping_unit_bytes),
@@ -199,6 +210,8 @@ impl FrontEnd {
             frees_at_program: drive.write_buffer.free_at_program,
             is_volatile: !drive.write_buffer.power_loss_protection,
             gc_admission_share: drive.write_buffer.gc_admission_share,
+            is_paced: drive.write_buffer.paced,
+            delays: (drive.controller.delayed_share, drive.controller.delay_us * 1000.0),
             tells_if_full: GcThrottling::new(&drive.ftl.gc_throttling)?.batch_units_when_full().is_some(),
         })
     }
@@ -215,6 +228,9 @@ pub struct Front {
     throttle: Option<Throttle>,
     /// Whether writes have waited for room in the buffer since none last waited; None: nobody asks.
     is_full: Option<bool>,
+    tells_if_full: bool,
+    pacer: Option<Pacer>,
+    delays: Option<Box<Delays>>,
     /// Only for a drive that fetches map pages or reads ahead.
     reading: Option<Box<Reading>>,
     command_ns: u64,
@@ -242,12 +258,15 @@ impl Front {
         let front = Self {
             flash: if throttle.is_some() { flash.counting_own() } else { flash },
             throttle,
-            is_full: (front_end.tells_if_full && has_buffer).then_some(false),
+            is_full: (has_buffer && (front_end.tells_if_full || front_end.is_paced)).then_some(false),
+            tells_if_full: front_end.tells_if_full,
+            pacer: (has_buffer && front_end.is_paced).then(|| Pacer::new(front_end.buffer_units)),
+            delays: Delays::new(front_end.delays.0, front_end.delays.1),
             coalesces,
             frees_at_program,
             slots: Slots::default(),
             limit: CommandLimit::new(front_end.commands_per_second_max),
-            command_slots: CommandSlots::new(front_end.command_slots),
+            command_slots: CommandSlots::new(front_end.command_slots, front_end.slots_in_turn),
             link: front_end.link.as_ref().map(Link::new),
             buffer: Buffer::new(front_end.buffer_units, front_end.is_volatile)
                 .closing_at(front_end.buffer_close_units)
@@ -400,6 +419,10 @@ impl Front {
             Event::Step(Step::MapPage, chain) => self.map_page_came(chain, drive, requester),
             Event::Step(Step::Admitted, slot) => self.enter::<W, R>(slot, drive, requester),
             Event::Step(Step::Trickled, _) => self.trickle::<W, R>(drive, requester),
+            Event::Step(Step::Paced, _) => {
+                self.pacer.as_mut().expect("it admits a write").has_come();
+                self.take_waiting_into_buffer::<W, R>(None, Part::HostOperations, drive, requester)
+            }
             Event::Step(Step::Throttled, _) => {
                 self.throttle.as_mut().expect("it admits a write").has_come();
                 self.take_waiting_into_buffer::<W, R>(None, Part::Gc, drive, requester)
@@ -467,6 +490,7 @@ impl Front {
         // it.
         let has_service = self.tells_parts::<W>() && !self.flash.finished().is_empty();
         let service = has_service.then(|| self.flash.service());
+        let buffered_units = self.buffer.units();
         let mut finished = std::mem::take(&mut self.finished);
         std::mem::swap(&mut finished, self.flash.finished());
         for part in finished.drain(..) {
@@ -495,6 +519,12 @@ impl Front {
             }
         }
         self.finished = finished;
+        if !W::IS_DIRECT
+            && let Some(pacer) = &mut self.pacer
+            && buffered_units > self.buffer.units()
+        {
+            pacer.freed(self.now_ns, buffered_units - self.buffer.units(), self.is_full == Some(true));
+        }
         // Without a buffer a flush waits for nothing.
         if W::IS_DIRECT {
             Ok(())
@@ -506,7 +536,10 @@ impl Front {
     /// The request has been executed except for the controller's processing time.
     #[inline]
     fn answer_after_command(&mut self, slot: u32) {
-        let at_ns = self.now_ns.max(self.flash.handing_on_until_ns()) + self.command_ns;
+        let mut at_ns = self.now_ns.max(self.flash.handing_on_until_ns()) + self.command_ns;
+        if let Some(delays) = &mut self.delays {
+            at_ns = delays.answer_ns(at_ns);
+        }
         self.slots.account(slot).spend(Part::Controller, at_ns);
         self.event_queue.answer(at_ns, slot);
     }
@@ -550,6 +583,13 @@ impl Front {
         let freed_units = if self.frees_at_program { self.flash.programming_units() } else { 0 };
         if is_waited_for && let Some(at_ns) = self.buffer.next_trickle_ns(self.now_ns, freed_units) {
             self.event_queue.step(at_ns, Step::Trickled, 0);
+        }
+        if is_waited_for
+            && self.is_full == Some(true)
+            && let Some(pacer) = &mut self.pacer
+            && let Some(at_ns) = pacer.next_admission_ns(self.now_ns)
+        {
+            self.event_queue.step(at_ns, Step::Paced, 0);
         }
         if is_waited_for
             && let Some(throttle) = &mut self.throttle

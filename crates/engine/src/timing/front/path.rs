@@ -5,6 +5,7 @@ use super::account::Account;
 use super::event_queue::Step;
 use super::features::Features;
 use super::link::Direction;
+use super::pacer::Pacer;
 use super::{Front, Requester, Submission, TimedDrive};
 use crate::error::ReadOnly;
 use crate::request::{Operation, Request};
@@ -46,7 +47,7 @@ impl Front {
     ) -> Result<(), ReadOnly> {
         if !W::IS_DIRECT
             && let Some(command_slots) = &mut self.command_slots
-            && !command_slots.enter(slot)
+            && !command_slots.enter(slot, self.slots.submission(slot).tag)
         {
             return Ok(());
         }
@@ -152,7 +153,9 @@ impl Front {
         }
         if let Some(is_full) = &mut self.is_full {
             *is_full &= !self.buffer.waiting.is_empty();
-            drive.note_full(*is_full);
+            if self.tells_if_full {
+                drive.note_full(*is_full);
+            }
         }
         self.decide::<W>(tag, &request, drive)?;
         requester.executed(tag, drive.ledger());
@@ -270,12 +273,28 @@ impl Front {
     /// Whether the throttle and the buffer admit a write of this many units now; if so, it is counted as admitted.
     #[inline]
     pub(super) fn admits_to_buffer(&mut self, units: u64) -> bool {
+        if self.is_full == Some(true)
+            && let Some(pacer) = self.pacer
+        {
+            return self.admits_evenly(pacer, units);
+        }
         let Some(mut throttle) = self.throttle else { return self.buffer_takes(units) };
         let has_backlog = self.flash.has_own_backlog();
         let admits = throttle.admits(self.now_ns, has_backlog) && self.buffer_takes(units);
         if admits {
             throttle.admitted(self.now_ns, units, has_backlog);
             self.throttle = Some(throttle);
+        }
+        admits
+    }
+
+    /// `admits_to_buffer` while writes wait because the buffer was full: in place of the throttle, which shares out a rate
+    /// of arrival that is not reached then.
+    fn admits_evenly(&mut self, mut pacer: Pacer, units: u64) -> bool {
+        let admits = pacer.admits(self.now_ns) && self.buffer_takes(units);
+        if admits {
+            pacer.admitted(self.now_ns, units, self.buffer.filled_share());
+            self.pacer = Some(pacer);
         }
         admits
     }
