@@ -1,5 +1,6 @@
 """`--op`, `--set` and `--scale` change a drive file exactly as stated, or are rejected with the limit."""
 
+import warnings
 from fractions import Fraction
 
 import pytest
@@ -203,7 +204,11 @@ def test_a_batch_of_garbage_collection_is_scaled_if_it_exceeds_an_erase_unit(
     drive = load("generic-tlc-480")
     assert drive.capacity.data_units_per_erase_unit == 8 * 24_576
     settings = {"ftl.gc_throttling": f'{{ name = "in-batches", units = {units}, catch_up = 0.5 }}'}
-    small = resolve(drive, settings=settings, scale=Fraction(1, parts)).file
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", Note)
+        small = resolve(drive, settings=settings, scale=Fraction(1, parts)).file
+    notes = [str(note.message) for note in caught]
+    assert any(f"{scaled:,} of {units:,} units" in note for note in notes) == (scaled != units)
     assert small.ftl.gc_throttling.parameters == {"units": scaled, "units_when_full": 0, "catch_up": 0.5}
     assert (f"{units} units in the full drive" in small.source_of("ftl.gc_throttling").source) == (scaled != units)
 

@@ -195,7 +195,7 @@ def _with_scale(drive: DriveFile, scale: Fraction, where: str) -> tuple[JsonObje
         key: erase_units(_value(drive, key), full.slc_bytes_per_erase_unit) * slc_bytes for key in _IN_SLC_ERASE_UNITS
     }
     content = _with_smaller(content, drive, slc, scale)
-    content = _with_batch(content, drive, scale, of.of_pages)
+    content = _with_batch(content, drive, of.of_pages, scale, f"{where}: --scale {format_scale(scale)}")
     if drive.zones.zone_bytes:
         return _with_zones(content, drive, scale, of.of_blocks), of.scale
     user_units = described(content).capacity.physical_units * full.user_units // full.physical_units
@@ -205,13 +205,13 @@ def _with_scale(drive: DriveFile, scale: Fraction, where: str) -> tuple[JsonObje
     return content, of.scale
 
 
-def _with_batch(content: JsonObject, drive: DriveFile, scale: Fraction, of_pages: Fraction) -> JsonObject:
+def _with_batch(content: JsonObject, drive: DriveFile, of_pages: Fraction, scale: Fraction, asked: str) -> JsonObject:
     """The content with a batch of garbage collection that is the same share of an erase unit as in the full drive, if
     it would otherwise be larger than an erase unit.
 
     Such a batch empties several victims at once, and with skewed writes the write amplification differs from that of
     the full drive. It is rounded to whole programs, of which the batch of a full drive has many. Smaller batches are
-    unchanged: they are a program or a burst of milliseconds.
+    unchanged: they are a program or a burst of milliseconds. A note says from which scale on the batch remains.
     """
     policy = drive.ftl.gc_throttling
     units = policy.parameters.get("units")
@@ -221,6 +221,15 @@ def _with_batch(content: JsonObject, drive: DriveFile, scale: Fraction, of_pages
     units_per_page = drive.nand.page_bytes // drive.ftl.mapping_unit_bytes
     units_per_program = blocks * drive.nand.pages_per_program * units_per_page
     smaller = max(1, round(units * of_pages / units_per_program)) * units_per_program
+    parts = drive.capacity.data_units_per_erase_unit // units
+    remains = f"from 1/{parts} on it remains" if parts else "it is larger than an erase unit of the full drive too"
+    warnings.warn(
+        Note(
+            f"{asked} makes a batch of garbage collection smaller, {smaller:,} of {units:,} units, so that it is no"
+            f" larger than an erase unit: requests wait for shorter bursts than on the full drive; {remains}"
+        ),
+        stacklevel=2,
+    )
     said = f"{units} units in the full drive, made smaller: --scale {format_scale(scale)}"
     choice = {"name": policy.name, **policy.parameters, "units": smaller}
     source = {"ftl.gc_throttling": Source(kind="assumed", source=said)}
