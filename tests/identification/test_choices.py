@@ -8,7 +8,7 @@ import pytest
 import blind
 from ssdlab.drives import load, resolve
 from ssdlab.drives.resolve import ResolvedDrive
-from ssdlab.identification import choices
+from ssdlab.identification import candidates, choices
 from ssdlab.identification.bench import Limits
 from ssdlab.identification.boxes.simulated import SimulatedBox
 from ssdlab.identification.drive import model_of
@@ -91,10 +91,10 @@ def test_a_root_is_found_in_a_few_tries(slope: float, root: float) -> None:
         tried.append(at)
         return slope * 1.4 * (log(at + 1) - log(root + 1))
 
-    assert choices._root(excess, 0.0, 1.0, 0.5, slope, 1e-3) == pytest.approx(root, abs=2e-3)
-    assert len(tried) <= choices._TRIES
+    assert candidates.root(excess, 0.0, 1.0, 0.5, slope, 1e-3, candidates.TRIES) == pytest.approx(root, abs=2e-3)
+    assert len(tried) <= candidates.TRIES
 
 
 def test_a_root_beyond_the_bounds_gives_the_closer_bound() -> None:
-    assert choices._root(lambda at: at - 3, 0.0, 1.0, 0.5, 1.0, 1e-3) == pytest.approx(1.0, abs=0.05)
-    assert choices._root(lambda at: 3 + at, 0.0, 1.0, 0.5, 1.0, 1e-3) == pytest.approx(0.0, abs=0.05)
+    assert candidates.root(lambda at: at - 3, 0.0, 1.0, 0.5, 1.0, 1e-3, 6) == pytest.approx(1.0, abs=0.05)
+    assert candidates.root(lambda at: 3 + at, 0.0, 1.0, 0.5, 1.0, 1e-3, 6) == pytest.approx(0.0, abs=0.05)

@@ -49,7 +49,7 @@ def test_units_pages_planes_parity_and_dies_are_found(
     taken, first, second, waited, _ = reads(unit, page, planes, stripe, dies)
     found = layout.arrangement(taken, first, second, waited)
     seen = found.layout
-    assert (seen.unit_pieces, seen.page_units, seen.planes, seen.units_per_stripe, found.dies) == (
+    assert (seen.unit_pieces, seen.page_units, seen.die_pages, seen.units_per_stripe, found.dies) == (
         unit, page, planes, stripe, dies,
     )  # fmt: skip
     assert list(found.dies_likely) == [dies]

@@ -68,6 +68,18 @@ class Bench:
         found = self.estimate(key)
         return None if found is None else found.value
 
+    @property
+    def pages_on_die(self) -> int | None:
+        """Pages that a die programs together, or None if they are not known."""
+        planes = self.value("nand.planes_per_die")
+        return None if planes is None else int(planes * (self.value("nand.pages_per_program") or 1))
+
+    @property
+    def program_bytes(self) -> int | None:
+        """Flash that a die programs together, or None if pages are not known."""
+        page, pages = self.value("nand.page_bytes"), self.pages_on_die
+        return None if page is None or pages is None else int(page * pages)
+
     def infer(self, key: str, found: Estimate, *, whole: bool = False) -> None:
         """Records a number. `whole` rounds it to an integer, for keys that count."""
         cast: Callable[[float], Number] = round if whole else _significant

@@ -29,7 +29,7 @@ class Completed:
     offset_bytes: "Ints"
     written_bytes: int
     flush_us: float | None = None
-    """Mean latency of the flushes, or None if there were none."""
+    """Mean latency of the flushes, the least one if a busy host delays them, or None if there were none."""
 
     @property
     def bytes_per_second(self) -> float:
@@ -43,6 +43,17 @@ class Counters:
 
     host_written_bytes: int
     nand_written_bytes: int
+
+
+_BUSY = 1.25
+"""The ratio of the mean to the least latency of flushes above which a host is busy: each flush ends a program."""
+
+
+def flush_us(mean_ns: float | None, min_ns: float | None) -> float | None:
+    """`Completed.flush_us` from the mean and the least latency of the flushes."""
+    if mean_ns is None or min_ns is None:
+        return None
+    return (min_ns if mean_ns > _BUSY * min_ns else mean_ns) / 1e3
 
 
 class Box(Protocol):

@@ -1,161 +1,224 @@
-"""Determines policies and spare area by simulation: searches the model that reproduces the measured write
-amplification.
+"""Determines by simulation what experiments do not show: policies, spare area, the kind of SLC cache, doubtful erase
+units and missing times.
 
-All jobs that wrote to the drive run on each candidate, including timing, because buffers and pacing change the moment
-when garbage collection begins. The spare area of a candidate is fitted to the mean write amplification, near the value
-that erases told. The remaining differences in the steps, uniform and skewed, distinguish the policies. A program or
-erase time that no experiment determined is fitted to the speed of the random writes with the nearest policies.
+Searches the candidate (`candidates.py`) that reproduces the measured write amplification: each victim and placement
+with a spare area of its own, near the value that erases told. If nothing fits and single erases did not show the erase
+unit, others are tried. With the nearest policies, times that no experiment determined are fitted to the speed of the
+random writes.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import accumulate, product
-from math import exp, log, prod, sqrt
-from statistics import pstdev
+from itertools import product
+from math import prod, sqrt
 from typing import Any
 
-from ssdlab.drives import resolve
-from ssdlab.errors import InputError, RunFailed
 from ssdlab.foreign import JsonObject
+from ssdlab.identification import candidates
+from ssdlab.identification.candidates import SPARE_KEY, Candidate, Measured
 from ssdlab.identification.drive import model_of
 from ssdlab.identification.evidence import Inferred, Outcome, Picture, Undetermined
 from ssdlab.identification.identify import Found
 from ssdlab.report.lines import Line, Marks
-from ssdlab.targets import simulated
-from ssdlab.workloads import jobs, specifying
 
 NAME = "simulation"
 _VICTIMS = ("greedy", "fifo", "cost-benefit", "d-choices")
 _PLACEMENTS = ("host-gc-split", "single")
 _FITTED = 2
 """The number of candidates with another placement than the first whose spare area is fitted."""
-_DISTINCT = 1.3
-"""The factor by which the error of the next best choice must exceed that of the best one before it is reported."""
-_RANDOM, _CHANCE = ("d-choices",), 0.02
-"""Victims drawn at random, and by how much the errors of their candidates differ by chance."""
+_FITS = 0.02
+"""Above this error of the best candidate, all of them are fitted."""
+_POLISHED, _POLISHED_ERROR = 4, 0.06
+"""The number of best candidates whose spare area is fitted to single steps as well, and their largest error."""
+_LEVEL_SHARE = 0.2
+"""The share of the error, besides its shape, that ranks candidates before their spare area is fitted."""
+_DISTINCT = 1.6
+"""The factor by which the score of the next best choice must exceed that of the best one before it is reported."""
 _TOLD_ERROR_MAX = 0.15
 _SPARE = (0.03, 0.6)
 """Bounds of the spare area, as a share of the capacity, if erases did not determine it."""
 _SPARE_AROUND = (0.7, 1.4)
 """If they did, bounds as shares of their interval: how many erase units a drive keeps is not seen there."""
-_TRIES = 6
-"""The most simulations for one fitted value."""
-_WAF_EXACT, _SPEED_EXACT = 0.002, 0.01
-"""Relative differences of write amplification and speed at which a fit ends."""
-_SPEED_SYSTEMATIC = 0.03
-"""Relative systematic error of simulated speeds."""
-_OTHER_TIME = 1.0
-"""The relative uncertainty of a fitted time that another unknown time adds."""
-_SPARE_SYSTEMATIC = 0.03
+_SPARE_SYSTEMATIC = 0.01
 """Relative systematic error of the spare area from model errors other than the policies."""
 _SPARE_UNITS = 0.5
 """The same in erase units."""
-_SPARE_PER_ERROR = 0.3
-"""The same as a share of the error that remains."""
-_TIMES = {"nand.program_us": (100.0, 6000.0, 0.1), "nand.erase_us": (500.0, 20_000.0, 0.3)}
-"""Times that are fitted to the speed if no experiment determined them: bounds, and the least relative
-uncertainty."""
+_SPARE_PER_ERROR = 0.5
+"""The same as a share of the error that remains or of chance."""
 _KEYS = ("ftl.victim", "ftl.placement")
-_SPARE_KEY = "over_provisioning"
 _PAGES_KEY = "nand.pages_per_block"
-_SUSPECT_ERROR = 0.08
-"""Above this error of the best candidate, an erase unit that single erases did not show is suspected."""
-_SUSPECT_REGULAR_ERROR = 0.15
-"""Above this one, even one that regular erases showed."""
-_UNIT_FACTORS = (1 / 4, 1 / 3, 1 / 2, 2 / 3, 3 / 2, 2.0, 3.0)
-"""Erase units that are tried then, as multiples of the suspected one."""
-_UNIT_BETTER = 2.0
-"""The factor by which another erase unit must reduce the error: victims drawn at random fit some better by chance."""
-_UNIT_AROUND = (0.75, 1.35)
-"""The interval of an erase unit found by simulation."""
-_LEVEL_SHARE = 0.2
-"""The share of the error, besides its shape, that ranks candidates before their spare area is fitted."""
-
-
-@dataclass(frozen=True)
-class _Candidate:
-    """A choice of policies with the spare area, the resulting write amplification and speed, and its error."""
-
-    victim: str
-    placement: str
-    spare: float
-    wafs: Sequence[float]
-    bytes_per_second: Sequence[float]
-    error: float
-    shape_error: float
-    """The part of the error that no other spare area removes: the deviations from their mean."""
-    others: Mapping[str, Any]
-    """Values of other keys of the drive file that were not inferred: fitted times, the kind of SLC cache."""
-
-    @property
-    def changes(self) -> JsonObject:
-        return {"ftl.victim": self.victim, "ftl.placement": self.placement, _SPARE_KEY: self.spare, **self.others}
+_SUSPECT, _SUSPECT_REGULAR, _SUSPECT_RANDOM = 0.015, 0.06, 0.08
+_SUSPECT_CHANCES = 2.5
+"""Above this error of the best candidate its erase unit is suspected: one that single erases did not show, one that
+they showed, and beside victims drawn at random; there also in units of the chance."""
+_UNIT_FACTORS = (1 / 4, 1 / 3, 2 / 5, 1 / 2, 3 / 5, 2 / 3, 3 / 4, 4 / 3, 3 / 2, 5 / 3, 2.0, 5 / 2, 3.0, 4.0)
+"""Erase units that are tried then, as multiples of the suspected one: delays that repeat irregularly can be taken for
+several erase units, or for a part of one."""
+_UNIT_ANY = 2 ** (1 / 4)
+"""The ratio of the erase units that are tried if nothing showed one, and the range of the assumed one's multiples."""
+_UNIT_RANGE = (0.5, 8.0)
+_UNIT_TRIES = 3
+_UNIT_REFINED = 4
+_UNIT_STEPS = (0.06, 0.03, 0.0)
+"""The number of best erase units that are refined, and the relative steps; 0: one page."""
+_UNIT_BETTER = 4.0
+"""The factor by which another erase unit must reduce the score."""
+_ALIKE = 6.0
+"""The factor by which the score may exceed the best one for its erase unit to be possible."""
+_UNIT_HALF = (0.02, 4.0, 0.35)
+"""The half width of its interval, relative: at an error of 0, per error, and at most."""
 
 
 def choose(found: Found) -> Outcome:
-    """Infers policies and spare area by simulation after the experiments, or gives the reasons why this is not
+    """Infers policies, spare area and times by simulation after the experiments, or gives the reasons why this is not
     possible."""
     outcome = Outcome()
     points = [(rate, waf) for _, rate, waf in found.facts.get("random-writes", {}).get("points", ()) if waf is not None]
-    measured = [waf for _, waf in points]
-    why_not = _why_not(found, measured)
+    overwrite_s = found.facts.get("overwrite", {}).get("seconds")
+    measured = Measured([waf for _, waf in points], [rate for rate, _ in points], overwrite_s)
+    why_not = _why_not(found, measured.wafs)
     if why_not is not None:
         # Keys that an experiment could not determine have a reason already.
         said = found.inferred.keys() | {each.key for each in found.undetermined}
-        missing = [each for each in (*_KEYS, _SPARE_KEY) if each not in said]
+        missing = [each for each in (*_KEYS, SPARE_KEY) if each not in said]
         outcome.undetermined += [Undetermined(key, why_not) for key in missing]
         return outcome
-    bounds = _bounds(found)
-    fitted, first = _searched(found, bounds, measured, {})
-    regular = "first_tooth_bytes" in found.facts.get("overwrite", {})
-    if fitted[0].error > (_SUSPECT_REGULAR_ERROR if regular else _SUSPECT_ERROR):
-        pages = _other_pages(found, fitted, bounds, measured)
-        if pages is not None:
-            fitted, first = _searched(found, bounds, measured, {_PAGES_KEY: pages})
-            _tell_unit(outcome, found, pages)
+    search = _Search(found, measured)
+    fitted, alike = search.best_of_all({}), []
+    if search.suspects_unit(fitted[0]):
+        other = search.other_unit(fitted)
+        if other is not None:
+            fitted = search.best_of_all({_PAGES_KEY: other.others[_PAGES_KEY]}, known=other)
+            alike = [each for each in search.of_units if each.score <= _ALIKE * fitted[0].score]
+            _tell_unit(outcome, found, fitted[0], alike)
     best = fitted[0]
-    _tell(outcome, "ftl.victim", best.victim, fitted, [each for each in fitted + first if each.victim != best.victim])
-    different = [each for each in fitted + first if each.placement != best.placement]
-    _tell(outcome, "ftl.placement", best.placement, fitted, different)
-    _tell_spare(outcome, found, fitted)
-    best = _timed(outcome, found, best, [rate for rate, _ in points], measured)
-    outcome.pictures.append(_picture(measured, best))
-    told = _SPARE_KEY in found.inferred or any(each.key == _SPARE_KEY for each in outcome.inferred)
-    spare = {} if told else {_SPARE_KEY: best.spare}
+    for key, word in (("ftl.victim", best.victim), ("ftl.placement", best.placement)):
+        _tell(outcome, key, word, fitted)
+    _tell_spare(outcome, found, fitted, alike)
+    best = _timed(outcome, found, best, measured)
+    outcome.pictures.append(_picture(measured.wafs, best))
+    told = SPARE_KEY in found.inferred or any(each.key == SPARE_KEY for each in outcome.inferred)
+    spare = {} if told else {SPARE_KEY: best.spare}
     outcome.facts |= {
         "candidates": [vars(each) for each in fitted],
         "error": best.error,
         "nearest": {
             "ftl.victim": best.victim,
             "ftl.placement": best.placement,
-            **{key: each for key, each in best.others.items() if key not in _TIMES},
+            **{key: each for key, each in best.others.items() if key not in (_PROGRAM_KEY, _ERASE_KEY, _COPY_KEY)},
             **spare,
         },
     }
     return outcome
 
 
-def _searched(
-    found: Found, bounds: tuple[float, float], measured: Sequence[float], fixed: Mapping[str, Any]
-) -> tuple[list[_Candidate], list[_Candidate]]:
-    """The candidates with a spare area of their own, the best first, and those with that of another placement."""
-    kinds = _cache_kinds(found)
-    # An SLC cache works with the first placement only.
-    placements = _PLACEMENTS if kinds == [{}] else _PLACEMENTS[:1]
-    known = found.inferred.get(_SPARE_KEY)
-    spare = sqrt(bounds[0] * bounds[1]) if known is None else float(known.value)
-    fitted = []
-    # Each victim with a spare area of its own: with that of another one, even the right victim is far off.
-    for kind, victim in product(kinds, _VICTIMS):
-        candidate = _Candidate(victim, placements[0], spare, (), (), 0.0, 0.0, {**fixed, **kind})
-        fitted.append(_fitted(found, candidate, bounds, measured))
-    rest = [
-        _simulated(found, replace(each, placement=placement), measured)
-        for each, placement in product(fitted, placements[1:])
-    ]
-    rest.sort(key=lambda each: each.shape_error + _LEVEL_SHARE * each.error)
-    fitted += [_fitted(found, each, bounds, measured) for each in rest[:_FITTED]]
-    return sorted(fitted, key=lambda each: each.error), rest[_FITTED:]
+def nearest(found: Found) -> JsonObject:
+    """What a drive file takes besides the inferred values: the policies and spare area that fit best, determined or
+    not, and the read times by kind of page."""
+    return dict(found.facts.get(NAME, {}).get("nearest", {})) | _kinds_of_pages(found)
+
+
+def _kinds_of_pages(found: Found) -> JsonObject:
+    """The read times of the pages of a word line, if reads by place showed different ones."""
+    kinds, mean = found.facts.get("reads", {}).get("kinds_us"), found.inferred.get("nand.read_us")
+    if not kinds or mean is None:
+        return {}
+    own = float(mean.value) - sum(kinds) / len(kinds)
+    return {"nand.read_us": [round(each + own, 2) for each in kinds]}
+
+
+class _Search:
+    """The search for the best candidate."""
+
+    def __init__(self, found: Found, measured: Measured) -> None:
+        self._found = found
+        self._measured = measured
+        self._bounds = _bounds(found)
+        self._kinds = _cache_kinds(found)
+        # An SLC cache works with the first placement only.
+        self._placements = _PLACEMENTS if self._kinds == [{}] else _PLACEMENTS[:1]
+        self.of_units: list[Candidate] = []
+        """All candidates with other erase units."""
+
+    def best_of_all(self, fixed: Mapping[str, Any], known: Candidate | None = None) -> list[Candidate]:
+        """Candidates of every victim and placement with a spare area of their own, the best first. `known` is one of
+        them that is already fitted."""
+        inferred = self._found.inferred.get(SPARE_KEY)
+        spare = sqrt(prod(self._bounds)) if inferred is None else float(inferred.value)
+        fitted = [] if known is None else [known]
+        # Each victim with a spare area of its own: with that of another one, even the right victim is far off.
+        for kind, victim in product(self._kinds, _VICTIMS):
+            fitted.append(self._fitted(Candidate(victim, self._placements[0], spare, {**fixed, **kind})))
+        rest = [
+            candidates.run(self._found, each.but(placement=placement), self._measured)
+            for each, placement in product(fitted[known is not None :], self._placements[1:])
+        ]
+        rest.sort(key=lambda each: each.shape_error + _LEVEL_SHARE * each.error)
+        fitted += [self._fitted(each) for each in rest[:_FITTED]]
+        if min(each.error for each in fitted) > _FITS:
+            fitted += [self._fitted(each) for each in rest[_FITTED:]]
+        fitted.sort(key=lambda each: each.score)
+        near = [each for each in fitted[:_POLISHED] if each.error < _POLISHED_ERROR]
+        fitted[: len(near)] = [self._polished(each) for each in near]
+        return sorted(fitted, key=lambda each: each.score)
+
+    def suspects_unit(self, best: Candidate) -> bool:
+        """Whether nothing showed the erase unit, or the error is larger than a right one leaves."""
+        if _PAGES_KEY not in self._found.inferred:
+            return True
+        if best.victim in candidates.RANDOM:
+            return best.error > max(_SUSPECT_RANDOM, _SUSPECT_CHANCES * best.chance)
+        regular = "first_tooth_bytes" in self._found.facts.get("overwrite", {})
+        return best.error > (_SUSPECT_REGULAR if regular else max(_SUSPECT, 2 * best.chance))
+
+    def other_unit(self, fitted: Sequence[Candidate]) -> Candidate | None:
+        """The candidate with the erase unit with which the model repeats the measurement much better, or None."""
+        best = fitted[0]
+        nand = model_of(self._found.inferred, self._found.capacity_bytes, "candidate", best.changes).file.nand
+        usual, together = nand.pages_per_block, nand.pages_per_program
+        tried = []
+        # With a wrong erase unit the policies are wrong, too. Victims drawn at random would repeat with any.
+        firm = [each for each in fitted if each.victim not in candidates.RANDOM]
+        firm = [next(each for each in firm if each.victim == victim) for victim in {each.victim: None for each in firm}]
+        for pages in _units_tried(usual, together, told=_PAGES_KEY in self._found.inferred):
+            tried += [self._with_unit(each, pages) for each in firm]
+        tried.sort(key=lambda each: each.score)
+        refined = [self._polished(self._refined(each, together)) for each in tried[:_UNIT_REFINED]]
+        self.of_units += tried + refined
+        nearest = min(refined, key=lambda each: each.score)
+        better = _UNIT_BETTER if _PAGES_KEY in self._found.inferred else 1.0
+        return nearest if better * nearest.score <= best.score else None
+
+    def _refined(self, nearest: Candidate, together: int) -> Candidate:
+        """The best candidate with an erase unit near this one's: a few per cent decide whether steps repeat."""
+        for step in _UNIT_STEPS:
+            pages = nearest.others[_PAGES_KEY]
+            by = max(together, round(step * pages / together) * together)
+            around = [self._with_unit(nearest, each) for each in (pages - by, pages + by) if each >= together]
+            self.of_units += around
+            nearest = min([nearest, *around], key=lambda each: each.score)
+        return nearest
+
+    def _with_unit(self, candidate: Candidate, pages: int) -> Candidate:
+        changed = candidate.but(others={**candidate.others, _PAGES_KEY: pages})
+        return candidates.with_spare(self._found, changed, self._bounds, self._measured, _UNIT_TRIES)
+
+    def _polished(self, candidate: Candidate) -> Candidate:
+        file = model_of(self._found.inferred, self._found.capacity_bytes, "candidate", candidate.changes).file
+        unit_bytes = file.capacity.units_per_erase_unit * file.capacity.mapping_unit_bytes
+        return candidates.polished(self._found, candidate, unit_bytes / self._found.capacity_bytes, self._measured)
+
+    def _fitted(self, candidate: Candidate) -> Candidate:
+        return candidates.with_spare(self._found, candidate, self._bounds, self._measured)
+
+
+def _units_tried(usual: int, together: int, *, told: bool) -> list[int]:
+    """Pages in a block; the usual ones are those that delays told, or assumed."""
+    factors = list(_UNIT_FACTORS)
+    if not told:
+        factors = [_UNIT_RANGE[0]]
+        while factors[-1] < _UNIT_RANGE[1]:
+            factors.append(factors[-1] * _UNIT_ANY)
+    return list(dict.fromkeys(max(1, round(usual * each / together)) * together for each in factors))
 
 
 def _cache_kinds(found: Found) -> list[JsonObject]:
@@ -165,41 +228,20 @@ def _cache_kinds(found: Found) -> list[JsonObject]:
     return [{}] if cache is None else [{key: cache.value} for key in keys]
 
 
-def _other_pages(
-    found: Found, fitted: Sequence[_Candidate], bounds: tuple[float, float], measured: Sequence[float]
-) -> int | None:
-    """The pages in a block with which the model repeats the measurement much better, or None.
-
-    Delays that repeat irregularly can be taken for several erase units, or for a part of one.
-    """
-    best = fitted[0]
-    # With a wrong erase unit the policies are wrong, too.
-    second = next((each for each in fitted if each.victim != best.victim), best)
-    usual = model_of(found.inferred, found.capacity_bytes, "candidate", best.changes).file.nand.pages_per_block
-    tried = []
-    for factor, victim in product(_UNIT_FACTORS, dict.fromkeys((best.victim, second.victim))):
-        pages = max(3, round(usual * factor))
-        changed = replace(best, victim=victim, wafs=(), others={**best.others, _PAGES_KEY: pages})
-        tried.append(_fitted(found, changed, bounds, measured))
-    nearest = min(tried, key=lambda each: each.error)
-    return int(nearest.others[_PAGES_KEY]) if _UNIT_BETTER * nearest.error < best.error else None
-
-
-def _tell_unit(outcome: Outcome, found: Found, pages: int) -> None:
-    """Records the erase unit with which the simulation fits."""
-    low, high = (pages * each for each in _UNIT_AROUND)
+def _tell_unit(outcome: Outcome, found: Found, best: Candidate, alike: Sequence[Candidate]) -> None:
+    """Records the erase unit with which the simulation fits. The interval covers those that fit about as well."""
+    pages = int(best.others[_PAGES_KEY])
+    least, per_error, most = _UNIT_HALF
+    half = min(least + per_error * best.error, most)
+    near = [each.others[_PAGES_KEY] for each in alike]
+    low = min(pages - 1, pages * (1 - half), *near, pages)
+    high = max(pages + 1, pages * (1 + half), *near, pages)
     outcome.inferred.append(Inferred(_PAGES_KEY, pages, round(low), round(high), NAME))
     parts = [found.inferred.get(key) for key in ("parallel_units", "nand.page_bytes", "nand.planes_per_die")]
     if all(each is not None for each in parts):
         stripe = prod(int(each.value) for each in parts if each is not None)
         ends = round(low * stripe), round(high * stripe)
         outcome.inferred.append(Inferred("erase_unit_bytes", pages * stripe, *ends, NAME))
-
-
-def nearest(found: Found) -> JsonObject:
-    """The policies and spare area that fit best, determined or not, for a drive file; empty if nothing was
-    simulated."""
-    return dict(found.facts.get(NAME, {}).get("nearest", {}))
 
 
 def _why_not(found: Found, measured: Sequence[float]) -> str | None:
@@ -214,7 +256,7 @@ def _why_not(found: Found, measured: Sequence[float]) -> str | None:
 
 def _bounds(found: Found) -> tuple[float, float]:
     """Bounds of the spare area, as a share of the capacity."""
-    spare = found.inferred.get(_SPARE_KEY)
+    spare = found.inferred.get(SPARE_KEY)
     if spare is None:
         return _SPARE
     low, high = _SPARE_AROUND[0] * float(spare.low), _SPARE_AROUND[1] * float(spare.high)
@@ -222,145 +264,102 @@ def _bounds(found: Found) -> tuple[float, float]:
     return low, max(high, low * 1.01)
 
 
-def _tell_spare(outcome: Outcome, found: Found, fitted: Sequence[_Candidate]) -> None:
-    """Records the spare area of the best candidate. The interval covers all candidates of similar error."""
+def _tell_spare(outcome: Outcome, found: Found, fitted: Sequence[Candidate], alike: Sequence[Candidate]) -> None:
+    """Records the spare area of the best candidate. The interval covers all candidates of similar error, and `alike`,
+    those with other erase units."""
     best = fitted[0]
-    if best.error > _TOLD_ERROR_MAX:
-        if _SPARE_KEY not in found.inferred:
+    if best.error > max(_TOLD_ERROR_MAX, 2 * best.chance):
+        if SPARE_KEY not in found.inferred:
             reason = f"no spare area repeats the measured write amplification (nearest: {100 * best.error:.0f} % off)"
-            outcome.undetermined.append(Undetermined(_SPARE_KEY, reason))
+            outcome.undetermined.append(Undetermined(SPARE_KEY, reason))
         return
     unit = found.inferred.get("erase_unit_bytes")
     # The spare area is a whole number of erase units, and so are blocks that always belong to an SLC cache.
     units = _SPARE_UNITS + (1 if "slc_cache.static_bytes" in best.others else 0)
     around = 0.0 if unit is None else units * float(unit.value) / found.capacity_bytes
-    likely = [each.spare for each in fitted if each.error <= max(_DISTINCT * best.error, 0.02)]
-    share = _SPARE_SYSTEMATIC + _SPARE_PER_ERROR * best.error
+    likely = [each.spare for each in [*fitted, *alike] if each in alike or each.score <= _DISTINCT * best.score]
+    share = _SPARE_SYSTEMATIC + _SPARE_PER_ERROR * max(best.error, best.chance)
     low, high = min(likely) * (1 - share) - around, max(likely) * (1 + share) + around
-    outcome.inferred.append(Inferred(_SPARE_KEY, round(best.spare, 5), round(max(low, 0.0), 5), round(high, 5), NAME))
+    outcome.inferred.append(Inferred(SPARE_KEY, round(best.spare, 5), round(max(low, 0.0), 5), round(high, 5), NAME))
 
 
-def _timed(
-    outcome: Outcome, found: Found, best: _Candidate, rates: Sequence[float], measured: Sequence[float]
-) -> _Candidate:
-    """The candidate with the first time that no experiment determined, fitted to the duration of the random writes."""
-    missing = [each for each in _TIMES if each not in found.inferred]
-    if not missing or best.error > _TOLD_ERROR_MAX:
-        return best
-    key = missing[0]
-    low, high, share = _TIMES[key]
-    tried: list[_Candidate] = []
-
-    def excess(log_us: float) -> float:
-        tried.append(_simulated(found, replace(best, others={**best.others, key: exp(log_us)}), measured))
-        own = sum(1 / each for each in tried[-1].bytes_per_second)
-        return log(own / sum(1 / each for each in rates))
-
-    time_us = exp(_root(excess, log(low), log(high), log(sqrt(low * high)), 1.0, _SPEED_EXACT))
-    # A time that stays unknown can be in it as well.
-    half = share + _SPEED_SYSTEMATIC / max(_steepness(tried, key), 0.01) + (_OTHER_TIME if len(missing) > 1 else 0.0)
-    outcome.inferred.append(
-        Inferred(key, round(time_us, 1), round(time_us / (1 + half), 1), round(time_us * (1 + half), 1), NAME)
-    )
-    return min(tried, key=lambda each: abs(each.others[key] - time_us))
-
-
-def _steepness(tried: Sequence[_Candidate], key: str) -> float:
-    """By how much the duration grows with a time, both relative, over the two nearest of the tried values."""
-    if len(tried) < 2:
-        return 0.0
-    (short, quick), (long, slow) = sorted(
-        (log(each.others[key]), log(sum(1 / rate for rate in each.bytes_per_second))) for each in tried[-2:]
-    )
-    return max(0.0, (slow - quick) / (long - short)) if long > short else 0.0
-
-
-def _root(excess: Callable[[float], float], low: float, high: float, start: float, slope: float, exact: float) -> float:
-    """Where a monotonic function is about zero, or the closer bound. `slope` is its sign and rough steepness.
-
-    A secant within a bracket: each value takes a simulation, and in logarithms the function is almost straight.
-    """
-    at = min(max(start, low), high)
-    nearest, least = at, float("inf")
-    before: tuple[float, float] | None = None
-    for _ in range(_TRIES):
-        value = excess(at)
-        if abs(value) < least:
-            nearest, least = at, abs(value)
-        if least <= exact:
-            break
-        # The side of the root on which this value lies.
-        if value * slope > 0:
-            high = min(high, at)
-        else:
-            low = max(low, at)
-        steepness = slope
-        if before is not None and before[0] != at:
-            measured = (value - before[1]) / (at - before[0])
-            steepness = measured if measured * slope > 0.1 * slope * slope else slope
-        before = at, value
-        following = at - value / steepness
-        if not low < following < high:
-            following = (low + high) / 2 if abs(high - low) > 1e-4 else at
-        if following == at:
-            break
-        at = following
-    return nearest
-
-
-def _tell(outcome: Outcome, key: str, word: str, fitted: Sequence[_Candidate], others: Sequence[_Candidate]) -> None:
+def _tell(outcome: Outcome, key: str, word: str, fitted: Sequence[Candidate]) -> None:
+    """Records a policy if all candidates with another one are clearly worse."""
     best = fitted[0]
-    # Another spare area might remove the rest of the error of a candidate without a fitted one.
-    second = min((each.error if each in fitted else each.shape_error for each in others), default=1.0)
-    chance = _CHANCE if best.victim in _RANDOM else 0.0
-    if best.error > _TOLD_ERROR_MAX or second < max(_DISTINCT * best.error, best.error + chance):
-        outcome.undetermined.append(
-            Undetermined(
-                key, f"{word} comes nearest ({100 * best.error:.1f} % off), another within {100 * second:.1f} %"
-            )
-        )
+    others = [each for each in fitted if each.changes[key] != word]
+    second = min(others, key=lambda each: each.score, default=None)
+    unlikely = best.error > max(_TOLD_ERROR_MAX, 2 * best.chance)
+    if unlikely or (second is not None and second.score < _DISTINCT * best.score):
+        next_best = "" if second is None else f", {second.changes[key]} within {100 * second.error:.1f} %"
+        reason = f"{word} comes nearest ({100 * best.error:.1f} % off){next_best}"
+        outcome.undetermined.append(Undetermined(key, reason))
         return
     outcome.inferred.append(Inferred(key, word, word, word, NAME))
 
 
-def _fitted(found: Found, candidate: _Candidate, bounds: tuple[float, float], measured: Sequence[float]) -> _Candidate:
-    """The candidate with the spare area that reproduces the mean of the measurement."""
-    # A candidate that was simulated is the first value.
-    tried = {log(candidate.spare): candidate} if candidate.wafs else {}
-
-    def excess(log_spare: float) -> float:
-        if log_spare not in tried:
-            tried[log_spare] = _simulated(found, replace(candidate, spare=exp(log_spare)), measured)
-        return log(sum(tried[log_spare].wafs) / sum(measured))
-
-    low, high = map(log, bounds)
-    # More spare area never increases write amplification.
-    return tried[_root(excess, low, high, log(candidate.spare), -0.8, _WAF_EXACT)]
-
-
-def _simulated(found: Found, candidate: _Candidate, measured: Sequence[float]) -> _Candidate:
-    """The candidate with its write amplification, speed and error in the last jobs, the random writes; a write
-    amplification of 1000 if the values form no valid drive."""
-    count = len(measured)
-    try:
-        drive = resolve(model_of(found.inferred, found.capacity_bytes, "candidate", candidate.changes).file)
-        text = "".join(each.jobs for each in found.written)
-        specification = specifying.specify(jobs.parse(text, NAME), drive, series_points_max=2)
-        last = simulated.run(specification).jobs[-count:]
-        wafs = [each.waf or 1.0 for each in last]
-        rates = [each.write.io_bytes / (each.seconds or 1.0) for each in last]
-    except (InputError, RunFailed):
-        wafs, rates = [1e3] * count, [1.0] * count
-    # Compares cumulative sums since the start of the uniform and of the skewed writes: the moment when garbage
-    # collection begins changes single steps, but not the total cost.
-    halves = slice(0, count // 2), slice(count // 2, count)
-    pairs = [pair for half in halves for pair in zip(accumulate(wafs[half]), accumulate(measured[half]), strict=True)]
-    logs = [log(own / true) for own, true in pairs]
-    error = sqrt(sum(each**2 for each in logs) / count)
-    return replace(candidate, wafs=wafs, bytes_per_second=rates, error=error, shape_error=pstdev(logs))
+_PROGRAM_KEY, _ERASE_KEY, _COPY_KEY = "nand.program_us", "nand.erase_us", "nand.copy_read_us"
+_PROGRAM, _ERASE = (100.0, 6000.0), (20.0, 20_000.0)
+"""Bounds of times that no experiment determined."""
+_COPY_PER_READ = 4.0
+"""The same of a read for a copy, relative to that of a read."""
+_LEAST_UNCERTAIN = {_PROGRAM_KEY: 0.1, _ERASE_KEY: 0.3, _COPY_KEY: 0.1}
+_SPEED_SYSTEMATIC = 0.03
+"""Relative systematic error of simulated speeds."""
+_SPEED_SHOWS = 0.08
+"""The relative difference of durations above which another time must be wrong."""
+_OTHER_TIME = 1.0
+"""The relative uncertainty of a fitted time that another unknown time adds."""
 
 
-def _picture(measured: Sequence[float], best: _Candidate) -> Picture:
+def _timed(outcome: Outcome, found: Found, best: Candidate, measured: Measured) -> Candidate:
+    """The candidate with times that no experiment determined, fitted to durations: a program time, or an erase time,
+    and the time of a read for a copy, which otherwise is that of any read, if nothing else explains the durations."""
+    missing = [each for each in (_PROGRAM_KEY, _ERASE_KEY) if each not in found.inferred]
+    if best.error > _TOLD_ERROR_MAX:
+        return best
+    if _PROGRAM_KEY in missing:
+        return _fit_time(outcome, found, best, _PROGRAM_KEY, measured, other=len(missing) > 1)
+    if _ERASE_KEY in missing:
+        told = Outcome()
+        timed = _fit_time(told, found, best, _ERASE_KEY, measured)
+        if not _shows(candidates.duration_excess(timed, measured)):
+            outcome.inferred += told.inferred
+            return timed
+        # Copies take another time than reads do. Sequential writes tell the erases without them.
+        best = _fit_time(outcome, found, best, _ERASE_KEY, measured, candidates.overwrite_excess)
+    if _shows(candidates.duration_excess(best, measured)):
+        return _fit_time(outcome, found, best, _COPY_KEY, measured)
+    return best
+
+
+def _shows(excess: float) -> bool:
+    return abs(excess) > _SPEED_SHOWS
+
+
+def _fit_time(
+    outcome: Outcome,
+    found: Found,
+    best: Candidate,
+    key: str,
+    measured: Measured,
+    excess_of: Callable[[Candidate, Measured], float] = candidates.duration_excess,
+    *,
+    other: bool = False,
+) -> Candidate:
+    """Records a time and returns the candidate with it. With `other` another time is not known either."""
+    read = found.inferred.get("nand.read_us")
+    copy = 1.0, _COPY_PER_READ * float(read.value if read is not None else 100.0)
+    bounds = {_PROGRAM_KEY: _PROGRAM, _ERASE_KEY: _ERASE, _COPY_KEY: copy}[key]
+    timed, steepness = candidates.with_time(found, best, key, bounds, measured, excess_of)
+    # A time that stays unknown can be in it as well.
+    half = _LEAST_UNCERTAIN[key] + _SPEED_SYSTEMATIC / max(steepness, 0.01) + (_OTHER_TIME if other else 0.0)
+    time_us = float(timed.others[key])
+    low, high = max(time_us / (1 + half), bounds[0]), time_us * (1 + half)
+    outcome.inferred.append(Inferred(key, round(time_us, 1), round(low, 1), round(high, 1), NAME))
+    return timed
+
+
+def _picture(measured: Sequence[float], best: Candidate) -> Picture:
     steps = range(1, len(measured) + 1)
     return Picture(
         "policies",

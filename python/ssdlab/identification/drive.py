@@ -70,7 +70,7 @@ def model_of(
     if values["ftl.mapping_unit_bytes"] > values["nand.page_bytes"]:
         values["nand.page_bytes"] = values["ftl.mapping_unit_bytes"]
     values["ftl.user_bytes"] = capacity_bytes
-    _blocks(values, float(spare), assumed_pages="nand.pages_per_block" not in found)
+    _blocks(values, float(spare), assumed_pages="nand.pages_per_block" not in {**found, **(changes or {})})
     content = _content(name, values, known)
     for _ in range(64):
         wrong = problems(content)
@@ -99,7 +99,8 @@ def _blocks(values: JsonObject, spare: float, *, assumed_pages: bool) -> None:
     row = planes * values["nand.page_bytes"]
     raw = values["ftl.user_bytes"] * (1 + spare)
     if assumed_pages:
-        values["nand.pages_per_block"] = max(1, round(raw / row / _ERASE_UNITS_ABOUT))
+        together = values.get("nand.pages_per_program", 1)
+        values["nand.pages_per_block"] = max(1, round(raw / row / _ERASE_UNITS_ABOUT / together)) * together
     blocks = max(8, round(raw / (row * values["nand.pages_per_block"])))
     if static := values.get("slc_cache.static_bytes", 0):
         # Blocks that always belong to an SLC cache are not part of the spare area.

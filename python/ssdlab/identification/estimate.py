@@ -52,12 +52,13 @@ _FLOOR_US = 0.01
 """The least uncertainty in microseconds, even if all measurements are equal."""
 
 
-def beginning(values: "Floats | Sequence[float]") -> Estimate:
+def beginning(values: "Floats | Sequence[float]", *, of_drive: bool = True) -> Estimate:
     """The time of repeated requests without the host's part, in microseconds.
 
     The share of requests that a host delays by less than x grows linearly in x if there is one cause of delays, and
     quadratically if there are two; the value is the mean of both extrapolations. If the times vary more than a host
-    explains, the value is the median and the interval starts at the lower end.
+    explains, the value is the median and the interval starts at the lower end; not if `of_drive` is false, when the
+    drive is known to take the same time for all, and a busy host adds however much it does.
     """
     import numpy as np
     from scipy.stats import bootstrap
@@ -73,7 +74,7 @@ def beginning(values: "Floats | Sequence[float]") -> Estimate:
         return exactly(float(measured[0]))
     value = float(begins(measured))
     middle = median(measured)
-    if middle.value - value > _HOST_US + _HOST_SHARE * value:
+    if of_drive and middle.value - value > _HOST_US + _HOST_SHARE * value:
         return Estimate(middle.value, min(value, middle.low), middle.high)
     chance = bootstrap(
         (measured,), begins, confidence_level=0.9, n_resamples=_RESAMPLES, method="basic", rng=np.random.default_rng(1)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ssdlab.errors import RunFailed
-from ssdlab.identification.box import Completed, Counters
+from ssdlab.identification.box import Completed, Counters, flush_us
 from ssdlab.results.job_result import DirectionResult
 from ssdlab.targets.device import health, jobtext, plan, run
 from ssdlab.targets.device.health import Health
@@ -96,5 +96,5 @@ def _completed(job: MeasuredJob, log: Path) -> Completed:
         rows[:, 2].astype(np.int64),
         rows[:, 3].astype(np.int64),
         job.write.io_bytes,
-        flushes.mean_ns / 1e3 if flushes is not None and flushes.mean_ns is not None else None,
+        flush_us(flushes.mean_ns, flushes.min_ns) if flushes is not None else None,
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ssdlab.errors import RunFailed
-from ssdlab.identification.box import Completed, Counters
+from ssdlab.identification.box import Completed, Counters, flush_us
 from ssdlab.targets import simulated
 from ssdlab.targets.preconditioning import saved_state
 from ssdlab.workloads import jobs, specifying
@@ -113,5 +113,5 @@ def _completed(job: "JobResult", log: "plain.LogColumns") -> Completed:
         column["bytes"][order],
         column["offset_bytes"][order],
         job.write.io_bytes,
-        flushes.mean_ns / 1e3 if flushes is not None and flushes.mean_ns is not None else None,
+        flush_us(flushes.mean_ns, flushes.min_ns) if flushes is not None else None,
     )

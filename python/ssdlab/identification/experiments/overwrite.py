@@ -31,6 +31,8 @@ _DOUBLE_MIN = 1.02
 # correlation, and the limit on a single delay (a logarithm).
 _LAG_MIN, _REPEATS, _CORRELATED_MIN = 4, 5, 0.12
 _DELAY_LOG_MAX = math.log(4)
+# Flash is erased faster; what takes longer are copies.
+_ERASE_US_MAX = 20_000
 # Erase units that a drive has free or open when it begins to erase: lower bound, usual number, upper bound.
 _KEPT_UNITS = (2.2, 4.0, 5.7)
 
@@ -43,6 +45,7 @@ def _run(bench: Bench) -> None:
     # As one job: after a pause the drive would take the first writes into its buffer.
     size = bench.write_bytes // _BLOCK_BYTES * _BLOCK_BYTES
     done = bench.one(section("overwrite", "write", _BLOCK_BYTES, _DEPTH, f"size={size}"))
+    bench.outcome.facts["seconds"] = done.seconds
     at, spent = _rows(np.cumsum(done.size_bytes).astype(np.float64), done.end_s, row)
     # An SLC cache is emptied first, and its erase units in SLC mode hold less.
     settled = len(at) * 3 // 5 if bench.value("slc_cache_bytes") is not None else 0
@@ -79,9 +82,8 @@ def _row_bytes(bench: Bench) -> int:
 
 
 def _stripe_bytes(bench: Bench) -> int:
-    """Bytes of one page on every plane of every die, or 0 if the geometry is not known."""
-    parts = [bench.value(key) for key in ("parallel_units", "nand.page_bytes", "nand.planes_per_die")]
-    return math.prod(0 if part is None else int(part) for part in parts)
+    """Bytes that all dies program together, or 0 if the geometry is not known."""
+    return int(bench.value("parallel_units") or 0) * (bench.program_bytes or 0)
 
 
 def _rows(sums: "Floats", ends: "Floats", row: int) -> tuple["Floats", "Floats"]:
@@ -207,7 +209,9 @@ def _unit(bench: Bench, period: Estimate) -> int:
         low, high = round(low / 2), 3 * high
     bench.infer("erase_unit_bytes", Estimate(unit, low, high), whole=True)
     if pages:
-        found = Estimate(pages, min(pages, low / stripe), max(pages, high / stripe))
+        # Of each plane.
+        together = bench.value("nand.pages_per_program") or 1
+        found = Estimate(*(each * together for each in (pages, min(pages, low / stripe), max(pages, high / stripe))))
         bench.infer("nand.pages_per_block", found, whole=True)
     return unit
 
@@ -228,6 +232,10 @@ def _infer(
     usual = float(np.median(spent))
     longer = [float((spent[(at >= tooth) & (at < tooth + 3 * row)] - usual).sum()) for tooth in teeth]
     erase = 1e6 * float(np.median(longer))
+    if erase > _ERASE_US_MAX:
+        for key in ("over_provisioning", "nand.erase_us"):
+            bench.cannot_tell(key, f"delays of {erase / 1e3:.3g} ms repeat, which are longer than an erase")
+        return
     bench.infer("nand.erase_us", Estimate(erase, 0.7 * erase, 1.3 * erase))
     if bench.value("slc_cache_bytes") is not None or (begun is not None and begun > _DOUBLE_MIN * with_parity):
         bench.cannot_tell("over_provisioning", "the drive writes data twice, through an SLC cache: erases begin early")

@@ -64,7 +64,7 @@ def _run(bench: Bench) -> None:
         bench.infer("nand.dies_per_channel", _among(best.dies // best.channels, per_channel), whole=True)
     if bench.value("nand.page_bytes") is None:
         bench.infer("nand.page_bytes", _among(best.page_bytes, [each.page_bytes for each in likely]), whole=True)
-        bench.infer("nand.planes_per_die", exactly(best.planes), whole=True)
+        bench.infer("nand.planes_per_die", exactly(best.pages_on_die), whole=True)
     if not transfer:
         channel_rates = [1 / each.transfer_us_per_byte for each in likely]
         bench.infer(
@@ -81,13 +81,13 @@ def _by_pairs(
     bench: Bench, spans: "Sequence[tuple[int, float]]", group: int, read: float, transfer: float, link: float
 ) -> None:
     """Records the dies and channels that pairs of reads told; reads of growing size only show them."""
-    page, planes = bench.value("nand.page_bytes"), bench.value("nand.planes_per_die")
+    page, pages = bench.value("nand.page_bytes"), bench.pages_on_die
     dies, channels, likely = (bench.facts["reads"][name] for name in ("dies", "channels", "dies_likely"))
     bench.infer("parallel_units", _among(dies, likely), whole=True)
     bench.infer("nand.channels", exactly(channels), whole=True)
     bench.infer("nand.dies_per_channel", exactly(dies // channels), whole=True)
-    assert page is not None and planes is not None
-    best = Striping(channels, dies, int(planes), int(page), read, transfer, link)
+    assert page is not None and pages is not None
+    best = Striping(channels, dies, pages, int(page), read, transfer, link)
     bench.show(_spans_picture(spans, best, group))
     errors = [abs(best.latency_us(count * group) / measured - 1) for count, measured in spans]
     bench.outcome.facts |= {"spans": spans, "group_bytes": group, "error": sum(errors) / len(errors)}
@@ -98,11 +98,9 @@ def _reads(depth: int) -> int:
 
 
 def _group_bytes(bench: Bench) -> int:
-    """Bytes of a stripe on one die: a page of each plane, or the mapping unit (at least 4096) if pages are not
-    known."""
-    page, planes = bench.value("nand.page_bytes"), bench.value("nand.planes_per_die")
+    """Bytes of a stripe on one die, or the mapping unit (at least 4096) if pages are not known."""
     unit = int(bench.value("ftl.mapping_unit_bytes") or 4096)
-    return int(page * planes) if page is not None and planes is not None else max(unit, 4096)
+    return bench.program_bytes or max(unit, 4096)
 
 
 def _counts(dies: int, most: int) -> list[int]:
@@ -122,8 +120,8 @@ def _best(
     link: float,
 ) -> list[tuple[Striping, float]]:
     """Arrangements with their errors (mean absolute relative deviation), the best first."""
-    page, planes = bench.value("nand.page_bytes"), bench.value("nand.planes_per_die")
-    pages = [(int(page), int(planes))] if page is not None and planes is not None else [(each, 1) for each in _PAGES]
+    page, on_die = bench.value("nand.page_bytes"), bench.pages_on_die
+    pages = [(int(page), on_die)] if page is not None and on_die is not None else [(each, 1) for each in _PAGES]
     parity = bench.value("parity.units_per_stripe")
     # Flash that the data of a group occupies, including its share of parity.
     held = round(group * parity / (parity - 1)) if parity else group
@@ -131,11 +129,11 @@ def _best(
     # If a page is one unit, single reads do not separate the transfer from the read time.
     parts = [0.0] if transfer else [0.01 * 1.3**step for step in range(16)]
     found = []
-    for page_bytes, of_planes in pages:
+    for page_bytes, together in pages:
         for dies, part in product(_plausible(about), parts):
             for channels in (each for each in range(1, 33) if dies % each == 0):
                 us = transfer or part * read / unit
-                each = Striping(channels, dies, of_planes, page_bytes, read * (1 - part), us, link)
+                each = Striping(channels, dies, together, page_bytes, read * (1 - part), us, link)
                 errors = [abs(each.latency_us(count * held) / measured - 1) for count, measured in spans]
                 found.append((each, sum(errors) / len(errors)))
     found.sort(key=lambda entry: entry[1])

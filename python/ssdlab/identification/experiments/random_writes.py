@@ -1,8 +1,9 @@
 """Random writes over the whole full drive, in steps: measures write amplification and speed as garbage collection sets
 in.
 
-The first half of the steps is uniform. In the second half 98 % of the writes go to 2 % of the drive; its cost shows
-how well the drive separates frequently written data and selects victims.
+The first half of the steps is uniform. In the second half 70 % of the writes go to 2 % of the drive and 20 % to the
+next 18 %; its cost shows how well the drive separates frequently written data and selects victims. Of four
+distributions this one separates placements best where victims are drawn at random.
 
 Each step begins with an empty write buffer, and garbage collection slows the flash: the data accepted until writes wait
 tells the buffer of drives whose link is too slow to fill it in a burst of sequential writes.
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 NAME = "random-writes"
 STEPS = 10
 _UNIFORM = 5
-_SKEW = "random_distribution=zoned:98/2:2/98"
+_SKEW = "random_distribution=zoned:70/2:20/18:10/80"
 _DEPTH = 32
 # The requests over which latencies are averaged; by how much they grow when the buffer is full; the first requests,
 # whose latencies grow with the queue.
@@ -58,7 +59,7 @@ def _run(bench: Bench) -> None:
             Picture(
                 "random-waf",
                 f"Random writes come to a write amplification of {known[-1][1]:.3g}",
-                "Write amplification by the drive's counters, step by step: uniform, then 98 % to 2 % of the drive.",
+                "Write amplification by the drive's counters, step by step: uniform, then 70 % to 2 % of the drive.",
                 "GB written at random",
                 "WAF",
                 [Line("measured", known)],
@@ -68,7 +69,7 @@ def _run(bench: Bench) -> None:
         Picture(
             "random-speed",
             f"Random writes come down to {points[-1][1] / 1e6:.3g} MB/s",
-            "Speed of random writes of a mapping unit, step by step: uniform, then 98 % to 2 % of the drive.",
+            "Speed of random writes of a mapping unit, step by step: uniform, then 70 % to 2 % of the drive.",
             "GB written at random",
             "MB/s",
             [Line("measured", [(at / 1e9, rate / 1e6) for at, rate, _ in points])],

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 from ssdlab.identification.bench import Bench, Experiment
 from ssdlab.identification.box import Completed
-from ssdlab.identification.estimate import Estimate, beginning, derived, exactly
+from ssdlab.identification.estimate import Estimate, beginning, derived, exactly, within
 from ssdlab.identification.evidence import Picture
 from ssdlab.identification.experiments.layout import (
+    ANOTHER_READ,
     PIECE_BYTES,
     TRANSFERS,
     Arrangement,
@@ -23,6 +24,8 @@ from ssdlab.identification.experiments.layout import (
     arrangement,
     channels,
     kinds,
+    levels,
+    pages_per_program,
 )
 from ssdlab.identification.experiments.regions import Region, read_region
 from ssdlab.report.lines import Line, Marks
@@ -38,6 +41,12 @@ _SIZES = (512, 1024, 2048, 4096, 8192, 16384, 32768, 65536)
 _READS = 400
 _PAIRS = 24_000
 _PAIR_BYTES = 4 << 20
+# Pages of which some take longer by more than this are of several kinds.
+_KINDS_US, _KINDS_SHARE = 1.5, 0.03
+# The relative uncertainty of the mean of all kinds of pages.
+_MEAN_SHARE = 0.004
+_UNDELAYED = 15
+"""The percentile of the latencies of a place."""
 _AT_ONCE = 8000
 _AT_ONCE_BYTES = 32 << 20
 # Shares above which an arrangement explains too little.
@@ -56,24 +65,47 @@ class _Ladder:
         """Microseconds per byte between two sizes."""
         return derived(lambda a, b: (b - a) / (large - small), self.latency[small], self.latency[large])
 
+    def around(self, added_us: float) -> "_Ladder":
+        """All latencies longer by this: those of the mean page, which many reads of each place told."""
+        longer = {size: each.value + added_us for size, each in self.latency.items()}
+        return _Ladder({size: within(each, _MEAN_SHARE) for size, each in longer.items()})
+
 
 def _run(bench: Bench) -> None:
+    import numpy as np
+
     region = read_region(bench.facts.get("fill", {}).get("written_bytes", bench.capacity_bytes))
     sizes = [size for size in _SIZES if size >= bench.box.sector_bytes]
+    single = _kinds_of_pages(bench, region)
     done = bench.run(*(region.reads(size, _READS) for size in sizes))
-    ladder = _Ladder({size: beginning(each.latency_us) for size, each in zip(sizes, done, strict=True)})
+    is_mixed = single is not None
+    ladder = _Ladder({
+        size: beginning(each.latency_us, of_drive=is_mixed) for size, each in zip(sizes, done, strict=True)
+    })  # fmt: skip
     link = ladder.slope(sizes[0], PIECE_BYTES) if sizes[0] < PIECE_BYTES else Estimate(0.0, 0.0, 0.0)
-    by_place, pairs, places = _neighbours(bench, region)
-    taken = kinds(by_place, ladder.latency[PIECE_BYTES].value, PIECE_BYTES * link.value)
+    pairs, places = _by_place(bench, region, 2)
+    by_place = _undelayed(pairs.latency_us, places)
+    taken = kinds(by_place, ladder.latency[PIECE_BYTES].value if single is None else single, PIECE_BYTES * link.value)
     at_once = _AtOnce.read(bench, region, sizes[0])
-    found = at_once.arrangement(taken, ladder)
+    alone = done[0].latency_us
+    delayed = 1 - float(np.mean(alone <= (1 + ANOTHER_READ) * ladder.latency[sizes[0]].value)) ** 2
+    found = at_once.arrangement(taken, ladder, delayed)
     if found.wrong_neighbours > _WRONG_NEIGHBOURS_MAX or found.wrong_pairs > _WRONG_PAIRS_MAX:
         unit, transfer = _mapping_unit(ladder), Estimate(0.0, 0.0, 0.0)
         _cannot_tell_pages(bench, found)
         bench.show(_pairs_picture(by_place, None))
     else:
         unit = found.layout.unit_bytes
-        transfer = _arranged(bench, found, at_once, ladder, link, pairs.latency_us[taken[places] == TRANSFERS])
+        second_us = pairs.latency_us
+        level = None if single is None else levels(found.layout, single)
+        if single is not None and level is not None:
+            # As if all pages took the mean time.
+            mean = float(level.mean())
+            longer = np.maximum(single[:-1], single[1:])
+            second_us = second_us - longer[places] + mean
+            at_once = at_once.levelled(found.layout, level)
+            ladder = ladder.around(mean - ladder.latency[PIECE_BYTES].value)
+        transfer = _arranged(bench, found, at_once, ladder, link, second_us[taken[places] == TRANSFERS], level)
         bench.show(_pairs_picture(by_place, found.layout))
     bench.infer("ftl.mapping_unit_bytes", exactly(unit), whole=True)
     if sizes[0] < unit:
@@ -97,15 +129,30 @@ def _run(bench: Bench) -> None:
     }
 
 
-def _neighbours(bench: Bench, region: Region) -> tuple["Floats", Completed, "Ints"]:
-    """The median latency of a read of each piece and the next one, all these reads, and their places."""
+def _by_place(bench: Bench, region: Region, pieces: int) -> tuple[Completed, "Ints"]:
+    """Reads of this many pieces from each piece on, many of each, and the first piece of each read."""
     import numpy as np
 
     few = Region(region.offset_bytes, min(_PAIR_BYTES, region.size_bytes))
-    pairs = bench.one(few.reads(2 * PIECE_BYTES, _PAIRS, aligned_bytes=PIECE_BYTES))
-    places = ((pairs.offset_bytes - region.offset_bytes) // PIECE_BYTES).astype(np.int64)
-    by_place = [np.median(pairs.latency_us[places == each]) for each in range(int(places.max()) + 1)]
-    return np.array(by_place), pairs, places
+    done = bench.one(few.reads(pieces * PIECE_BYTES, _PAIRS, aligned_bytes=PIECE_BYTES))
+    return done, ((done.offset_bytes - region.offset_bytes) // PIECE_BYTES).astype(np.int64)
+
+
+def _undelayed(latency_us: "Floats", places: "Ints") -> "Floats":
+    """The latency by place, a low quantile, since a host delays some or, if it is busy, most requests."""
+    import numpy as np
+
+    return np.array([np.percentile(latency_us[places == each], _UNDELAYED) for each in range(int(places.max()) + 1)])
+
+
+def _kinds_of_pages(bench: Bench, region: Region) -> "Floats | None":
+    """The latency of one piece by place, or None if all pages take about the same time."""
+    import numpy as np
+
+    done, places = _by_place(bench, region, 1)
+    single = _undelayed(done.latency_us, places)
+    low, high = np.percentile(single, (5, 95))
+    return single if high - low > _KINDS_US + _KINDS_SHARE * low else None
 
 
 @dataclass(frozen=True)
@@ -130,14 +177,23 @@ class _AtOnce:
         places = ((done.offset_bytes[:whole] - region.offset_bytes) // PIECE_BYTES).astype(np.int64).reshape(-1, 2)
         return cls(places[:, 0], places[:, 1], done.latency_us[:whole].reshape(-1, 2), size_bytes)
 
+    def levelled(self, layout: Layout, level_us: "Floats") -> "_AtOnce":
+        """As if all pages of a group took the mean time."""
+        own = [level_us[layout.pages(each)] for each in (self.first, self.second)]
+        import numpy as np
+
+        latency = self.latency_us - np.stack(own, axis=1) + float(level_us.mean())
+        return _AtOnce(self.first, self.second, latency, self.size_bytes)
+
     def waited(self, single_us: float) -> "NDArray[np.bool_]":
         """The pairs of which one read waited for the other one's read of the flash."""
-        waited: NDArray[np.bool_] = self.latency_us.max(axis=1) > 1.5 * single_us
+        waited: NDArray[np.bool_] = self.latency_us.max(axis=1) > (1 + ANOTHER_READ) * single_us
         return waited
 
-    def arrangement(self, taken: "Ints", ladder: _Ladder) -> Arrangement:
+    def arrangement(self, taken: "Ints", ladder: _Ladder, delayed: float) -> Arrangement:
+        """`delayed` is the share of pairs that only the host delays so much."""
         waited = self.waited(ladder.latency[self.size_bytes].value)
-        return arrangement(taken, self.first, self.second, waited)
+        return arrangement(taken, self.first, self.second, waited, delayed)
 
 
 def _cannot_tell_pages(bench: Bench, found: Arrangement) -> None:
@@ -145,19 +201,28 @@ def _cannot_tell_pages(bench: Bench, found: Arrangement) -> None:
         f"no arrangement of pages explains reads of two pieces of 4 KiB (nearest: {100 * found.wrong_neighbours:.0f} % "
         f"of neighbours and {100 * found.wrong_pairs:.0f} % of distant pairs otherwise)"
     )
-    for key in ("nand.page_bytes", "nand.planes_per_die", "parity.units_per_stripe"):
+    for key in ("nand.page_bytes", "nand.planes_per_die", "nand.pages_per_program", "parity.units_per_stripe"):
         bench.cannot_tell(key, reason)
 
 
 def _arranged(
-    bench: Bench, found: Arrangement, at_once: _AtOnce, ladder: _Ladder, link: Estimate, within_page_us: "Floats"
+    bench: Bench,
+    found: Arrangement,
+    at_once: _AtOnce,
+    ladder: _Ladder,
+    link: Estimate,
+    within_page_us: "Floats",
+    level_us: "Floats | None",
 ) -> Estimate:
-    """Records pages, planes and parity. Returns the microseconds per byte on a channel, 0 if they are not known."""
+    """Records pages, planes and parity. Returns the microseconds per byte on a channel, 0 if they are not known.
+
+    `level_us` is the latency of each page of a group if they differ.
+    """
     import numpy as np
 
     layout = found.layout
     bench.infer("nand.page_bytes", exactly(layout.page_bytes), whole=True)
-    bench.infer("nand.planes_per_die", exactly(layout.planes), whole=True)
+    _planes(bench, layout.die_pages, level_us)
     if layout.units_per_stripe:
         bench.infer("parity.units_per_stripe", exactly(layout.units_per_stripe), whole=True)
     else:
@@ -181,6 +246,21 @@ def _arranged(
         later, alone = beginning(latency[same].max(axis=1)), beginning(latency[~same].ravel())
         return derived(lambda two, one: (two - one) / layout.unit_bytes, later, alone)
     return Estimate(0.0, 0.0, 0.0)
+
+
+def _planes(bench: Bench, die_pages: int, level_us: "Floats | None") -> None:
+    """Records the planes of a die and the pages that each programs together."""
+    together, shown = pages_per_program(die_pages, level_us)
+    planes = die_pages // together
+    if together > 1 and not shown:
+        # Reads of a plane's next page and of the next plane wait alike.
+        bench.infer("nand.planes_per_die", Estimate(planes, planes, die_pages), whole=True)
+        bench.infer("nand.pages_per_program", Estimate(together, 1, together), whole=True)
+        return
+    bench.infer("nand.planes_per_die", exactly(planes), whole=True)
+    bench.infer("nand.pages_per_program", exactly(together), whole=True)
+    if level_us is not None:
+        bench.outcome.facts["kinds_us"] = [float(each) for each in level_us.reshape(together, -1).mean(axis=1)]
 
 
 def _mapping_unit(ladder: _Ladder) -> int:
@@ -223,11 +303,11 @@ def _pairs_picture(by_place: "Floats", layout: Layout | None) -> Picture:
     shown = 64
     finding = "Where two neighbouring pieces are read, no regular pages show"
     if layout is not None:
-        finding = f"Every {layout.page_bytes // 1024} KiB a page ends; {layout.planes} of them lie on a die"
+        finding = f"Every {layout.page_bytes // 1024} KiB a page ends; {layout.die_pages} in a row lie on a die"
     return Picture(
         "read-pairs",
         finding,
-        "Median latency of reads of two pieces of 4 KiB by place: two pages of a die are read one after the other.",
+        "Latency of reads of two pieces of 4 KiB by place: two pages of a die are read one after the other.",
         "KiB from the start of the region",
         "microseconds",
         [Line("measured", [(at * PIECE_BYTES / 1024, float(each)) for at, each in enumerate(by_place[:shown])])],
@@ -237,8 +317,8 @@ def _pairs_picture(by_place: "Floats", layout: Layout | None) -> Picture:
 EXPERIMENT = Experiment(
     NAME,
     "single reads by size and place",
-    ("ftl.mapping_unit_bytes", "nand.page_bytes", "nand.planes_per_die", "nand.read_us", "nand.channel_mb_s",
-     "host_link.mb_s", "parity.units_per_stripe"),
+    ("ftl.mapping_unit_bytes", "nand.page_bytes", "nand.planes_per_die", "nand.pages_per_program", "nand.read_us",
+     "nand.channel_mb_s", "host_link.mb_s", "parity.units_per_stripe"),
     _run,
     write_share=0.0,
 )  # fmt: skip

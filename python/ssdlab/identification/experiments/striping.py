@@ -1,8 +1,8 @@
 """The latency of a single read of many pages on an idle drive: an analytical model of dies, planes and channels.
 
-Consecutive pages lie on the planes of a die, then on the next die; neighbouring dies are on different channels. A die
-reads one page at a time and holds it until the transfer over the channel ends. The link transfers the whole read after
-its last page.
+Consecutive pages lie on one die as far as it programs them together, then on the next die; neighbouring dies are on
+different channels. A die reads one page at a time and holds it until the transfer over the channel ends. The link
+transfers the whole read after its last page.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,8 @@ class Striping:
 
     channels: int
     dies: int
-    planes: int
+    pages_on_die: int
+    """Pages that a die programs together."""
     page_bytes: int
     read_us: float
     transfer_us_per_byte: float
@@ -26,7 +27,7 @@ class Striping:
         pages = -(-size_bytes // self.page_bytes)
         waiting = [0] * self.dies
         for page in range(pages):
-            waiting[page // self.planes % self.dies] += 1
+            waiting[page // self.pages_on_die % self.dies] += 1
         # The times when each die has a page ready, and when each channel is free.
         ready = {die: self.read_us for die in range(self.dies) if waiting[die]}
         free = [0.0] * self.channels

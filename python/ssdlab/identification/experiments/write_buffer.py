@@ -21,7 +21,8 @@ _BURST_BYTES_MAX = 96 << 20
 _REST_S = 2
 # Writes per second; a single die can keep up with these.
 _SLOWLY = 100
-# A write that waits for flash takes at least this long; memory and a command take less.
+# A write that waits for flash takes at least this long, and longer than a read of the flash; memory and a command take
+# less.
 _FLASH_US_MIN = 60.0
 # The number of writes examined after the first that waits.
 _AROUND = 24
@@ -37,6 +38,8 @@ _SLOWER_THAN_CACHE = 0.8
 _FOLDED_MIN = 16 << 20
 # A cache consists of whole erase units: the share by which it exceeds its nominal size (blind drives 101 to 140).
 _ROUNDED_UP = Estimate(0.012, 0.0, 0.045)
+# The relative uncertainty of the program time of a cache, from the speed of all dies.
+_CACHE_PROGRAM_SHARE = 0.05
 # A speed above this share of the link's or of all channels' speed is limited by these.
 _LIMITED = 0.92
 
@@ -55,9 +58,10 @@ def _run(bench: Bench) -> None:
         section("burst", "write", _BURST_BLOCK_BYTES, 1, f"size={burst_bytes}", rest),
     )
     _cache_counted(bench, folded)
-    write = beginning(single.latency_us)
+    write = beginning(single.latency_us, of_drive=False)
     link = Estimate(*bench.facts.get("reads", {}).get("link_us_per_byte", (0.0, 0.0, 0.0))).clipped()
-    if write.value >= _FLASH_US_MIN:
+    buffered_us_max = max(_FLASH_US_MIN, bench.value("nand.read_us") or 0.0)
+    if write.value >= buffered_us_max:
         bench.infer("write_buffer.bytes", exactly(0), whole=True)
         bench.infer("buffer_bytes", exactly(0), whole=True)
         program: Estimate | None = derived(lambda whole, us: whole - unit * us, write, link)
@@ -66,7 +70,8 @@ def _run(bench: Bench) -> None:
         bench.infer("controller.command_us", derived(lambda whole, us: whole - unit * us, write, link).clipped(0.1))
         program = _flush(bench, write, flushed)
     _program(bench, program)
-    if write.value < _FLASH_US_MIN:
+    _cache_program(bench)
+    if write.value < buffered_us_max:
         _buffer(bench, burst)
     _cache(bench)
 
@@ -100,10 +105,9 @@ def _flush(bench: Bench, write: Estimate, flushed: Completed) -> Estimate | None
         return None
     protected = flushed.flush_us < max(_FLASH_US_MIN, 3 * write.value)
     bench.choose("write_buffer.power_loss_protection", protected)
-    page, planes = bench.value("nand.page_bytes"), bench.value("nand.planes_per_die")
-    if not protected and page and planes:
+    if not protected and bench.program_bytes:
         # Flash that flushes fill with padding to complete a program.
-        bench.outcome.facts["padded_bytes"] = _FLUSHES * page * planes
+        bench.outcome.facts["padded_bytes"] = _FLUSHES * bench.program_bytes
     return None if protected else within(flushed.flush_us, 0.02)
 
 
@@ -150,12 +154,10 @@ def _drained(bench: Bench, sums: "Floats", ends: "Floats") -> "Floats | None":
     """
     import numpy as np
 
-    keys = ("nand.page_bytes", "nand.planes_per_die", "parallel_units", "nand.channels")
-    page, planes, dies, channels = (bench.value(key) for key in keys)
+    group, dies, channels = bench.program_bytes, bench.value("parallel_units"), bench.value("nand.channels")
     program_us = _burst_program_us(bench)
-    if page is None or planes is None or dies is None or channels is None or program_us is None:
+    if group is None or dies is None or channels is None or program_us is None:
         return None
-    group = page * planes
     # Parity takes a part of each group.
     parity = bench.value("parity.units_per_stripe")
     held = group * (parity - 1) / parity if parity else float(group)
@@ -174,7 +176,7 @@ def _drained(bench: Bench, sums: "Floats", ends: "Floats") -> "Floats | None":
 
 def _burst_program_us(bench: Bench) -> float | None:
     """The program time of the flash that receives a burst after idle time (the SLC cache if there is one), or None."""
-    own = bench.outcome.facts.get("flushed_program_us") or bench.value("slc_cache.program_us")
+    own = bench.value("slc_cache.program_us")
     if own is not None or bench.value("slc_cache_bytes") is None:
         return own or bench.value("nand.program_us")
     page, planes, dies = (bench.value(key) for key in ("nand.page_bytes", "nand.planes_per_die", "parallel_units"))
@@ -184,7 +186,9 @@ def _burst_program_us(bench: Bench) -> float | None:
     if not page or not planes or not dies or (limits and rate > _LIMITED * min(limits)):
         return None
     transfer_us_per_byte: float = bench.facts["reads"]["transfer_us_per_byte"][0]
-    return max(1.0, 1e6 * dies * page * planes / rate - page * planes * transfer_us_per_byte)
+    parity = bench.value("parity.units_per_stripe")
+    flash = rate * parity / (parity - 1) if parity else rate
+    return max(1.0, 1e6 * dies * page * planes / flash - page * planes * transfer_us_per_byte)
 
 
 def _cache(bench: Bench) -> None:
@@ -209,10 +213,9 @@ def _settled_rate(burst: Completed) -> float:
 def _program(bench: Bench, of_flush: Estimate | None) -> None:
     """Infers the program time from a write that waits for one, or from the speed of all dies together."""
     has_cache = bench.value("slc_cache_bytes") is not None
-    page, planes = bench.value("nand.page_bytes"), bench.value("nand.planes_per_die")
     reads = bench.facts.get("reads", {})
     transfer = Estimate(*reads.get("transfer_us_per_byte", (0.0, 0.0, 0.0))).clipped()
-    group = (page or 0) * (planes or 0)
+    group = bench.program_bytes or 0
     alone: Estimate | None = None
     if of_flush is not None:
         # A flush includes the time of a command.
@@ -246,6 +249,17 @@ def _program(bench: Bench, of_flush: Estimate | None) -> None:
         else:
             bench.infer("slc_cache.program_us", alone.clipped(1.0))
     bench.infer("nand.program_us", found.clipped(1.0))
+
+
+def _cache_program(bench: Bench) -> None:
+    """Infers the program time of an SLC cache from the speed until the cliff, if a flush did not tell it."""
+    if bench.value("slc_cache_bytes") is None or bench.value("slc_cache.program_us") is not None:
+        return
+    program_us = _burst_program_us(bench)
+    if program_us is None or bench.outcome.facts.get("cache_counted"):
+        bench.cannot_tell("slc_cache.program_us", "link or channels limit writes to the cache, and flushes are free")
+        return
+    bench.infer("slc_cache.program_us", within(program_us, _CACHE_PROGRAM_SHARE))
 
 
 def _limits(bench: Bench) -> list[float]:

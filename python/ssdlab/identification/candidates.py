@@ -1,0 +1,243 @@
+"""Models of the drive that are simulated and compared with the measured write amplification and speed.
+
+All jobs that wrote to the drive run on a candidate, with timing, because buffers and the pace of garbage collection
+change the moment when it begins. With the right values the write amplification of each step comes out within a per
+cent, since random writes are the same ones. Victims drawn at random make every run different: such a candidate runs
+several times, and the differences between its runs say how far the measurement may be off by chance.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from math import exp, log, sqrt
+from statistics import pstdev
+from typing import Any
+
+from ssdlab.drives import resolve
+from ssdlab.errors import InputError, RunFailed
+from ssdlab.foreign import JsonObject
+from ssdlab.identification.drive import model_of
+from ssdlab.identification.identify import Found
+from ssdlab.targets import simulated
+from ssdlab.workloads import jobs, specifying
+
+SPARE_KEY = "over_provisioning"
+RANDOM = ("d-choices",)
+"""Victims drawn at random."""
+_SEEDS = 3
+"""Runs of a candidate whose victims are drawn at random."""
+TRIES = 6
+"""The most simulations for one fitted value."""
+_WAF_EXACT, _SPEED_EXACT = 0.002, 0.01
+"""Relative differences of write amplification and speed at which a fit ends."""
+_CHANCE_MIN, _CHANCE_CACHE = 0.002, 0.01
+"""The error of a right model by small errors of times and buffers, and that of one with an SLC cache (blind drives 301
+to 350)."""
+_CHANCE_MAX = 0.15
+_POLISHED = 4
+_IMPOSSIBLE = 1e3
+"""The write amplification of values that form no valid drive."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The random writes of the drive, step by step, and the job before them, which overwrote it in sequence."""
+
+    wafs: Sequence[float]
+    bytes_per_second: Sequence[float]
+    overwrite_s: float | None
+
+    @property
+    def seconds_per_byte(self) -> float:
+        """Of all steps, which write equally much."""
+        return sum(1 / each for each in self.bytes_per_second)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """Policies, a spare area and values of other keys; once simulated, also the outcome and its error."""
+
+    victim: str
+    placement: str
+    spare: float
+    others: Mapping[str, Any]
+    """Values of other keys of the drive file that were not inferred: fitted times, the kind of SLC cache."""
+    wafs: Sequence[float] = ()
+    bytes_per_second: Sequence[float] = ()
+    overwrite_s: float = 1.0
+    error: float = 0.0
+    """Of the cumulative write amplification, relative, root mean square."""
+    shape_error: float = 0.0
+    """The part of the error that no other spare area removes: the deviations from their mean."""
+    chance: float = _CHANCE_MIN
+    """The error that a right model has."""
+
+    @property
+    def score(self) -> float:
+        """The inverse of the likelihood, up to a factor; the least is best.
+
+        The errors are taken to have a Cauchy distribution of the width of `chance`: its tails allow for what no
+        candidate has right, and the larger the chance, the less a small error says.
+        """
+        return self.chance + self.error**2 / self.chance
+
+    @property
+    def seconds_per_byte(self) -> float:
+        """Of all steps."""
+        return sum(1 / each for each in self.bytes_per_second)
+
+    @property
+    def changes(self) -> JsonObject:
+        return {"ftl.victim": self.victim, "ftl.placement": self.placement, SPARE_KEY: self.spare, **self.others}
+
+    def but(self, **changes: Any) -> "Candidate":
+        """Another candidate, not simulated yet."""
+        return replace(self, wafs=(), bytes_per_second=(), **changes)
+
+
+def run(found: Found, candidate: Candidate, measured: Measured) -> Candidate:
+    """The candidate with its write amplification, speed and error in the random writes, the last jobs."""
+    runs = range(1, _SEEDS + 1) if candidate.victim in RANDOM else (1,)
+    outcomes = [_run(found, candidate, len(measured.wafs), seed) for seed in runs]
+    wafs = [sum(each) / len(outcomes) for each in zip(*(own.wafs for own in outcomes), strict=True)]
+    by_step = zip(*(own.bytes_per_second for own in outcomes), strict=True)
+    rates = [len(outcomes) / sum(1 / rate for rate in each) for each in by_step]
+    overwrite_s = sum(own.overwrite_s or 1.0 for own in outcomes) / len(outcomes)
+    logs = _deviations(wafs, measured.wafs)
+    cached = any(key.startswith("slc_cache.") for key in candidate.others)
+    chance = _CHANCE_CACHE if cached else _CHANCE_MIN
+    if len(outcomes) > 1 and max(wafs) < _IMPOSSIBLE:
+        # The measurement differs from the mean of n runs by more than each of these does.
+        spread = sum(_size(_deviations(own.wafs, wafs)) ** 2 for own in outcomes) / (len(outcomes) - 1)
+        chance = min(max(chance, sqrt(spread * (1 + 1 / len(outcomes)))), _CHANCE_MAX)
+    simulated_one = replace(candidate, wafs=wafs, bytes_per_second=rates, overwrite_s=overwrite_s)
+    return replace(simulated_one, error=_size(logs), shape_error=pstdev(logs), chance=chance)
+
+
+def _run(found: Found, candidate: Candidate, count: int, seed: int) -> Measured:
+    try:
+        drive = resolve(model_of(found.inferred, found.capacity_bytes, "candidate", candidate.changes).file)
+        text = "".join(each.jobs for each in found.written)
+        specification = specifying.specify(jobs.parse(text, "simulation"), drive, seed=seed, series_points_max=2)
+        overwrite, *last = simulated.run(specification).jobs[-count - 1 :]
+    except (InputError, RunFailed):
+        return Measured([_IMPOSSIBLE] * count, [1.0] * count, None)
+    rates = [each.write.io_bytes / (each.seconds or 1.0) for each in last]
+    return Measured([each.waf or 1.0 for each in last], rates, overwrite.seconds)
+
+
+def _deviations(own: Sequence[float], true: Sequence[float]) -> list[float]:
+    """Logarithms of the ratios of cumulative sums since the start of the uniform and of the skewed writes: the moment
+    when garbage collection begins changes single steps, but not the total cost."""
+    count = len(true)
+    halves = slice(0, count // 2), slice(count // 2, count)
+    pairs = [pair for half in halves for pair in zip(accumulate(own[half]), accumulate(true[half]), strict=True)]
+    return [log(one / other) for one, other in pairs]
+
+
+def _size(deviations: Sequence[float]) -> float:
+    return sqrt(sum(each**2 for each in deviations) / len(deviations))
+
+
+def with_spare(
+    found: Found, candidate: Candidate, bounds: tuple[float, float], measured: Measured, tries: int = TRIES
+) -> Candidate:
+    """The candidate with the spare area that reproduces the mean of the measured write amplification."""
+    # A candidate that was simulated is the first value.
+    tried = {log(candidate.spare): candidate} if candidate.wafs else {}
+
+    def excess(log_spare: float) -> float:
+        if log_spare not in tried:
+            tried[log_spare] = run(found, candidate.but(spare=exp(log_spare)), measured)
+        return log(sum(tried[log_spare].wafs) / sum(measured.wafs))
+
+    low, high = map(log, bounds)
+    # More spare area never increases write amplification.
+    root(excess, low, high, log(candidate.spare), -0.8, _WAF_EXACT, tries)
+    return min(tried.values(), key=lambda each: each.error)
+
+
+def polished(found: Found, candidate: Candidate, step: float, measured: Measured) -> Candidate:
+    """The candidate with the best spare area near its own, in steps of an erase unit. The right one repeats the single
+    steps as well as their mean."""
+    if candidate.victim in RANDOM:
+        return candidate
+    best = candidate
+    for sign in (1, -1):
+        for _ in range(_POLISHED):
+            next_best = run(found, best.but(spare=max(best.spare + sign * step, step)), measured)
+            if next_best.error >= best.error:
+                break
+            best = next_best
+    return best
+
+
+def duration_excess(candidate: Candidate, measured: Measured) -> float:
+    """The logarithm of the ratio of the simulated and the measured duration of the random writes."""
+    return log(candidate.seconds_per_byte / measured.seconds_per_byte)
+
+
+def overwrite_excess(candidate: Candidate, measured: Measured) -> float:
+    """The same of the sequential writes before them, which erase but copy hardly anything; 0 if not measured."""
+    return 0.0 if measured.overwrite_s is None else log(candidate.overwrite_s / measured.overwrite_s)
+
+
+def with_time(
+    found: Found,
+    candidate: Candidate,
+    key: str,
+    bounds: tuple[float, float],
+    measured: Measured,
+    excess_of: Callable[[Candidate, Measured], float] = duration_excess,
+) -> tuple[Candidate, float]:
+    """The candidate with the time in microseconds that reproduces a duration, and by how much that duration grows with
+    it, both relative."""
+    tried: list[tuple[float, float, Candidate]] = []
+
+    def excess(log_us: float) -> float:
+        changed = run(found, candidate.but(others={**candidate.others, key: exp(log_us)}), measured)
+        tried.append((log_us, excess_of(changed, measured), changed))
+        return tried[-1][1]
+
+    low, high = map(log, bounds)
+    best = root(excess, low, high, (low + high) / 2, 1.0, _SPEED_EXACT, TRIES)
+    steepness = 0.0
+    if len(tried) > 1:
+        (short, quick, _), (long, slow, _) = sorted(tried[-2:], key=lambda each: each[0])
+        steepness = max(0.0, (slow - quick) / (long - short)) if long > short else 0.0
+    return next(each for at, _, each in tried if at == best), steepness
+
+
+def root(
+    excess: Callable[[float], float], low: float, high: float, start: float, slope: float, exact: float, tries: int
+) -> float:
+    """Where a monotonic function is about zero, or the closer bound. `slope` is its sign and rough steepness.
+
+    A secant within a bracket: each value takes a simulation, and in logarithms the function is almost straight.
+    """
+    at = min(max(start, low), high)
+    nearest, least = at, float("inf")
+    before: tuple[float, float] | None = None
+    for _ in range(tries):
+        value = excess(at)
+        if abs(value) < least:
+            nearest, least = at, abs(value)
+        if least <= exact:
+            break
+        # The side of the root on which this value lies.
+        if value * slope > 0:
+            high = min(high, at)
+        else:
+            low = max(low, at)
+        steepness = slope
+        if before is not None and before[0] != at:
+            measured = (value - before[1]) / (at - before[0])
+            steepness = measured if measured * slope > 0.1 * slope * slope else slope
+        before = at, value
+        following = at - value / steepness
+        if not low < following < high:
+            following = (low + high) / 2 if abs(high - low) > 1e-4 else at
+        if following == at:
+            break
+        at = following
+    return nearest
