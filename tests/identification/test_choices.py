@@ -82,6 +82,13 @@ def test_blocks_of_an_slc_cache_are_no_spare_area() -> None:
     assert true_spare(made) == pytest.approx(0.1, abs=0.005)
 
 
+def test_an_erase_unit_that_nothing_showed_is_searched() -> None:
+    """The assumed one replaced those that were tried, so that the search changed nothing."""
+    made = model_of({}, 1 << 30, "x", {"nand.pages_per_block": 24})
+    assert made.file.nand.pages_per_block == 24
+    assert model_of({}, 1 << 30, "x").file.nand.pages_per_block != 24
+
+
 @pytest.mark.parametrize("slope", [-0.8, 1.0])
 @pytest.mark.parametrize("root", [0.05, 0.3, 0.9])
 def test_a_root_is_found_in_a_few_tries(slope: float, root: float) -> None:

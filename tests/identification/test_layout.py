@@ -67,6 +67,31 @@ def test_channels_are_told_by_transfers_that_wait(dies: int, count: int) -> None
     assert np.array_equal(same, apart[kept] % count == 0)
 
 
+@pytest.mark.parametrize("dies", [4, 16, 24])
+def test_dies_are_found_behind_a_busy_host(dies: int) -> None:
+    """A host that delays a third of all pairs made them look as if they had waited for each other."""
+    taken, first, second, waited, _ = reads(1, 4, 2, 0, dies)
+    delayed = np.random.default_rng(4).random(len(waited)) < 0.33
+    found = layout.arrangement(taken, first, second, waited | delayed, 0.33)
+    assert (found.layout.page_units, found.layout.die_pages, found.dies) == (4, 2, dies)
+
+
+def test_pages_of_a_word_line_tell_planes() -> None:
+    """Four planes with three pages in one shot were no arrangement at all."""
+    level = np.repeat([51.0, 52.0, 62.0], 4) + np.random.default_rng(5).normal(0, 0.05, 12)
+    assert layout.pages_per_program(12, level) == (3, True)
+    assert layout.pages_per_program(12, None) == (3, False)
+    assert layout.pages_per_program(4, None) == (1, False)
+
+
+def test_second_transfers_may_take_longer_than_a_read() -> None:
+    """Units of 8 KiB on a slow channel: two of a page were taken for two pages, which exchanged page and planes."""
+    draw = np.random.default_rng(6)
+    true = np.tile([ONCE, TRANSFERS, ONCE, TWICE], 64)
+    latency = np.array([53.0, 81.0, 106.0])[true] + draw.normal(0, 0.15, len(true))
+    assert np.array_equal(layout.kinds(latency, 53.0, 0.0), true)
+
+
 def test_kinds_of_reads_are_told_by_their_latency() -> None:
     draw = np.random.default_rng(3)
     true = np.tile([TRANSFERS, TRANSFERS, TWICE, ONCE], 64)

@@ -20,16 +20,19 @@ from ssdlab.identification import identify as identifying
 from ssdlab.identification.bench import Limits
 from ssdlab.identification.boxes.simulated import SimulatedBox
 from ssdlab.identification.drive import model_of
+from ssdlab.identification.experiments import random_writes
 from ssdlab.identification.store import FOLDER, SCRATCH, Store
 from ssdlab.quantities import format_bytes
 from ssdlab.results.files import check_writable
 from ssdlab.safety.place import check_platform
 from ssdlab.targets.device import health, programs, purging
-from ssdlab.targets.device.place import claimed, is_device
+from ssdlab.targets.device.place import claimed, is_device, size_of
 from ssdlab.targets.device.plan import RATE_MB_S
 
 _BUDGET_MAX = 2
 _SIZE_BYTES_MIN = 64 << 20
+_READ_US = 100
+"""What a single read is assumed to take in the plan, in microseconds."""
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -167,17 +170,20 @@ def _on_path(chosen: Place, path: Path, how: _How, output: str | None) -> None:
     check_platform()
     on_device = is_device(path)
     _check_file(path, on_device, chosen.size, how)
+    if how.effort.dry_run:
+        # Writes nothing, so that it needs no consent.
+        size_bytes = DeviceBox.usable(size_of(path) if on_device else chosen.size or 0)
+        _check_size(path, size_bytes)
+        _print_plan(identifying.plan(size_bytes, how.limits(size_bytes), whole_drive=on_device), size_bytes)
+        return
     folder = Path(output) if output else Path("out") / f"identify-{path.name or 'folder'}"
     check_writable(folder)
     with claimed(path, chosen.size, chosen.permission) as place:
         source = health.of(place.claim.place, chosen.smart)
         box = DeviceBox(place, source, folder / FOLDER / SCRATCH, seed=how.seed)
-        if box.capacity_bytes < _SIZE_BYTES_MIN:
-            raise InputError(f"--on {path}: {_SIZE_BYTES_MIN >> 20} MiB or more are needed to determine anything")
+        _check_size(path, box.capacity_bytes)
         planned = identifying.plan(box.capacity_bytes, how.limits(box.capacity_bytes), whole_drive=on_device)
         _print_plan(planned, box.capacity_bytes)
-        if how.effort.dry_run:
-            return
         programs.check("fio")
         store = Store(
             folder, how.identity({"path": str(path), "size_bytes": place.size_bytes}), resume=how.effort.resume
@@ -191,6 +197,11 @@ def _on_path(chosen: Place, path: Path, how: _How, output: str | None) -> None:
             "size_bytes": place.size_bytes, "disk": disk.disk, "smart": source.source,
         }  # fmt: skip
         _carry_out(box, planned, store, how, target, folder, kept=lambda _name: None)
+
+
+def _check_size(path: Path, capacity_bytes: int) -> None:
+    if capacity_bytes < _SIZE_BYTES_MIN:
+        raise InputError(f"--on {path}: {_SIZE_BYTES_MIN >> 20} MiB or more are needed to determine anything")
 
 
 def _check_file(path: Path, on_device: bool, size_bytes: int | None, how: _How) -> None:
@@ -248,11 +259,15 @@ def _name(target: str) -> str:
 
 def _print_plan(planned: Sequence[Planned], capacity_bytes: int) -> None:
     written = sum(each.write_bytes for each in planned)
+    reads = sum(each.experiment.reads for each in planned)
     for each in planned:
         typer.echo(
             f"# {each.experiment.name}: {each.experiment.title}; writes {format_bytes(each.write_bytes)} or less"
         )
+    minutes = (written / RATE_MB_S / 1e6 + reads * _READ_US / 1e6) / 60
     typer.echo(
-        f"# total: {format_bytes(written)} written or less, {written / capacity_bytes:.3g} x the capacity; about "
-        f"{written / RATE_MB_S / 6e7:.1f} min at {RATE_MB_S:g} MB/s"
+        f"# total: {format_bytes(written)} written or less, {written / capacity_bytes:.3g} x the capacity, and about "
+        f"{reads:,} reads; {minutes:.1f} min at {RATE_MB_S:g} MB/s and {_READ_US} us a read"
     )
+    if any(each.experiment.name == random_writes.NAME for each in planned):
+        typer.echo("# then: simulations without the drive, 20 to 300 runs of what was written, for what is left")

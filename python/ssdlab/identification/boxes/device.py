@@ -34,8 +34,12 @@ class DeviceBox:
 
     @property
     def capacity_bytes(self) -> int:
-        # Rounded down to MiB, so that all experiments' block sizes fit.
-        return self._place.size_bytes // (1 << 20) * (1 << 20)
+        return self.usable(self._place.size_bytes)
+
+    @staticmethod
+    def usable(size_bytes: int) -> int:
+        """Rounded down to MiB, so that all experiments' block sizes fit."""
+        return size_bytes // (1 << 20) * (1 << 20)
 
     @property
     def sector_bytes(self) -> int:

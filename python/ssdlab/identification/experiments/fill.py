@@ -48,6 +48,8 @@ def _run(bench: Bench) -> None:
     facts["written_bytes"] = size
     last = median(rate[split or _SKIPPED :], of_host=False)
     facts["direct_bytes_per_second"] = [last.value, last.low, last.high]
+    facts["window_bytes"] = float(at[-1] - at[-2]) if len(at) > 1 else float(at[-1])
+    facts["direct_mean_bytes_per_second"] = _mean(at, rate, split or _SKIPPED)
     if split is None:
         bench.cannot_tell(
             "slc_cache_bytes", f"no cliff within {size / 1e9:.3g} GB written in sequence: none, or larger"
@@ -77,6 +79,14 @@ def _run(bench: Bench) -> None:
             marks,
         )
     )
+
+
+def _mean(at: "Floats", rate: "Floats", first: int) -> float:
+    """The mean speed from a window on, in bytes per second."""
+    import numpy as np
+
+    size = np.diff(at, prepend=0.0)[first:]
+    return float(size.sum() / (size / rate[first:]).sum()) if len(size) else float(rate[-1])
 
 
 def _cliff(rate: "Floats") -> tuple[int | None, float]:

@@ -186,5 +186,6 @@ EXPERIMENT = Experiment(
     ("parallel_units", "nand.channels", "nand.dies_per_channel"),
     _run,
     write_share=0.0,
+    reads=10_000,
     needs=lambda known, _facts: None if "nand.read_us" in known else "the time of a read is not known",
 )

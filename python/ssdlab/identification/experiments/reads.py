@@ -178,12 +178,13 @@ class _AtOnce:
         return cls(places[:, 0], places[:, 1], done.latency_us[:whole].reshape(-1, 2), size_bytes)
 
     def levelled(self, layout: Layout, level_us: "Floats") -> "_AtOnce":
-        """As if all pages of a group took the mean time."""
-        own = [level_us[layout.pages(each)] for each in (self.first, self.second)]
+        """The pairs of pages of one kind, as if all took the mean time: the transfers of others do not meet."""
         import numpy as np
 
-        latency = self.latency_us - np.stack(own, axis=1) + float(level_us.mean())
-        return _AtOnce(self.first, self.second, latency, self.size_bytes)
+        own = np.stack([level_us[layout.pages(each)] for each in (self.first, self.second)], axis=1)
+        alike = np.abs(own[:, 0] - own[:, 1]) < _KINDS_US
+        latency = (self.latency_us - own + float(level_us.mean()))[alike]
+        return _AtOnce(self.first[alike], self.second[alike], latency, self.size_bytes)
 
     def waited(self, single_us: float) -> "NDArray[np.bool_]":
         """The pairs of which one read waited for the other one's read of the flash."""
@@ -321,4 +322,5 @@ EXPERIMENT = Experiment(
      "nand.channel_mb_s", "host_link.mb_s", "parity.units_per_stripe"),
     _run,
     write_share=0.0,
+    reads=2 * _PAIRS + 2 * _AT_ONCE + len(_SIZES) * _READS,
 )  # fmt: skip

@@ -153,6 +153,11 @@ def is_device(path: Path) -> bool:
     return safety.locate(block_device_of(path)).is_device
 
 
+def size_of(device: Path) -> int:
+    """The size of a device in bytes, without a claim."""
+    return safety.locate(block_device_of(device)).size_bytes
+
+
 def _is_among_devices(path: Path) -> bool:
     """Whether the path is in the file system of /dev: a missing file there is a mistyped device."""
     try:
