@@ -107,8 +107,9 @@ bench: setup ## speed, as JSON, a line a benchmark
 	$(PYTHON) benches/advice.py
 
 BLIND_DRIVES ?= 100
-blind: setup ## identifies random simulated drives from outside, BLIND_DRIVES=100; prints how far values are off
-	nice $(PYTHON) tools/blind.py $(BLIND_DRIVES) --policies
+BLIND_SEED ?= 501
+blind: setup ## identifies random simulated drives from outside, BLIND_DRIVES=100, BLIND_SEED=501; prints how far values are off
+	nice $(PYTHON) tools/blind.py $(BLIND_DRIVES) --seed $(BLIND_SEED) --policies
 
 # The bindings of the feature take libclang, here that of the development packages, and the C headers of the system.
 ublk: setup ## lints and tests of the cargo feature `ublk`, which is no part of the two above
