@@ -159,7 +159,7 @@ impl Twin {
         let (pointer, area) = (self.pointer(zone), AREA_UNITS as usize);
         let is_in_order = at == pointer;
         let is_in_area = self.granularity > 0 && at >= pointer && at + units <= pointer + 2 * area;
-        if !is_in_order && !is_in_area || self.granularity > 0 && !is_in_area {
+        if (!is_in_order || self.granularity > 0) && !is_in_area {
             return Err(ZoneStatus::ZoneInvalidWrite);
         }
         if !Self::is_open(self.zones[zone].state) {
@@ -206,7 +206,7 @@ impl Twin {
         if end <= pointer || end > pointer + AREA_UNITS as usize || end > CAPACITY_UNITS as usize {
             return Err(ZoneStatus::ZoneBoundaryError);
         }
-        if (end - pointer) % self.granularity != 0 {
+        if !(end - pointer).is_multiple_of(self.granularity) {
             return Err(ZoneStatus::InvalidFieldInCommand);
         }
         if !Self::is_open(self.zones[zone].state) {

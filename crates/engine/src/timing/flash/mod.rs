@@ -598,20 +598,12 @@ impl Flash {
                     self.queue_lone_read::<K>(now, copied_page);
                     copied_page = self.units_per_page.quotient(ppn.0);
                     if K::KNOWS_ENDS {
-                        let copies = copies_at(&all[all.len() - decisions.len() - 1..]);
-                        if copies.is_empty() {
-                            continue;
+                        let from_here = &all[all.len() - decisions.len() - 1..];
+                        let copies = self.take_known_copies::<K>(now, from_here, &mut run, host_units > 0);
+                        if copies > 0 {
+                            decisions = from_here[2 * copies..].iter();
+                            copied_page = NONE;
                         }
-                        decisions = decisions.as_slice()[2 * copies.len() - 1..].iter();
-                        self.queue_copies::<K>(now, run);
-                        // The last one comes after what the host writes in between.
-                        let is_last_next = matches!(decisions.as_slice(), [] | [Decision::Erase(_), ..]);
-                        let (last, before) = copies.split_last().expect("there are copies");
-                        let is_last_kept = !is_last_next || host_units > 0;
-                        self.queue_known_copies(now, if is_last_kept { before } else { copies });
-                        let (page, target) = slots_of_copy(last);
-                        run = CopyRun { page, units: u32::from(is_last_kept), work: Work::Copy, target };
-                        copied_page = NONE;
                         continue;
                     }
                     if self.copies_without_group() {
@@ -711,6 +703,27 @@ impl Flash {
             return self.dies.queue_known_copies(now, die, copy, [to_die].into_iter());
         }
         self.dies.queue::<K>(now, die, if K::HAS_EXTRAS { copy.for_copy() } else { copy });
+    }
+
+    /// Queues the copies at the start of `decisions`, after the one before them. The last one is kept for what the host
+    /// writes in between. Returns their number.
+    #[inline(always)]
+    fn take_known_copies<K: Kind>(
+        &mut self,
+        now: u64,
+        decisions: &[Decision],
+        run: &mut CopyRun,
+        has_host_read: bool,
+    ) -> usize {
+        let copies = copies_at(decisions);
+        let Some((last, before)) = copies.split_last() else { return 0 };
+        self.queue_copies::<K>(now, *run);
+        let is_last_next = matches!(decisions[2 * copies.len()..], [] | [Decision::Erase(_), ..]);
+        let is_kept = !is_last_next || has_host_read;
+        self.queue_known_copies(now, if is_kept { before } else { copies });
+        let (page, target) = slots_of_copy(last);
+        *run = CopyRun { page, units: u32::from(is_kept), work: Work::Copy, target };
+        copies.len()
     }
 
     /// Queues copies of units that are pages and program groups of their own.

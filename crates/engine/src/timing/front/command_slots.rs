@@ -9,48 +9,50 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug)]
 pub(super) struct CommandSlots {
     free: u32,
-    /// In turn, commands wait in the list of their queue; otherwise all in the first.
+    /// Whether queues take turns; otherwise all commands are of one queue.
     in_turn: bool,
-    waiting: Vec<VecDeque<u32>>,
-    /// The lists with waiting commands, in the order of their turns.
-    turns: VecDeque<u32>,
+    /// The queues with waiting commands, in the order of their turns.
+    turns: VecDeque<(u32, VecDeque<u32>)>,
+    /// Memory of queues without waiting commands.
+    spare: Vec<VecDeque<u32>>,
 }
 
 impl CommandSlots {
     /// 0: no limit.
     pub fn new(count: u32, in_turn: bool) -> Option<Self> {
-        (count > 0).then(|| Self { free: count, in_turn, waiting: Vec::new(), turns: VecDeque::new() })
+        (count > 0).then(|| Self { free: count, in_turn, turns: VecDeque::new(), spare: Vec::new() })
     }
 
     /// Whether the request in this slot of the front enters, which came in this queue; otherwise `leave` returns it when
     /// it may.
     pub fn enter(&mut self, slot: u32, queue: u32) -> bool {
-        if self.free == 0 {
-            let queue = if self.in_turn { queue } else { 0 };
-            if self.waiting.len() <= queue as usize {
-                self.waiting.resize_with(queue as usize + 1, VecDeque::new);
-            }
-            let list = &mut self.waiting[queue as usize];
-            if list.is_empty() {
-                self.turns.push_back(queue);
-            }
-            list.push_back(slot);
-            return false;
+        if self.free > 0 {
+            self.free -= 1;
+            return true;
         }
-        self.free -= 1;
-        true
+        let queue = if self.in_turn { queue } else { 0 };
+        match self.turns.iter_mut().find(|(waiting, _)| *waiting == queue) {
+            Some((_, commands)) => commands.push_back(slot),
+            None => {
+                let mut commands = self.spare.pop().unwrap_or_default();
+                commands.push_back(slot);
+                self.turns.push_back((queue, commands));
+            }
+        }
+        false
     }
 
     /// A command is done. Returns the one that enters in its stead.
     pub fn leave(&mut self) -> Option<u32> {
-        let Some(queue) = self.turns.pop_front() else {
+        let Some((queue, mut commands)) = self.turns.pop_front() else {
             self.free += 1;
             return None;
         };
-        let list = &mut self.waiting[queue as usize];
-        let next = list.pop_front();
-        if !list.is_empty() {
-            self.turns.push_back(queue);
+        let next = commands.pop_front();
+        if commands.is_empty() {
+            self.spare.push(commands);
+        } else {
+            self.turns.push_back((queue, commands));
         }
         next
     }
