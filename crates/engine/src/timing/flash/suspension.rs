@@ -3,8 +3,8 @@
 //! A read that arrives while its die programs or erases suspends the operation, unless the operation would end before
 //! the die could read. Then all waiting reads are served, and the operation continues with its remainder plus
 //! `resume_ns`. A program also repeats what the suspend interrupted, at most `repeats_ns`: unlike `resume_ns` this time
-//! is in the array and can be suspended again, so it costs throughput and delays no read. A transfer of data to the die is not interrupted. Only one operation of a die is in progress, which is
-//! the first of its queue.
+//! is in the array and can be suspended again, so it costs throughput and delays no read. A transfer of data to the die
+//! is not interrupted. Only one operation of a die is in progress, which is the first of its queue.
 
 use super::dies::{Die, Dies, Phase};
 use super::kind::Any;
