@@ -17,6 +17,7 @@ mod event_queue;
 mod features;
 mod link;
 mod map_waits;
+mod next_admission;
 mod pacer;
 mod path;
 pub mod read_counts;
@@ -420,11 +421,11 @@ impl Front {
             Event::Step(Step::Admitted, slot) => self.enter::<W, R>(slot, drive, requester),
             Event::Step(Step::Trickled, _) => self.trickle::<W, R>(drive, requester),
             Event::Step(Step::Paced, _) => {
-                self.pacer.as_mut().expect("it admits a write").has_come();
+                self.pacer.as_mut().expect("it admits a write").next.has_come();
                 self.take_waiting_into_buffer::<W, R>(None, Part::HostOperations, drive, requester)
             }
             Event::Step(Step::Throttled, _) => {
-                self.throttle.as_mut().expect("it admits a write").has_come();
+                self.throttle.as_mut().expect("it admits a write").next.has_come();
                 self.take_waiting_into_buffer::<W, R>(None, Part::Gc, drive, requester)
             }
             Event::Step(Step::Arrived, slot) => self.arrive::<W, R>(slot, drive, requester),
@@ -587,13 +588,13 @@ impl Front {
         if is_waited_for
             && self.is_full == Some(true)
             && let Some(pacer) = &mut self.pacer
-            && let Some(at_ns) = pacer.next_admission_ns(self.now_ns)
+            && let Some(at_ns) = pacer.next.report(self.now_ns)
         {
             self.event_queue.step(at_ns, Step::Paced, 0);
         }
         if is_waited_for
             && let Some(throttle) = &mut self.throttle
-            && let Some(at_ns) = throttle.next_admission_ns(self.now_ns)
+            && let Some(at_ns) = throttle.next.report(self.now_ns)
         {
             self.event_queue.step(at_ns, Step::Throttled, 0);
         }

@@ -4,6 +4,8 @@
 //! wait as irregularly. A controller that admits them evenly uses the buffer as a reservoir: with N writes outstanding and
 //! X units freed per second each of them waits N/X.
 
+use super::next_admission::NextAdmission;
+
 /// The share of the buffer at which writes are admitted at the mean rate.
 const EVEN_SHARE: f64 = 0.5;
 
@@ -18,8 +20,7 @@ pub(super) struct Pacer {
     /// When units last left it while writes waited.
     freed_ns: Option<u64>,
     /// When the next write is admitted.
-    next_ns: u64,
-    is_due: bool,
+    pub next: NextAdmission,
 }
 
 impl Pacer {
@@ -30,8 +31,7 @@ impl Pacer {
             interval_ns: 0.0,
             measured_units: 0.0,
             freed_ns: None,
-            next_ns: 0,
-            is_due: false,
+            next: NextAdmission::default(),
         }
     }
 
@@ -48,7 +48,7 @@ impl Pacer {
 
     /// Whether a write is admitted now, while writes wait.
     pub fn admits(&self, now: u64) -> bool {
-        now >= self.next_ns
+        self.next.has_come_by(now)
     }
 
     /// A write of so many units was admitted to a buffer that is filled to this share. The pause is in proportion to it, so
@@ -56,21 +56,7 @@ impl Pacer {
     pub fn admitted(&mut self, now: u64, units: u64, filled_share: f64) {
         let pause_ns = self.interval_ns * units as f64 * filled_share / EVEN_SHARE;
         // At most one pause is made up for.
-        self.next_ns = self.next_ns.max(now - now.min(pause_ns as u64)) + pause_ns.round() as u64;
-    }
-
-    /// When it admits the next of the waiting writes, unless that was already reported, or they wait for room.
-    pub fn next_admission_ns(&mut self, now: u64) -> Option<u64> {
-        if self.is_due || self.next_ns <= now {
-            return None;
-        }
-        self.is_due = true;
-        Some(self.next_ns)
-    }
-
-    /// Called at that time.
-    pub fn has_come(&mut self) {
-        self.is_due = false;
+        self.next.at_ns = self.next.at_ns.max(now - now.min(pause_ns as u64)) + pause_ns.round() as u64;
     }
 }
 
@@ -98,9 +84,9 @@ mod tests {
         }
         pacer.admitted(now, 1, 0.5);
         pacer.admitted(now, 1, 0.5);
-        assert_eq!(pacer.next_admission_ns(now), Some(now + 10_000));
-        assert_eq!(pacer.next_admission_ns(now), None, "it is due already");
-        pacer.has_come();
-        assert_eq!(pacer.next_admission_ns(now), Some(now + 10_000));
+        assert_eq!(pacer.next.report(now), Some(now + 10_000));
+        assert_eq!(pacer.next.report(now), None, "it is due already");
+        pacer.next.has_come();
+        assert_eq!(pacer.next.report(now), Some(now + 10_000));
     }
 }

@@ -4,6 +4,8 @@
 //! wait, and each write takes their number divided by the admitted rate. The arrival rate is measured only while no write
 //! waits: otherwise the host submits as fast as the drive admits, and a share of that would become less and less.
 
+use super::next_admission::NextAdmission;
+
 /// The mean of the arrival rate is over about this many units.
 const UNITS_IN_MEAN: f64 = 1024.0;
 
@@ -15,14 +17,13 @@ pub(super) struct Throttle {
     interval_ns: f64,
     arrived_ns: u64,
     /// When the next write is admitted.
-    next_ns: u64,
-    is_due: bool,
+    pub next: NextAdmission,
 }
 
 impl Throttle {
     /// None if the share is 0: no throttle.
     pub fn new(share: f64) -> Option<Self> {
-        (share > 0.0).then_some(Self { share, interval_ns: 0.0, arrived_ns: 0, next_ns: 0, is_due: false })
+        (share > 0.0).then_some(Self { share, interval_ns: 0.0, arrived_ns: 0, next: NextAdmission::default() })
     }
 
     /// A write of this many units has arrived; `is_behind_others`: writes wait.
@@ -37,27 +38,13 @@ impl Throttle {
 
     /// Whether a write is admitted now. `has_backlog`: garbage collection has one.
     pub fn admits(&self, now: u64, has_backlog: bool) -> bool {
-        !has_backlog || now >= self.next_ns
+        !has_backlog || self.next.has_come_by(now)
     }
 
     /// A write of this many units was admitted.
     pub fn admitted(&mut self, now: u64, units: u64, has_backlog: bool) {
         let pause_ns = (self.interval_ns / self.share * units as f64).round() as u64;
-        self.next_ns = if has_backlog { now.max(self.next_ns) + pause_ns } else { now };
-    }
-
-    /// When it admits the next of the waiting writes, unless that was already reported, or they wait for space.
-    pub fn next_admission_ns(&mut self, now: u64) -> Option<u64> {
-        if self.is_due || self.next_ns <= now {
-            return None;
-        }
-        self.is_due = true;
-        Some(self.next_ns)
-    }
-
-    /// Called at that time.
-    pub fn has_come(&mut self) {
-        self.is_due = false;
+        self.next.at_ns = if has_backlog { now.max(self.next.at_ns) + pause_ns } else { now };
     }
 }
 
@@ -81,10 +68,10 @@ mod tests {
         throttle.admitted(now, 1, true);
         assert!(!throttle.admits(now + 1249, true) && throttle.admits(now + 1250, true));
         assert!(throttle.admits(now + 1, false), "the backlog is gone");
-        assert_eq!(throttle.next_admission_ns(now), Some(now + 1250));
-        assert_eq!(throttle.next_admission_ns(now), None, "it is due already");
-        throttle.has_come();
+        assert_eq!(throttle.next.report(now), Some(now + 1250));
+        assert_eq!(throttle.next.report(now), None, "it is due already");
+        throttle.next.has_come();
         throttle.admitted(now + 1250, 4, true);
-        assert_eq!(throttle.next_admission_ns(now), Some(now + 1250 + 4 * 1250));
+        assert_eq!(throttle.next.report(now), Some(now + 1250 + 4 * 1250));
     }
 }
