@@ -40,6 +40,7 @@ _DRIVES: dict[str, list[Json]] = {
     "map_cache.bytes": [100],
     "read_ahead.window_bytes": [64 * KIB],
     "stripe.devices": [0, 100_000],
+    "zones": [{"open_max": 5}, {"random_write_area_bytes": 64 * KIB}],
     "faults.factory_bad_blocks": [1.5],
     "faults.endurance_spread": [-1.0],
     "controller.commands_per_second_max": [10**15],

@@ -254,11 +254,11 @@ fn read_ahead(drive: &Drive, geometry: &Geometry) -> Vec<Problem> {
 }
 
 fn zones(drive: &Drive, _: &Geometry) -> Vec<Problem> {
-    if !drive.zones.is_on() {
-        return Vec::new();
-    }
-    let checks = [zones_of(drive).map(drop), check_goes_with_zones(drive)];
-    checks.into_iter().filter_map(Result::err).map(Problem::from).collect()
+    [zones_of(drive).map(drop), check_goes_with_zones(drive)]
+        .into_iter()
+        .filter_map(Result::err)
+        .map(Problem::from)
+        .collect()
 }
 
 fn namespaces(drive: &Drive, _: &Geometry) -> Vec<Problem> {

@@ -206,8 +206,8 @@ pub fn build(drive: &Drive, seed: u64) -> Result<Box<dyn SimulatedDrive>, Specif
 
 /// The placement of a drive with zones, which has no garbage collection.
 fn zone_slots(drive: &Drive) -> Result<Option<ZoneSlots>, SpecificationError> {
-    let Some(zones) = zones_of(drive)? else { return Ok(None) };
     check_goes_with_zones(drive)?;
+    let Some(zones) = zones_of(drive)? else { return Ok(None) };
     Ok(Some(ZoneSlots::of(zones.active_max as u8)))
 }
 

@@ -147,8 +147,27 @@ fn random_write_area(zones: &Zones, unit: u64, capacity_bytes: u64) -> Result<(u
     Ok((area, granularity))
 }
 
-/// Refuses features that move data, which a drive with zones does not do. Errors name the key.
+/// Refuses properties of zones on a drive without any.
+fn check_without_zones(zones: &Zones) -> Result<(), SpecificationError> {
+    let properties = [
+        ("zones.capacity_bytes", zones.capacity_bytes),
+        ("zones.open_max", u64::from(zones.open_max)),
+        ("zones.active_max", u64::from(zones.active_max)),
+        ("zones.random_write_area_bytes", zones.random_write_area_bytes),
+        ("zones.flush_granularity_bytes", zones.flush_granularity_bytes),
+    ];
+    match properties.into_iter().find(|&(_, value)| value > 0) {
+        Some((key, value)) => Err(SpecificationError::new(key, value, "0 without zones.zone_bytes")),
+        None => Ok(()),
+    }
+}
+
+/// Refuses features that move data, which a drive with zones does not do, and properties of zones on another drive.
+/// Errors name the key.
 pub fn check_goes_with_zones(drive: &Drive) -> Result<(), SpecificationError> {
+    if !drive.zones.is_on() {
+        return check_without_zones(&drive.zones);
+    }
     let background = &drive.background;
     let refused = |key: &str, value: String, allowed: &str| {
         let allowed = format!("{allowed} on a drive with [zones], which moves no data of its own accord");
