@@ -15,6 +15,22 @@ pub(super) enum DieLayout {
 }
 
 impl DieLayout {
+    /// Whether each erase unit is on one die.
+    pub fn is_by_block(&self) -> bool {
+        matches!(self, Self::Block { .. })
+    }
+
+    /// How many groups of an erase unit lie on the same die without a gap, from this one on.
+    #[inline(always)]
+    pub fn groups_left(&self, number: u32) -> u32 {
+        match self {
+            Self::Superblock { .. } | Self::GroupSuperblock { .. } => 1,
+            Self::Block { groups_per_erase_unit, .. } => {
+                groups_per_erase_unit.get() - groups_per_erase_unit.remainder(number)
+            }
+        }
+    }
+
     /// Groups are numbered by pages from now on, whatever their size.
     pub fn number_by_pages(&mut self, pages_per_block: u32) {
         if let Self::Block { groups_per_erase_unit, .. } = self {

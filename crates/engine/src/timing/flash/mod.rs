@@ -204,7 +204,7 @@ impl Flash {
     /// After everything that changes what the flash has; before its first operation.
     fn of_its_kind(mut self) -> Self {
         self.kind = match (self.is_plain(), self.dies.is_fused) {
-            (true, true) if self.copies_without_group() => FlashKind::KnownEnds,
+            (true, true) if self.copies_without_group() && self.layout.is_by_block() => FlashKind::KnownEnds,
             (true, true) => FlashKind::PlainFused,
             (true, false) => FlashKind::PlainUnfused,
             (false, _) => FlashKind::Any,
@@ -726,26 +726,20 @@ impl Flash {
         copies.len()
     }
 
-    /// Queues copies of units that are pages and program groups of their own.
+    /// Queues copies of units that are pages and program groups of their own, in blocks that are erase units.
     #[inline(always)]
     fn queue_known_copies(&mut self, now: u64, mut copies: &[[Decision; 2]]) {
+        let layout = &self.layout;
         while let Some(first) = copies.first() {
             let (page, _) = slots_of_copy(first);
-            let die = self.layout.die_of_group(page, page);
-            let on_die = match &self.layout {
-                DieLayout::Superblock { .. } | DieLayout::GroupSuperblock { .. } => 1,
-                DieLayout::Block { groups_per_erase_unit, .. } => {
-                    let pages_left = groups_per_erase_unit.get() - groups_per_erase_unit.remainder(page);
-                    let end = page + pages_left;
-                    copies.iter().take_while(|copy| (page..end).contains(&slots_of_copy(copy).0)).count()
-                }
-            };
+            let die = layout.die_of_group(page, page);
+            let block = page..page + layout.groups_left(page);
+            let on_die = copies.iter().take_while(|copy| block.contains(&slots_of_copy(copy).0)).count();
             let (of_die, others) = copies.split_at(on_die);
             let (last, _) = slots_of_copy(of_die.last().expect("there is one"));
             // Only the first can be a page that was just read: the others differ.
             let is_in_register = std::mem::replace(&mut self.last_copied_page[die], last) == page;
             let array = if is_in_register { Array::Nothing } else { Array::Read };
-            let layout = &self.layout;
             let to_die = |copy: &[Decision; 2]| {
                 let (_, to) = slots_of_copy(copy);
                 layout.die_of_group(to, to)
