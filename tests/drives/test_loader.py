@@ -1,6 +1,8 @@
 """Errors in a drive file are reported with the file, the key, the value and the allowed values."""
 
 import copy
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -159,3 +161,16 @@ def test_any_text_and_number_survives_writing_and_reading(
     content["sources"] |= {f"{table}.*": {"kind": "measured", "source": text} for table in ("market", "faults")}
     drive = drive_of(content, "made")
     assert parse(to_toml(drive), where="again") == drive
+
+
+def test_threads_may_load_their_first_drives_at_once() -> None:
+    """In processes of their own: msgspec crashes, some of the times, if threads decode a type for the first time."""
+    code = (
+        "import threading; from ssdlab.drives import load; together = threading.Barrier(8)\n"
+        "def work(): together.wait(); load('tiny')\n"
+        "threads = [threading.Thread(target=work) for _ in range(8)]\n"
+        "for thread in threads: thread.start()\n"
+        "for thread in threads: thread.join()"
+    )
+    for _ in range(8):
+        subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

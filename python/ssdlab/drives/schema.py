@@ -7,6 +7,7 @@ The engine defines the meaning of the keys, their bounds and the checks of combi
 import json
 import math
 import statistics
+import threading
 from collections.abc import Mapping
 from typing import Any, Literal, get_args, get_type_hints
 
@@ -23,6 +24,8 @@ __all__ = ["KINDS", "POLICY_KINDS", "TABLES", "DriveFile", "PolicyChoice", "Poli
 KINDS: tuple[SourceKind, ...] = get_args(SourceKind)
 PolicyKind = Literal["victim", "placement", "wear_leveling", "gc_throttling", "die_choice"]
 POLICY_KINDS: tuple[PolicyKind, ...] = get_args(PolicyKind)
+_DECODING = threading.Lock()
+"""msgspec prepares a type when it is first decoded, and crashes if two threads do so at once (0.22)."""
 TABLES: dict[str, type[msgspec.Struct]] = {
     name: table
     for name, table in get_type_hints(types.DriveFile).items()
@@ -134,7 +137,9 @@ def drive_of(content: Mapping[str, Any], where: str, *, sold_bytes: int | None =
 def problems(content: Mapping[str, Any], part: Literal["keys", "geometry", "all"] = "all") -> list[Problem]:
     """The errors of a drive file: "keys" checks keys and single values; "geometry" also the geometry, without the
     capacity for the host; "all" everything."""
-    return msgspec.json.decode(native().check(json.dumps(_plain(content)), part), type=list[Problem])
+    found = native().check(json.dumps(_plain(content)), part)
+    with _DECODING:
+        return msgspec.json.decode(found, type=list[Problem])
 
 
 def refuse(found: list[Problem], content: Mapping[str, Any], where: str) -> None:
@@ -155,7 +160,8 @@ def described(content: Mapping[str, Any], *, sold_bytes: int | None = None) -> D
     specification = {key: value for key, value in file.items() if key not in _FOR_PEOPLE}
     policies = {kind: _choice(file["ftl"][kind]) for kind in POLICY_KINDS}
     values = file | {"ftl": file["ftl"] | policies} | found
-    return msgspec.convert(values | {"content": dict(content), "specification": specification}, DriveFile)
+    with _DECODING:
+        return msgspec.convert(values | {"content": dict(content), "specification": specification}, DriveFile)
 
 
 def _choice(choice: Mapping[str, Any]) -> JsonObject:
