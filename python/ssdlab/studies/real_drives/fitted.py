@@ -18,9 +18,9 @@ _DELAYS = ("controller.delayed_share", "controller.delay_us")
 _SATURATED = ("nand.suspend_repeats_us", "ftl.gc_throttling.units_when_full", "write_buffer.paced")
 
 THROUGHPUT: dict[str, tuple[str, ...]] = {
-    "micron-7450-pro-960gb": (*_FLASH, "ftl.placement"),
+    "micron-7450-pro-960gb": (*_FLASH, "ftl.placement", "ftl.wear_leveling"),
     "micron-7450-max-800gb": (),
-    "skhynix-pe8110-960gb": (*_FLASH, "ftl.placement"),
+    "skhynix-pe8110-960gb": (*_FLASH, "ftl.placement", "ftl.wear_leveling"),
     "solidigm-p5520-1920gb": (*_FLASH, "ftl.victim", "ftl.victim.age_power"),
     "kioxia-cm7-r-3840gb": ("nand.blocks_per_plane",),
     "samsung-pm9a3-960gb": ("nand.blocks_per_plane",),
