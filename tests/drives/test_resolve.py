@@ -209,7 +209,7 @@ def test_a_batch_of_garbage_collection_is_scaled_if_it_exceeds_an_erase_unit(
         small = resolve(drive, settings=settings, scale=Fraction(1, parts)).file
     notes = [str(note.message) for note in caught]
     assert any(f"{scaled:,} of {units:,} units" in note for note in notes) == (scaled != units)
-    assert small.ftl.gc_throttling.parameters == {"units": scaled, "units_when_full": 0, "catch_up": 0.5}
+    assert small.ftl.gc_throttling.parameters == {"units": scaled, "units_at_a_time": 0, "catch_up": 0.5}
     assert (f"{units} units in the full drive" in small.source_of("ftl.gc_throttling").source) == (scaled != units)
 
 

@@ -70,8 +70,8 @@ FEATURES: dict[str, Changes] = {
         "controller.delay_us": 3.0,
     },
     "slots-in-turn": {"controller.command_slots": 6, "controller.slots_in_turn": True},
-    "small-batches-when-full": {
-        "ftl.gc_throttling": {"name": "in-batches", "units": 240, "units_when_full": 12},
+    "batches-in-pieces": {
+        "ftl.gc_throttling": {"name": "in-batches", "units": 240, "units_at_a_time": 12},
     },
     "closing-buffer": {
         "write_buffer.close_bytes": 512 * KIB,

@@ -99,8 +99,8 @@ impl TimedDrive for Stored {
         self.ftl.depends_on_load()
     }
 
-    fn note_full(&mut self, is_full: bool) {
-        self.ftl.note_full(is_full);
+    fn note_backlog(&mut self, has_backlog: bool) {
+        self.ftl.note_backlog(has_backlog);
     }
 
     fn load_by_die(&mut self) -> &mut [u64] {

@@ -59,21 +59,50 @@ pub struct Gc {
     /// The next erase unit that wear levelling examines.
     pub leveled_to: u32,
     pub under_way: Option<Move>,
-    /// Units to be moved with the next batch.
-    pub owed_units: u64,
-    /// The batch while writes wait for room in the buffer, if they do now.
-    batch_units_now: Option<u64>,
+    pub owed: Owed,
+    /// Whether the dies have yet to perform most of a piece.
+    has_backlog: bool,
     /// Reused memory for the next move.
     list: Vec<(Lpn, Ppn)>,
     /// By reclaim group, while another has its turn; empty for a drive without groups.
     waiting: Vec<Waiting>,
 }
 
+/// What garbage collection owes to the host's writes and moves in batches.
+#[derive(Clone, Copy, Default)]
+pub struct Owed {
+    /// Not yet in a batch.
+    pub units: u64,
+    /// The rest of a batch that is moved in pieces.
+    pub batch_units: u64,
+}
+
+impl Owed {
+    /// How many units are to be moved now: a batch or, in pieces, what the host's writes cost since it began, and a piece
+    /// of it if the dies have time.
+    #[inline]
+    fn take(&mut self, batch_units: u64, piece_units: Option<u64>, has_backlog: bool) -> u64 {
+        let Some(piece_units) = piece_units else {
+            return if self.units < batch_units { 0 } else { std::mem::take(&mut self.units) };
+        };
+        if self.batch_units == 0 {
+            if self.units < batch_units {
+                return 0;
+            }
+            self.batch_units = std::mem::take(&mut self.units);
+        }
+        let even_units = if self.units < piece_units { 0 } else { std::mem::take(&mut self.units) };
+        let spare_units = if has_backlog { 0 } else { piece_units.min(self.batch_units) };
+        self.batch_units -= spare_units;
+        even_units + spare_units
+    }
+}
+
 /// What a reclaim group has begun while another has its turn.
 #[derive(Default)]
 struct Waiting {
     under_way: Option<Move>,
-    owed_units: u64,
+    owed: Owed,
     list: Vec<(Lpn, Ppn)>,
 }
 
@@ -125,8 +154,8 @@ impl Gc {
             random: Random::new(seed ^ 0x7669_6374),
             leveled_to: 0,
             under_way: None,
-            owed_units: 0,
-            batch_units_now: None,
+            owed: Owed::default(),
+            has_backlog: false,
             list: Vec::with_capacity(GATHERED_AT_ONCE + 64),
             waiting: Vec::new(),
         })
@@ -145,7 +174,7 @@ impl Gc {
         for group in [from, to] {
             let waiting = &mut self.waiting[group as usize];
             std::mem::swap(&mut self.under_way, &mut waiting.under_way);
-            std::mem::swap(&mut self.owed_units, &mut waiting.owed_units);
+            std::mem::swap(&mut self.owed, &mut waiting.owed);
             std::mem::swap(&mut self.list, &mut waiting.list);
         }
     }
@@ -160,9 +189,14 @@ impl Gc {
         self.victims_under_way().any(|victim| victim == erase_unit)
     }
 
-    /// Whether writes wait for room in the buffer, for a policy to which that makes a difference.
-    pub fn note_full(&mut self, is_full: bool) {
-        self.batch_units_now = self.gc_throttling.batch_units_when_full().filter(|_| is_full);
+    /// Whether the dies have yet to perform operations of the drive itself.
+    pub fn note_backlog(&mut self, has_backlog: bool) {
+        self.has_backlog = has_backlog;
+    }
+
+    #[inline]
+    fn take_owed(&mut self, batch_units: u64) -> u64 {
+        self.owed.take(batch_units, self.gc_throttling.piece_units(), self.has_backlog)
     }
 
     pub fn victim_under_way(&self) -> Option<EraseUnit> {
@@ -539,24 +573,17 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         if batch_units == 1 {
             return self.go_on_with_gc(units);
         }
-        self.gc.owed_units += units;
-        // What was owed when writes began to wait is moved little by little.
-        let (batch_units, most_units) = match self.gc.batch_units_now {
-            None => (batch_units, u64::MAX),
-            Some(batch_units) => (batch_units, 2 * batch_units),
-        };
-        if self.gc.owed_units < batch_units {
-            return Ok(());
-        }
-        let left_owed_units = self.gc.owed_units.saturating_sub(most_units);
-        while self.gc.owed_units > left_owed_units && (self.gc.under_way.is_some() || self.start_paced_gc()?) {
+        self.gc.owed.units += units;
+        let mut now_units = self.gc.take_owed(batch_units);
+        while now_units > 0 && (self.gc.under_way.is_some() || self.start_paced_gc()?) {
             let under_way = self.gc.under_way.as_ref().expect("a victim was just chosen");
             let left_units = u64::from(self.space.occupancy.live_units(under_way.victim));
-            let moved_units = left_units.min(self.gc.owed_units - left_owed_units);
-            self.gc.owed_units -= moved_units;
+            let moved_units = left_units.min(now_units);
+            now_units -= moved_units;
             // An empty victim is erased.
             self.go_on_with_gc(if moved_units == left_units { u64::MAX } else { moved_units })?;
         }
+        self.gc.owed.units += now_units;
         Ok(())
     }
 
@@ -600,5 +627,33 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             // Moved data may be packed less densely than before.
             u64::from(live_units) + L::overhead_to_move(self, live_units) < data_units
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_batch_in_pieces_goes_on_while_the_dies_have_time_and_what_writes_cost_is_moved_anyway() {
+        let mut owed = Owed { units: 99, batch_units: 0 };
+        let mut take = |more_units, has_backlog| {
+            owed.units += more_units;
+            owed.take(100, Some(40), has_backlog)
+        };
+        assert_eq!(take(0, false), 0);
+        assert_eq!(take(1, true), 0, "begun, and the dies are busy");
+        assert_eq!([take(1, false), take(1, true), take(0, false)], [40, 0, 40]);
+        assert_eq!([take(37, true), take(1, true)], [0, 40], "what writes cost since it began");
+        assert_eq!([take(2, false), take(0, false)], [20, 0], "the rest");
+        assert_eq!([take(97, true), take(1, true), take(0, false)], [0, 0, 40], "the next batch, of 100");
+    }
+
+    #[test]
+    fn a_whole_batch_is_moved_at_once() {
+        let mut owed = Owed { units: 99, batch_units: 0 };
+        assert_eq!(owed.take(100, None, false), 0);
+        owed.units += 5;
+        assert_eq!((owed.take(100, None, true), owed.units), (104, 0));
     }
 }

@@ -16,7 +16,7 @@
 //! against a recount, so that a damaged file is either refused or harmless.
 
 use super::Ftl;
-use super::gc::Move;
+use super::gc::{Move, Owed};
 use super::layer::Layer;
 use super::slc_cache::Holding;
 use super::space::{Frontier, Layout, OpenBlocksState};
@@ -72,6 +72,9 @@ struct Header {
     /// Only on a drive that moves units in batches.
     #[serde(default, skip_serializing_if = "is_zero")]
     owed_units: u64,
+    /// Only on a drive that moves batches in pieces.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    batch_units: u64,
     ledger: Ledger,
     mapped_units: u64,
     erase_units_left: u32,
@@ -136,7 +139,8 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             victim: self.gc.victim.state(),
             random: self.gc.random.clone(),
             leveled_to: self.gc.leveled_to,
-            owed_units: self.gc.owed_units,
+            owed_units: self.gc.owed.units,
+            batch_units: self.gc.owed.batch_units,
             ledger: *self.accounts.ledger(),
             mapped_units: self.accounts.mapped_units(),
             erase_units_left: space.wear.erase_units_left,
@@ -338,7 +342,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             return Err(damaged("what wear levelling remembers"));
         }
         self.gc.leveled_to = header.leveled_to;
-        self.gc.owed_units = header.owed_units;
+        self.gc.owed = Owed { units: header.owed_units, batch_units: header.batch_units };
         self.gc.random = header.random.clone();
         let victim = header.victim.take();
         self.gc.victim.restore(victim).map_err(|_| damaged("what the victim policy remembers"))

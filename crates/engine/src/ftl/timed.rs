@@ -53,8 +53,8 @@ impl<P: PlacementPolicy, L: Layer> TimedDrive for Ftl<P, L, Recorder> {
         self.space.open_blocks.as_mut().map_or(&mut [], |open_blocks| open_blocks.free_at_ns())
     }
 
-    fn note_full(&mut self, is_full: bool) {
-        self.gc.note_full(is_full);
+    fn note_backlog(&mut self, has_backlog: bool) {
+        self.gc.note_backlog(has_backlog);
     }
 
     fn exchange_memory(&mut self, memory: &mut InMemory) {

@@ -38,8 +38,9 @@ pub trait TimedDrive {
     fn load_by_die(&mut self) -> &mut [u64] {
         &mut []
     }
-    /// Whether writes wait for room in the buffer; called before a write is decided on, if the front was made so.
-    fn note_full(&mut self, _is_full: bool) {}
+    /// Whether the dies have yet to perform operations of the drive itself, more than there are dies; called before a
+    /// write is decided on, if the front was made so.
+    fn note_backlog(&mut self, _has_backlog: bool) {}
     /// Exchanges the record of the controller's memory. It is lent for the duration of a decision, which then reads
     /// nothing from flash that is still in memory.
     fn exchange_memory(&mut self, _memory: &mut InMemory) {}

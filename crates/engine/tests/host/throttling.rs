@@ -49,26 +49,26 @@ fn a_saturated_drive_does_not_become_slower_and_slower() {
     near(throttled, plain, 0.1);
 }
 
-/// A saturated drive that alternates between copies and writes has writes that take N/X each; one that collects in large
-/// batches is as fast, but its writes wait for a whole batch: 400 reads and 100 programs of four units.
+/// A saturated drive that moves its batches in pieces has writes that take N/X each; one that queues a whole batch at the
+/// dies is as fast, but its writes wait for it: 400 reads and 100 programs of four units.
 #[test]
-fn small_batches_while_the_buffer_is_full_change_the_spread_and_not_the_mean() {
-    let saturated = |units_when_full: u64| {
+fn batches_in_pieces_change_the_spread_and_not_the_mean() {
+    let saturated = |units_at_a_time: u64| {
         let mut drive = drive(0.0);
-        drive["ftl"]["gc_throttling"]["units_when_full"] = json!(units_when_full);
+        drive["ftl"]["gc_throttling"]["units_at_a_time"] = json!(units_at_a_time);
         let settle = job(&drive, "write", 100_000, json!({ "iodepth": OUTSTANDING }));
         let measured = job(&drive, "write", 20_000, json!({ "name": "measured", "stage": 1, "iodepth": OUTSTANDING }));
         run(&drive, vec![settle, measured]).jobs.pop().unwrap()
     };
-    let [large, small] = [0, 4].map(saturated);
-    near(duration_ns(&small), duration_ns(&large), 0.05);
-    let [large_max_ns, small_max_ns] =
-        [&large, &small].map(|job| job.timing.as_ref().unwrap().write.max_ns.unwrap() as f64);
+    let [whole, in_pieces] = [0, 4].map(saturated);
+    near(duration_ns(&in_pieces), duration_ns(&whole), 0.05);
+    let [whole_max_ns, in_pieces_max_ns] =
+        [&whole, &in_pieces].map(|job| job.timing.as_ref().unwrap().write.max_ns.unwrap() as f64);
     let batch_ns = 400.0 * 60_000.0 + 100.0 * 700_000.0;
-    let mean_ns = OUTSTANDING as f64 * duration_ns(&small) / 20_000.0;
-    assert!(large_max_ns > batch_ns, "{large_max_ns} against {batch_ns}");
+    let mean_ns = OUTSTANDING as f64 * duration_ns(&in_pieces) / 20_000.0;
+    assert!(whole_max_ns > batch_ns, "{whole_max_ns} against {batch_ns}");
     // Beyond the mean, an erase and the program in progress.
-    assert!(small_max_ns < mean_ns + 5_000_000.0 + 4.0 * 700_000.0, "{small_max_ns} against {mean_ns}");
+    assert!(in_pieces_max_ns < mean_ns + 5_000_000.0 + 4.0 * 700_000.0, "{in_pieces_max_ns} against {mean_ns}");
 }
 
 /// A buffer that admits writes at the mean rate at which it is emptied has writes that all take N/X; without it they wait

@@ -187,7 +187,7 @@ fn fused_and_unfused_agree_on_every_completion() {
     drives.extend(of_groups);
     drives.extend([&drives[1], &drives[2]].map(|plain| {
         let mut drive = plain.clone();
-        let parameters = [("units", 96), ("units_when_full", 8)].map(|(name, units)| (name.into(), units.into()));
+        let parameters = [("units", 96), ("units_at_a_time", 8)].map(|(name, units)| (name.into(), units.into()));
         drive.ftl.gc_throttling.name = "in-batches".into();
         drive.ftl.gc_throttling.parameters = parameters.into_iter().collect();
         drive.write_buffer.paced = true;

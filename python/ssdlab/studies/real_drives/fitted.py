@@ -15,7 +15,7 @@ _THROTTLE = (
 )
 _DELAYS = ("controller.delayed_share", "controller.delay_us")
 """Fitted to the PE8110; the other drives have its values, which were seen to be right for them."""
-_SATURATED = ("nand.suspend_repeats_us", "ftl.gc_throttling.units_when_full", "write_buffer.paced")
+_SATURATED = ("nand.suspend_repeats_us", "ftl.gc_throttling.units_at_a_time", "write_buffer.paced")
 
 THROUGHPUT: dict[str, tuple[str, ...]] = {
     "micron-7450-pro-960gb": (*_FLASH, "ftl.placement", "ftl.wear_leveling"),

@@ -2,9 +2,9 @@
 //!
 //! A controller reads a word line of all planes at once and fills a whole program with it, so it moves tens of units at
 //! a time or none. Larger batches are the bursts of drives whose writes stall at regular intervals: after every B
-//! written units the flash performs garbage collection alone for the duration of a batch. Where writes wait for room in
-//! the buffer there is no time to make up for that, and a controller that collects at the side of the host's writes then
-//! alternates between copies and writes: `units_when_full`.
+//! written units the flash performs garbage collection for the duration of a batch, alone or, in pieces
+//! (`units_at_a_time`), beside the host's writes: the dies then get the next piece when they have nearly performed the
+//! last one. The more the host writes meanwhile, the longer a batch takes.
 
 use super::{GcThrottlingPolicy, Pace, View, proportional};
 use crate::error::SpecificationError;
@@ -16,22 +16,22 @@ use serde::{Deserialize, Serialize};
 pub struct Config {
     /// Mapping units moved together, 1 to 10^6.
     pub units: u32,
-    /// Mapping units moved together while writes wait for room in the buffer, 0 to 10^6; 0: as at other times.
-    pub units_when_full: u32,
+    /// Mapping units of a batch that are queued at the dies at a time, 0 to 10^6; 0: the whole batch.
+    pub units_at_a_time: u32,
     /// How much more is moved while there are too few erased units, as a share, 0 to 100.
     pub catch_up: f64,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Self { units: 48, units_when_full: 0, catch_up: proportional::Config::default().catch_up }
+        Self { units: 48, units_at_a_time: 0, catch_up: proportional::Config::default().catch_up }
     }
 }
 
 pub struct InBatches {
     even: proportional::Proportional,
     units: u32,
-    units_when_full: u32,
+    units_at_a_time: u32,
 }
 
 impl Named for InBatches {
@@ -50,15 +50,15 @@ impl GcThrottlingPolicy for InBatches {
                 "mapping units from 1 to 10^6",
             ));
         }
-        if config.units_when_full > 1_000_000 {
+        if config.units_at_a_time > 1_000_000 {
             return Err(SpecificationError::new(
-                "ftl.gc_throttling.units_when_full",
-                config.units_when_full,
+                "ftl.gc_throttling.units_at_a_time",
+                config.units_at_a_time,
                 "mapping units from 0 to 10^6",
             ));
         }
         let even = proportional::Proportional::new(proportional::Config { catch_up: config.catch_up })?;
-        Ok(Self { even, units: config.units, units_when_full: config.units_when_full })
+        Ok(Self { even, units: config.units, units_at_a_time: config.units_at_a_time })
     }
 
     #[inline]
@@ -70,8 +70,8 @@ impl GcThrottlingPolicy for InBatches {
         u64::from(self.units)
     }
 
-    fn batch_units_when_full(&self) -> Option<u64> {
-        (self.units_when_full > 0).then(|| u64::from(self.units_when_full))
+    fn piece_units(&self) -> Option<u64> {
+        (self.units_at_a_time > 0).then(|| u64::from(self.units_at_a_time))
     }
 }
 
@@ -85,11 +85,11 @@ mod tests {
             View { free_erase_units: 3, floor_erase_units: 3, live_units: 48, gained_units: 16, written_units: 2 };
         let policy = InBatches::new(Config { units: 480, ..Config::default() }).unwrap();
         assert_eq!((policy.pace(&view), policy.batch_units()), (Pace::Parts(96), 480));
-        assert_eq!(policy.batch_units_when_full(), None);
-        let even_when_full = InBatches::new(Config { units_when_full: 24, ..Config::default() }).unwrap();
-        assert_eq!((even_when_full.batch_units(), even_when_full.batch_units_when_full()), (48, Some(24)));
+        assert_eq!(policy.piece_units(), None);
+        let in_pieces = InBatches::new(Config { units_at_a_time: 24, ..Config::default() }).unwrap();
+        assert_eq!((in_pieces.batch_units(), in_pieces.piece_units()), (48, Some(24)));
         for config in
-            [Config { units: 0, ..Config::default() }, Config { units_when_full: 1_000_001, ..Config::default() }]
+            [Config { units: 0, ..Config::default() }, Config { units_at_a_time: 1_000_001, ..Config::default() }]
         {
             assert!(InBatches::new(config).is_err());
         }

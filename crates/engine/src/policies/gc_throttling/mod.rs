@@ -47,8 +47,9 @@ pub trait GcThrottlingPolicy: registry::Named + Sized {
     fn batch_units(&self) -> u64 {
         1
     }
-    /// The same while writes wait for room in the buffer; None: makes no difference.
-    fn batch_units_when_full(&self) -> Option<u64> {
+    /// As many units of a batch are moved at a time, the next when the dies have performed most of those before; None:
+    /// all at once.
+    fn piece_units(&self) -> Option<u64> {
         None
     }
 }
@@ -82,9 +83,10 @@ macro_rules! gc_throttling_policies {
                 match self { $(Self::$policy(policy) => policy.batch_units()),+ }
             }
 
-            /// The batch in which units are moved while writes wait for room in the buffer; None: makes no difference.
-            pub fn batch_units_when_full(&self) -> Option<u64> {
-                match self { $(Self::$policy(policy) => policy.batch_units_when_full()),+ }
+            /// How many units of a batch are moved at a time; None: all at once.
+            #[inline]
+            pub fn piece_units(&self) -> Option<u64> {
+                match self { $(Self::$policy(policy) => policy.piece_units()),+ }
             }
         }
 

@@ -189,8 +189,8 @@ pub struct FrontEnd {
     pub is_paced: bool,
     /// The share of commands without flash that take longer, and their mean additional time.
     pub delays: (f64, f64),
-    /// Whether garbage collection asks if writes wait for room in the buffer.
-    pub tells_if_full: bool,
+    /// Whether garbage collection asks if the dies have a backlog of its operations.
+    pub tells_backlog: bool,
 }
 
 impl FrontEnd {
@@ -213,7 +213,7 @@ impl FrontEnd {
             gc_admission_share: drive.write_buffer.gc_admission_share,
             is_paced: drive.write_buffer.paced,
             delays: (drive.controller.delayed_share, drive.controller.delay_us * 1000.0),
-            tells_if_full: GcThrottling::new(&drive.ftl.gc_throttling)?.batch_units_when_full().is_some(),
+            tells_backlog: GcThrottling::new(&drive.ftl.gc_throttling)?.piece_units().is_some(),
         })
     }
 }
@@ -227,9 +227,9 @@ pub struct Front {
     link: Option<Link>,
     buffer: Buffer,
     throttle: Option<Throttle>,
-    /// Whether writes have waited for room in the buffer since none last waited; None: nobody asks.
+    /// Whether writes have waited for room in the buffer since none last waited; None: they are not paced.
     is_full: Option<bool>,
-    tells_if_full: bool,
+    tells_backlog: bool,
     pacer: Option<Pacer>,
     delays: Option<Box<Delays>>,
     /// Only for a drive that fetches map pages or reads ahead.
@@ -257,10 +257,10 @@ impl Front {
         let throttle = Throttle::new(front_end.gc_admission_share).filter(|_| has_buffer);
         let flash = if coalesces || frees_at_program { flash.reporting_begun(frees_at_program) } else { flash };
         let front = Self {
-            flash: if throttle.is_some() { flash.counting_own() } else { flash },
+            flash: if throttle.is_some() || front_end.tells_backlog { flash.counting_own() } else { flash },
             throttle,
-            is_full: (has_buffer && (front_end.tells_if_full || front_end.is_paced)).then_some(false),
-            tells_if_full: front_end.tells_if_full,
+            is_full: (has_buffer && front_end.is_paced).then_some(false),
+            tells_backlog: front_end.tells_backlog,
             pacer: (has_buffer && front_end.is_paced).then(|| Pacer::new(front_end.buffer_units)),
             delays: Delays::new(front_end.delays.0, front_end.delays.1),
             coalesces,

@@ -153,9 +153,9 @@ impl Front {
         }
         if let Some(is_full) = &mut self.is_full {
             *is_full &= !self.buffer.waiting.is_empty();
-            if self.tells_if_full {
-                drive.note_full(*is_full);
-            }
+        }
+        if self.tells_backlog {
+            drive.note_backlog(self.flash.has_own_backlog());
         }
         self.decide::<W>(tag, &request, drive)?;
         requester.executed(tag, drive.ledger());
