@@ -38,6 +38,7 @@ LATENCY: dict[str, tuple[str, ...]] = {
         *_DELAYS,
         "controller.command_slots",
         "nand.copy_read_us",
+        "nand.suspend_repeats_us",
         "write_buffer.paced",
     ),
     "solidigm-p5520-1920gb": (
