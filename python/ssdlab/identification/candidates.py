@@ -8,7 +8,7 @@ several times, and the differences between its runs say how far the measurement 
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
+from itertools import accumulate, combinations
 from math import exp, log, sqrt
 from statistics import pstdev
 from typing import Any
@@ -16,8 +16,11 @@ from typing import Any
 from ssdlab.drives import resolve
 from ssdlab.errors import InputError, RunFailed
 from ssdlab.foreign import JsonObject
+from ssdlab.identification.boxes.simulated import LOG, completed
 from ssdlab.identification.drive import model_of
+from ssdlab.identification.experiments import overwrite
 from ssdlab.identification.identify import Found
+from ssdlab.results import Result
 from ssdlab.targets import simulated
 from ssdlab.workloads import jobs, specifying
 
@@ -34,18 +37,36 @@ _CHANCE_MIN, _CHANCE_CACHE = 0.002, 0.01
 """The error of a right model by small errors of times and buffers, and that of one with an SLC cache (blind drives 301
 to 350)."""
 _CHANCE_MAX = 0.15
+_PACE_CHANCE, _PACE_LOG_MAX = 0.08, 1.4
+"""The deviation of the durations of a right model, and the largest one of a single part."""
+_BEGIN_NEAR = 0.01
+"""The difference of the places where garbage collection begins above which a search failed, relative to the
+capacity."""
 _POLISHED = 4
 _IMPOSSIBLE = 1e3
 """The write amplification of values that form no valid drive."""
 
 
 @dataclass(frozen=True)
+class Overwrite:
+    """The job that overwrote the full drive in sequence, before the random writes."""
+
+    seconds: float
+    windows_s: Sequence[float]
+    """The durations of equal parts."""
+    row_bytes: int
+    """The resolution of `begun_bytes`."""
+    begun_bytes: float | None
+    """Bytes overwritten when garbage collection began; the better part of the spare area."""
+
+
+@dataclass(frozen=True)
 class Measured:
-    """The random writes of the drive, step by step, and the job before them, which overwrote it in sequence."""
+    """The random writes of the drive, step by step, and the sequential writes before them."""
 
     wafs: Sequence[float]
     bytes_per_second: Sequence[float]
-    overwrite_s: float | None
+    overwrite: Overwrite | None
 
     @property
     def seconds_per_byte(self) -> float:
@@ -64,13 +85,16 @@ class Candidate:
     """Values of other keys of the drive file that were not inferred: fitted times, the kind of SLC cache."""
     wafs: Sequence[float] = ()
     bytes_per_second: Sequence[float] = ()
-    overwrite_s: float = 1.0
+    overwrite: Overwrite | None = None
     error: float = 0.0
     """Of the cumulative write amplification, relative, root mean square."""
     shape_error: float = 0.0
     """The part of the error that no other spare area removes: the deviations from their mean."""
     chance: float = _CHANCE_MIN
     """The error that a right model has."""
+    pace_error: float = 0.0
+    """Of the durations of the parts of the sequential writes, a mean; 0 if it says nothing."""
+    pace_chance: float = 1.0
 
     @property
     def score(self) -> float:
@@ -79,7 +103,8 @@ class Candidate:
         The errors are taken to have a Cauchy distribution of the width of `chance`: its tails allow for what no
         candidate has right, and the larger the chance, the less a small error says.
         """
-        return self.chance + self.error**2 / self.chance
+        pace = self.pace_chance + self.pace_error**2 / self.pace_chance
+        return pace * (self.chance + self.error**2 / self.chance)
 
     @property
     def seconds_per_byte(self) -> float:
@@ -102,7 +127,6 @@ def run(found: Found, candidate: Candidate, measured: Measured) -> Candidate:
     wafs = [sum(each) / len(outcomes) for each in zip(*(own.wafs for own in outcomes), strict=True)]
     by_step = zip(*(own.bytes_per_second for own in outcomes), strict=True)
     rates = [len(outcomes) / sum(1 / rate for rate in each) for each in by_step]
-    overwrite_s = sum(own.overwrite_s or 1.0 for own in outcomes) / len(outcomes)
     logs = _deviations(wafs, measured.wafs)
     cached = any(key.startswith("slc_cache.") for key in candidate.others)
     chance = _CHANCE_CACHE if cached else _CHANCE_MIN
@@ -110,20 +134,58 @@ def run(found: Found, candidate: Candidate, measured: Measured) -> Candidate:
         # The measurement differs from the mean of n runs by more than each of these does.
         spread = sum(_size(_deviations(own.wafs, wafs)) ** 2 for own in outcomes) / (len(outcomes) - 1)
         chance = min(max(chance, sqrt(spread * (1 + 1 / len(outcomes)))), _CHANCE_MAX)
-    simulated_one = replace(candidate, wafs=wafs, bytes_per_second=rates, overwrite_s=overwrite_s)
-    return replace(simulated_one, error=_size(logs), shape_error=pstdev(logs), chance=chance)
+    timed = replace(candidate, wafs=wafs, bytes_per_second=rates, overwrite=outcomes[0].overwrite)
+    if cached:
+        timed = _with_pace(timed, outcomes, measured)
+    return replace(timed, error=_size(logs), shape_error=pstdev(logs), chance=chance)
+
+
+def _with_pace(candidate: Candidate, outcomes: Sequence[Measured], measured: Measured) -> Candidate:
+    """The candidate with the error of the pace of its sequential writes: it shows how an SLC cache is emptied, and how
+    much flash is left beside it."""
+    paces = [own.overwrite.windows_s for own in outcomes if own.overwrite is not None]
+    if measured.overwrite is None or len(paces) < len(outcomes):
+        return candidate
+    errors = [_pace_distance(own, measured.overwrite.windows_s) for own in paces]
+    between = [_pace_distance(own, other) for own, other in combinations(paces, 2)]
+    chance = max([_PACE_CHANCE, *between])
+    return replace(candidate, pace_error=sum(errors) / len(errors), pace_chance=chance)
+
+
+def _pace_distance(own: Sequence[float], true: Sequence[float]) -> float:
+    """The mean deviation of durations, as logarithms, of which each is limited: a delay that comes a little later
+    deviates twice."""
+    logs = [abs(log(max(one, 1e-9) / max(other, 1e-9))) for one, other in zip(own, true, strict=True)]
+    return sum(min(each, _PACE_LOG_MAX) for each in logs) / len(logs)
 
 
 def _run(found: Found, candidate: Candidate, count: int, seed: int) -> Measured:
     try:
         drive = resolve(model_of(found.inferred, found.capacity_bytes, "candidate", candidate.changes).file)
-        text = "".join(each.jobs for each in found.written)
+        text = "".join(f"{each.jobs}{LOG}" if each.jobs.startswith(_OVERWRITE) else each.jobs for each in found.written)
         specification = specifying.specify(jobs.parse(text, "simulation"), drive, seed=seed, series_points_max=2)
-        overwrite, *last = simulated.run(specification).jobs[-count - 1 :]
+        result = simulated.run(specification)
     except (InputError, RunFailed):
         return Measured([_IMPOSSIBLE] * count, [1.0] * count, None)
+    last = result.jobs[-count:]
     rates = [each.write.io_bytes / (each.seconds or 1.0) for each in last]
-    return Measured([each.waf or 1.0 for each in last], rates, overwrite.seconds)
+    return Measured([each.waf or 1.0 for each in last], rates, _overwrite(found, result))
+
+
+_OVERWRITE = f"[{overwrite.NAME}]"
+
+
+def _overwrite(found: Found, result: Result) -> Overwrite | None:
+    facts = found.facts.get(overwrite.NAME, {})
+    job = next((each for each in result.jobs if each.name == overwrite.NAME), None)
+    log_of_job = next((each for _, each in result.job_logs), None)
+    if job is None or log_of_job is None or "row_bytes" not in facts:
+        return None
+    done = completed(job, log_of_job)
+    sums, row = done.size_bytes.cumsum().astype(float), int(facts["row_bytes"])
+    return Overwrite(
+        done.seconds, overwrite.windows_s(sums, done.end_s), row, overwrite.begun_bytes(sums, done.end_s, row)
+    )
 
 
 def _deviations(own: Sequence[float], true: Sequence[float]) -> list[float]:
@@ -153,8 +215,36 @@ def with_spare(
 
     low, high = map(log, bounds)
     # More spare area never increases write amplification.
-    root(excess, low, high, log(candidate.spare), -0.8, _WAF_EXACT, tries)
-    return min(tried.values(), key=lambda each: each.error)
+    at = root(excess, low, high, log(candidate.spare), -0.8, _WAF_EXACT, tries)
+    # Single steps say little where every run differs.
+    return tried[at] if candidate.victim in RANDOM else min(tried.values(), key=lambda each: each.error)
+
+
+def with_begin(
+    found: Found, candidate: Candidate, bounds: tuple[float, float], step: float, measured: Measured
+) -> tuple[Candidate, bool]:
+    """The candidate with the spare area with which garbage collection begins at the measured time, and whether one
+    was found.
+
+    Until then the drive fills its spare area with whatever was written, and no victim was chosen: it does not depend
+    on victims. `step` is an erase unit, as a share of the capacity.
+    """
+    target = None if measured.overwrite is None else measured.overwrite.begun_bytes
+    spare, best, least, tried = candidate.spare, candidate, float("inf"), set[float]()
+    for _ in range(TRIES):
+        own = run(found, candidate.but(spare=spare), measured)
+        begun = None if own.overwrite is None else own.overwrite.begun_bytes
+        if target is None or (begun is None and spare in tried):
+            break
+        # A drive with so much spare area that it collects no garbage begins after all writes.
+        missing = (target - (begun if begun is not None else 1.2 * target)) / found.capacity_bytes
+        if begun is not None and abs(missing) < least:
+            best, least = own, abs(missing)
+        tried.add(spare)
+        spare = min(max(spare + missing, bounds[0]), bounds[1])
+        if spare in tried or abs(missing) <= step / 2:
+            break
+    return best, least <= max(_BEGIN_NEAR, step)
 
 
 def polished(found: Found, candidate: Candidate, step: float, measured: Measured) -> Candidate:
@@ -179,7 +269,8 @@ def duration_excess(candidate: Candidate, measured: Measured) -> float:
 
 def overwrite_excess(candidate: Candidate, measured: Measured) -> float:
     """The same of the sequential writes before them, which erase but copy hardly anything; 0 if not measured."""
-    return 0.0 if measured.overwrite_s is None else log(candidate.overwrite_s / measured.overwrite_s)
+    own, true = candidate.overwrite, measured.overwrite
+    return 0.0 if own is None or true is None else log(own.seconds / true.seconds)
 
 
 def with_time(

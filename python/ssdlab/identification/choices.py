@@ -8,13 +8,14 @@ random writes.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
-from math import prod, sqrt
+from math import log, prod, sqrt
 from typing import Any
 
 from ssdlab.foreign import JsonObject
 from ssdlab.identification import candidates
-from ssdlab.identification.candidates import SPARE_KEY, Candidate, Measured
+from ssdlab.identification.candidates import SPARE_KEY, Candidate, Measured, Overwrite
 from ssdlab.identification.drive import model_of
 from ssdlab.identification.evidence import Inferred, Outcome, Picture, Undetermined
 from ssdlab.identification.identify import Found
@@ -38,6 +39,17 @@ _SPARE = (0.03, 0.6)
 """Bounds of the spare area, as a share of the capacity, if erases did not determine it."""
 _SPARE_AROUND = (0.7, 1.4)
 """If they did, bounds as shares of their interval: how many erase units a drive keeps is not seen there."""
+_BEGUN_UNITS, _BEGUN_SHARE = 2.0, 0.03
+"""If garbage collection was seen to begin, the half width of the bounds around the spare area that repeats it, in erase
+units and as a share."""
+_BEGUN_BEFORE = 1.2
+"""Erase units before which it may have begun earlier than it was seen."""
+_CACHE_STEP, _CACHE_STEP_MIN = 1.28, 1.012
+"""The ratio of the spare areas that are tried beside an SLC cache, and the one at which the search ends."""
+_CACHE_CHANCE, _CACHE_REFINED = 0.3, 6.0
+"""The error of the write amplification that such a ratio can cause, and the largest ratio of scores that is refined."""
+_CACHE_AROUND = 1.2
+"""The ratio of spare areas that are tried with other erase units."""
 _SPARE_SYSTEMATIC = 0.01
 """Relative systematic error of the spare area from model errors other than the policies."""
 _SPARE_UNITS = 0.5
@@ -73,8 +85,7 @@ def choose(found: Found) -> Outcome:
     possible."""
     outcome = Outcome()
     points = [(rate, waf) for _, rate, waf in found.facts.get("random-writes", {}).get("points", ()) if waf is not None]
-    overwrite_s = found.facts.get("overwrite", {}).get("seconds")
-    measured = Measured([waf for _, waf in points], [rate for rate, _ in points], overwrite_s)
+    measured = Measured([waf for _, waf in points], [rate for rate, _ in points], _overwrite(found))
     why_not = _why_not(found, measured.wafs)
     if why_not is not None:
         # Keys that an experiment could not determine have a reason already.
@@ -111,6 +122,13 @@ def choose(found: Found) -> Outcome:
     return outcome
 
 
+def _overwrite(found: Found) -> Overwrite | None:
+    facts = found.facts.get("overwrite", {})
+    if "windows_s" not in facts:
+        return None
+    return Overwrite(facts["seconds"], facts["windows_s"], facts["row_bytes"], facts["begun_bytes"])
+
+
 def nearest(found: Found) -> JsonObject:
     """What a drive file takes besides the inferred values: the policies and spare area that fit best, determined or
     not, and the read times by kind of page."""
@@ -136,6 +154,7 @@ class _Search:
         self._kinds = _cache_kinds(found)
         # An SLC cache works with the first placement only.
         self._placements = _PLACEMENTS if self._kinds == [{}] else _PLACEMENTS[:1]
+        self._begins: dict[Any, float | None] = {}
         self.of_units: list[Candidate] = []
         """All candidates with other erase units."""
 
@@ -145,9 +164,13 @@ class _Search:
         inferred = self._found.inferred.get(SPARE_KEY)
         spare = sqrt(prod(self._bounds)) if inferred is None else float(inferred.value)
         fitted = [] if known is None else [known]
+        if self._kinds != [{}]:
+            fitted += self._with_caches([Candidate(victim, self._placements[0], spare, {**fixed, **kind})
+                                         for kind, victim in product(self._kinds, _VICTIMS)])  # fmt: skip
+            return self._polished_best(fitted)
         # Each victim with a spare area of its own: with that of another one, even the right victim is far off.
-        for kind, victim in product(self._kinds, _VICTIMS):
-            fitted.append(self._fitted(Candidate(victim, self._placements[0], spare, {**fixed, **kind})))
+        for victim in _VICTIMS:
+            fitted.append(self._fitted(Candidate(victim, self._placements[0], spare, {**fixed})))
         rest = [
             candidates.run(self._found, each.but(placement=placement), self._measured)
             for each, placement in product(fitted[known is not None :], self._placements[1:])
@@ -156,6 +179,10 @@ class _Search:
         fitted += [self._fitted(each) for each in rest[:_FITTED]]
         if min(each.error for each in fitted) > _FITS:
             fitted += [self._fitted(each) for each in rest[_FITTED:]]
+        return self._polished_best(fitted)
+
+    def _polished_best(self, fitted: list[Candidate]) -> list[Candidate]:
+        """All candidates, the nearest ones polished, the best first."""
         fitted.sort(key=lambda each: each.score)
         near = [each for each in fitted[:_POLISHED] if each.error < _POLISHED_ERROR]
         fitted[: len(near)] = [self._polished(each) for each in near]
@@ -199,16 +226,72 @@ class _Search:
         return nearest
 
     def _with_unit(self, candidate: Candidate, pages: int) -> Candidate:
-        changed = candidate.but(others={**candidate.others, _PAGES_KEY: pages})
-        return candidates.with_spare(self._found, changed, self._bounds, self._measured, _UNIT_TRIES)
+        return self._fitted(candidate.but(others={**candidate.others, _PAGES_KEY: pages}), _UNIT_TRIES)
 
     def _polished(self, candidate: Candidate) -> Candidate:
-        file = model_of(self._found.inferred, self._found.capacity_bytes, "candidate", candidate.changes).file
-        unit_bytes = file.capacity.units_per_erase_unit * file.capacity.mapping_unit_bytes
-        return candidates.polished(self._found, candidate, unit_bytes / self._found.capacity_bytes, self._measured)
+        return candidates.polished(self._found, candidate, self._unit_share(candidate), self._measured)
 
-    def _fitted(self, candidate: Candidate) -> Candidate:
-        return candidates.with_spare(self._found, candidate, self._bounds, self._measured)
+    def _unit_share(self, candidate: Candidate) -> float:
+        """The erase unit as a share of the capacity."""
+        capacity_bytes = self._found.capacity_bytes
+        file = model_of(self._found.inferred, capacity_bytes, "candidate", candidate.changes).file
+        return file.capacity.units_per_erase_unit * file.capacity.mapping_unit_bytes / capacity_bytes
+
+    def _fitted(self, candidate: Candidate, tries: int = candidates.TRIES) -> Candidate:
+        """The candidate with a spare area that repeats the place where garbage collection began, and, near it, the
+        write amplification, unless that differs from run to run."""
+        begun = None if self._kinds != [{}] else self._begun(candidate)
+        if begun is None:
+            bounds = self._bounds
+            if self._kinds != [{}] and candidate.wafs:
+                bounds = candidate.spare / _CACHE_AROUND, candidate.spare * _CACHE_AROUND
+            return candidates.with_spare(self._found, candidate, bounds, self._measured, tries)
+        unit = self._unit_share(candidate)
+        measured = self._measured.overwrite
+        # Garbage collection that begins in the first erase unit may have begun before.
+        before = measured is not None and (measured.begun_bytes or 0) < _BEGUN_BEFORE * unit * self._found.capacity_bytes
+        if candidate.victim in candidates.RANDOM and not before:
+            return candidates.run(self._found, candidate.but(spare=begun), self._measured)
+        half = _BEGUN_UNITS * unit + _BEGUN_SHARE * begun
+        bounds = (self._bounds[0] if before else max(begun - half, _SPARE[0] / 2)), begun + half
+        return candidates.with_spare(self._found, candidate.but(spare=begun), bounds, self._measured, tries)
+
+    def _begun(self, candidate: Candidate) -> float | None:
+        """The spare area with which garbage collection begins where it did, or None if that was not seen. The victim
+        does not matter."""
+        key = candidate.placement, tuple(sorted(candidate.others.items()))
+        if key not in self._begins:
+            start = candidate.but(victim=_VICTIMS[0])
+            unit = self._unit_share(candidate)
+            near, is_found = candidates.with_begin(self._found, start, _SPARE, unit, self._measured)
+            self._begins[key] = near.spare if is_found else None
+        return self._begins[key]
+
+    def _with_caches(self, started: Sequence[Candidate]) -> list[Candidate]:
+        """The candidates of drives with an SLC cache with the best spare areas, from a wide range: the write
+        amplification does not grow steadily with it, because the cache is emptied at other times."""
+        steps = int(log(_SPARE[1] / _SPARE[0]) / log(_CACHE_STEP)) + 1
+        coarse = []
+        for each in started:
+            tried = [self._run(each.but(spare=_SPARE[0] * _CACHE_STEP**step)) for step in range(steps)]
+            coarse.append(min(tried, key=_roughly))
+        best = min(_roughly(each) for each in coarse)
+        refined = []
+        for each in coarse:
+            step = sqrt(_CACHE_STEP)
+            while _roughly(each) <= _CACHE_REFINED * best and step > _CACHE_STEP_MIN:
+                around = [self._run(each.but(spare=each.spare * by)) for by in (1 / step, step)]
+                each, step = min([each, *around], key=lambda own: own.score), sqrt(step)  # noqa: PLW2901
+            refined.append(each)
+        return refined
+
+    def _run(self, candidate: Candidate) -> Candidate:
+        return candidates.run(self._found, candidate, self._measured)
+
+
+def _roughly(candidate: Candidate) -> float:
+    """A score that allows for a spare area which is some per cent off."""
+    return replace(candidate, chance=max(candidate.chance, _CACHE_CHANCE)).score
 
 
 def _units_tried(usual: int, together: int, *, told: bool) -> list[int]:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from ssdlab.results import Result
     from ssdlab.results.job_result import JobResult
 
-_LOG = "write_lat_log=identify\nlog_avg_msec=0\nlog_offset=1\n"
+LOG = "write_lat_log=identify\nlog_avg_msec=0\nlog_offset=1\n"
+"""Options of a job whose requests `completed` lists."""
 
 
 class SimulatedBox:
@@ -47,7 +48,7 @@ class SimulatedBox:
         return 512
 
     def run(self, sections: Sequence[str]) -> list[Completed]:
-        text = "".join(f"{each}{_LOG}" for each in sections)
+        text = "".join(f"{each}{LOG}" for each in sections)
         initial = None if self.__state is None else saved_state(self.__state)
         self.__calls += 1
         specification = specifying.specify(
@@ -64,7 +65,7 @@ class SimulatedBox:
         self.__state = new.replace(self.__folder / "now.state")
         self.__count(result)
         logs = [log for _, log in result.job_logs]
-        return [_completed(job, log) for job, log in zip(result.jobs, logs, strict=True)]
+        return [completed(job, log) for job, log in zip(result.jobs, logs, strict=True)]
 
     def counters(self) -> Counters:
         return self.__counters
@@ -93,7 +94,8 @@ class SimulatedBox:
         self.__counters = Counters(result.ledger.host_written_bytes, result.ledger.programmed_bytes)
 
 
-def _completed(job: "JobResult", log: "plain.LogColumns") -> Completed:
+def completed(job: "JobResult", log: "plain.LogColumns") -> Completed:
+    """The requests of a simulated job with the options `LOG`."""
     import numpy as np
 
     values = {

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 NAME = "overwrite"
 WRITE_SHARE = 0.45
+WINDOWS = 100
+"""Parts of the overwritten data whose durations are compared with simulations."""
 _BLOCK_BYTES = 128 << 10
 _DEPTH = 8
 _TEETH_MIN = 5
@@ -35,6 +37,12 @@ _DELAY_LOG_MAX = math.log(4)
 _ERASE_US_MAX = 20_000
 # Erase units that a drive has free or open when it begins to erase: lower bound, usual number, upper bound.
 _KEPT_UNITS = (2.2, 4.0, 5.7)
+# Garbage collection has begun when a few rows together take longer by this many seconds, and by this share of a usual
+# row; less is a host's delay. The rows at the start, which the write buffer accepts, are left out.
+_BEGUN_ROWS, _BEGUN_S, _BEGUN_SHARE = 3, 1e-3, 0.5
+_AT_START = 50
+# The percentile of row times that is usual before garbage collection, and the share by which rows vary.
+_USUAL_PERCENTILE, _VARIATION = 20, 0.05
 
 
 def _run(bench: Bench) -> None:
@@ -45,8 +53,14 @@ def _run(bench: Bench) -> None:
     # As one job: after a pause the drive would take the first writes into its buffer.
     size = bench.write_bytes // _BLOCK_BYTES * _BLOCK_BYTES
     done = bench.one(section("overwrite", "write", _BLOCK_BYTES, _DEPTH, f"size={size}"))
-    bench.outcome.facts["seconds"] = done.seconds
-    at, spent = _rows(np.cumsum(done.size_bytes).astype(np.float64), done.end_s, row)
+    sums = np.cumsum(done.size_bytes).astype(np.float64)
+    bench.outcome.facts |= {
+        "seconds": done.seconds,
+        "row_bytes": row,
+        "begun_bytes": begun_bytes(sums, done.end_s, row),
+        "windows_s": windows_s(sums, done.end_s),
+    }
+    at, spent = _rows(sums, done.end_s, row)
     # An SLC cache is emptied first, and its erase units in SLC mode hold less.
     settled = len(at) * 3 // 5 if bench.value("slc_cache_bytes") is not None else 0
     teeth, period = _teeth(at[settled:], spent[settled:], row)
@@ -64,6 +78,32 @@ def _run(bench: Bench) -> None:
             bench.cannot_tell(key, f"no regular erases show within {bench.written_bytes / 1e9:.3g} GB overwritten")
         return
     _infer(bench, teeth, at, spent, period, row, begun)
+
+
+def begun_bytes(sums: "Floats", ends: "Floats", row: int) -> float | None:
+    """Bytes overwritten when garbage collection begins: before it all rows take the same time. None if no row takes
+    longer.
+
+    `sums` are the bytes and `ends` the seconds at the end of each request. Also applied to simulated writes: what a
+    drive keeps free need not be known then.
+    """
+    import numpy as np
+
+    at, spent = _rows(sums, ends, row)
+    if len(spent) < _AT_START:
+        return None
+    usual = float(np.percentile(spent[len(spent) // _AT_START :], _USUAL_PERCENTILE))
+    excess = np.convolve(np.maximum(spent - (1 + _VARIATION) * usual, 0), np.ones(_BEGUN_ROWS), "valid")
+    late = np.flatnonzero(excess > max(_BEGUN_S, _BEGUN_SHARE * usual))
+    return float(at[late[0]]) if len(late) else None
+
+
+def windows_s(sums: "Floats", ends: "Floats") -> list[float]:
+    """The seconds that equal parts of the overwritten data took."""
+    import numpy as np
+
+    edges = np.linspace(0, sums[-1], WINDOWS + 1)
+    return [float(each) for each in np.diff(np.interp(edges, sums, ends))]
 
 
 def _waf(bench: Bench) -> float | None:
