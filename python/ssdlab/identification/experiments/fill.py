@@ -1,6 +1,7 @@
 """Writes the drive once in sequence: measures its speed, and the drop in speed when an SLC cache is full."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from ssdlab.identification.bench import Bench, Experiment
 from ssdlab.identification.box import Completed, section
@@ -19,8 +20,10 @@ _SKIPPED = 8
 # A smaller ratio of two speeds is noise.
 _CLIFF_MIN = 1.25
 _REQUESTS_MIN = 8
-# Fewer bytes than this are absorbed by memory, not by flash.
-_CACHE_BYTES_MIN = 24 << 20
+# The least share by which a cache is taken to be faster.
+_LEAST_GAIN = 0.1
+# Fewer bytes than this, beyond what the flash took meanwhile, are absorbed by memory.
+_MEMORY_BYTES_MAX = 20 << 20
 
 
 def windows(done: Completed, count: int = _WINDOWS) -> tuple["Floats", "Floats"]:
@@ -42,7 +45,7 @@ def _run(bench: Bench) -> None:
     if (counters := bench.box.counters()) is not None and counters.host_written_bytes:
         bench.outcome.facts["waf"] = counters.nand_written_bytes / counters.host_written_bytes
     split, ratio = _cliff(rate)
-    if split is not None and at[split - 1] < _CACHE_BYTES_MIN:
+    if split is not None and at[split - 1] * (1 - 1 / ratio) < _MEMORY_BYTES_MAX:
         split = None
     facts = bench.outcome.facts
     facts["written_bytes"] = size
@@ -79,6 +82,13 @@ def _run(bench: Bench) -> None:
             marks,
         )
     )
+
+
+def memory_per_byte(facts: Mapping[str, Any]) -> float:
+    """Bytes written between the end of an SLC cache and the visible cliff for each byte of the write buffer, which
+    fills only as fast as writes are faster than the flash behind the cache. `facts` are those of this experiment."""
+    direct, cached = facts["direct_bytes_per_second"], facts.get("cached_bytes_per_second")
+    return 1.0 if cached is None else 1 / max(_LEAST_GAIN, 1 - float(direct[0]) / float(cached[0]))
 
 
 def _mean(at: "Floats", rate: "Floats", first: int) -> float:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 from ssdlab.identification.bench import Bench, Experiment
 from ssdlab.identification.box import Completed, section
-from ssdlab.identification.estimate import Estimate
+from ssdlab.identification.estimate import Estimate, derived
 from ssdlab.identification.evidence import Picture
+from ssdlab.identification.experiments.fill import memory_per_byte
 from ssdlab.report.lines import Line
 
 if TYPE_CHECKING:
@@ -99,14 +100,27 @@ def _filled(done: Completed) -> list[tuple[float, float]]:
 
 
 def _buffer(bench: Bench, filled: "Sequence[tuple[float, float]]") -> None:
-    """Infers the write buffer if a burst did not: the least data accepted in a step, less about half of what the flash
-    can have taken since its start, because garbage collection sets in later."""
+    """Infers the write buffer if a burst did not: the least data accepted in a step, less what the flash can have taken
+    since its start. It can have taken half of that, where data is written back in large parts, or more than twice,
+    because garbage collection sets in later (blind drives 501 to 580)."""
     if not filled or bench.value("buffer_bytes") is not None:
         return
     accepted, taken = min(filled)
-    found = Estimate(accepted - taken / 2, accepted - 1.1 * taken - 0.03 * accepted, accepted * 1.03)
+    low = max(0.0, 0.97 * accepted - 2.3 * taken)
+    found = Estimate(max(low, accepted - taken), low, 1.03 * accepted)
     bench.infer("write_buffer.bytes", found, whole=True)
     bench.infer("buffer_bytes", found, whole=True)
+    _cache(bench, found)
+
+
+def _cache(bench: Bench, buffer: Estimate) -> None:
+    """Corrects the size of an SLC cache whose end a speed showed for the data in the write buffer."""
+    cliff = bench.estimate("slc_cache_bytes")
+    if cliff is None or bench.facts.get("write-buffer", {}).get("cache_counted"):
+        return
+    more = memory_per_byte(bench.facts["fill"])
+    found = derived(lambda whole, held: max(whole / 2, whole - held * more), cliff, buffer.clipped())
+    bench.infer("slc_cache_bytes", found, whole=True)
 
 
 EXPERIMENT = Experiment(

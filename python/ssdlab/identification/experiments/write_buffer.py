@@ -7,6 +7,7 @@ from ssdlab.identification.bench import Bench, Experiment
 from ssdlab.identification.box import Completed, section
 from ssdlab.identification.estimate import Estimate, beginning, derived, exactly, within
 from ssdlab.identification.evidence import Picture
+from ssdlab.identification.experiments.fill import memory_per_byte
 from ssdlab.report.lines import Line
 
 if TYPE_CHECKING:
@@ -26,16 +27,21 @@ _SLOWLY = 100
 _FLASH_US_MIN = 60.0
 # The number of writes examined after the first that waits.
 _AROUND = 24
+# The first of these, which tell how fast a full buffer is emptied.
+_SETTLED = 12
 # Of this many writes to a full buffer at least one waits.
 _SOON = 16
 # Relative errors of the model of programs, calibrated on the blind drives 101 to 140.
 _DRAIN_SHARE, _FILL_SHARE = 0.04, 0.015
+# The same of the data that left the buffer meanwhile (blind drives 501 to 580).
+_GONE_SHARE = 0.08
 # A buffer that is not visible holds at most this share of an SLC cache.
 _BUFFER_SHARE = 0.02
 # A program slower than this share of the flash's own is none of an SLC cache.
 _SLOWER_THAN_CACHE = 0.8
 # Less data than this written twice is the padding of programs.
 _FOLDED_MIN = 16 << 20
+_RESTS_MAX = 12
 # A cache consists of whole erase units: the share by which it exceeds its nominal size (blind drives 101 to 140).
 _ROUNDED_UP = Estimate(0.012, 0.0, 0.045)
 # Windows of the fill that write fewer stripes have no speed of their own.
@@ -50,8 +56,18 @@ def _run(bench: Bench) -> None:
     unit = int(bench.value("ftl.mapping_unit_bytes") or 4096)
     rest = f"startdelay={_REST_S}"
     # What the rest before this write folds is counted before others are written to an SLC cache.
-    bench.run(section("rested", "write", unit, 1, f"number_ios={_RESTED}", rest))
+    rested = section("rested", "write", unit, 1, f"number_ios={_RESTED}", rest)
+    bench.run(rested)
     folded = _folded_bytes(bench)
+    # A large cache takes several rests.
+    for _ in range(_RESTS_MAX - 1):
+        before = folded
+        if before is None or before < _FOLDED_MIN:
+            break
+        bench.run(rested)
+        folded = _folded_bytes(bench)
+        if folded is None or folded - before < _FOLDED_MIN / 8:
+            break
     burst_bytes = min(_BURST_BYTES_MAX, bench.write_bytes // 2) // _BURST_BLOCK_BYTES * _BURST_BLOCK_BYTES
     # One run, in which idle time ends the programs of the job before.
     single, flushed, burst = bench.run(
@@ -134,31 +150,46 @@ def _buffer(bench: Bench, burst: Completed) -> None:
     at = int(lasting[0])
     accepted = float(sums[at - 1]) if at else float(_BURST_BLOCK_BYTES)
     shown = slice(0, at + _AROUND)
-    drained = _drained(bench, sums[shown].astype(np.float64), burst.end_s[shown])
-    if drained is None:
+    kept = _kept(bench, sums[shown].astype(np.float64), burst.end_s[shown], at)
+    if kept is None:
         # Programs that ended meanwhile have freed memory; the amount is not known without dies and pages.
         gone = rate * float(burst.end_s[at - 1]) if at else 0.0
         found = Estimate(max(accepted - gone / 2, _BURST_BLOCK_BYTES), max(accepted - gone, 0.0), accepted)
     else:
-        held = float(np.max(sums[shown] - drained))
-        found = Estimate(
-            held, held - _BURST_BLOCK_BYTES - _DRAIN_SHARE * held, held + _BURST_BLOCK_BYTES + _FILL_SHARE * held
-        )
+        held = float(np.max(kept[: at + _SETTLED]))
+        gone = max(0.0, accepted - held)
+        low, high = _DRAIN_SHARE * held, _FILL_SHARE * held + _GONE_SHARE * gone
+        found = Estimate(held, held - _BURST_BLOCK_BYTES - low, held + _BURST_BLOCK_BYTES + high)
     bench.infer("write_buffer.bytes", found, whole=True)
     bench.infer("buffer_bytes", found, whole=True)
 
 
-def _drained(bench: Bench, sums: "Floats", ends: "Floats") -> "Floats | None":
-    """Bytes that programs have removed from memory at the end of each write, or None if geometry or times are not
-    known.
+def _kept(bench: Bench, sums: "Floats", ends: "Floats", full: int) -> "Floats | None":
+    """Bytes in memory at the end of each write of a burst, or None if geometry or times are not known. `full` is the
+    first write that waits.
+
+    A drive with an SLC cache can continue the erase unit that it had open, slowly, or write to the cache: from `full`
+    on the memory stays full, which tells the two apart.
+    """
+    import numpy as np
+
+    times = [_burst_program_us(bench)]
+    if bench.value("slc_cache_bytes") is not None:
+        times.append(bench.value("nand.program_us"))
+    drained = [_drained(bench, sums, ends, each) for each in times if each is not None]
+    kept = [sums - each for each in drained if each is not None]
+    return min(kept, key=lambda each: float(np.ptp(each[full : full + _SETTLED])), default=None)
+
+
+def _drained(bench: Bench, sums: "Floats", ends: "Floats", program_us: float) -> "Floats | None":
+    """Bytes that programs have removed from memory at the end of each write, or None if geometry is not known.
 
     Each die takes a page of every plane as soon as the data has arrived and its channel and the die itself are free.
     """
     import numpy as np
 
     group, dies, channels = bench.program_bytes, bench.value("parallel_units"), bench.value("nand.channels")
-    program_us = _burst_program_us(bench)
-    if group is None or dies is None or channels is None or program_us is None:
+    if group is None or dies is None or channels is None:
         return None
     # Parity takes a part of each group.
     parity = bench.value("parity.units_per_stripe")
@@ -203,7 +234,8 @@ def _cache(bench: Bench) -> None:
         bench.infer("slc_cache_bytes", found, whole=True)
         return
     buffer = bench.estimate("buffer_bytes") or Estimate(0.0, 0.0, _BUFFER_SHARE * cliff.value)
-    found = derived(lambda whole, held, units: (whole - held) * (1 - units), cliff, buffer, _ROUNDED_UP)
+    more = memory_per_byte(bench.facts["fill"])
+    found = derived(lambda whole, held, units: (whole - held * more) * (1 - units), cliff, buffer, _ROUNDED_UP)
     bench.infer("slc_cache_bytes", found, whole=True)
 
 
