@@ -27,11 +27,12 @@ WINDOWS = 100
 _BLOCK_BYTES = 128 << 10
 _DEPTH = 8
 _TEETH_MIN = 5
+_THROUGHOUT = 0.5
 # A write amplification above this means that data was written twice.
 _DOUBLE_MIN = 1.02
 # Parameters of the autocorrelation: the shortest period in rows, the number of multiples compared, the least
 # correlation, and the limit on a single delay (a logarithm).
-_LAG_MIN, _REPEATS, _CORRELATED_MIN = 4, 5, 0.12
+_LAG_MIN, _REPEATS, _CORRELATED_MIN = 4, 5, 0.24
 _DELAY_LOG_MAX = math.log(4)
 # Flash is erased faster; what takes longer are copies.
 _ERASE_US_MAX = 20_000
@@ -145,13 +146,22 @@ def _teeth(at: "Floats", spent: "Floats", row: int) -> tuple["Floats", Estimate 
     tall = float(np.median(np.sort(excess)[-12:]))
     if tall < 0.2 * np.median(spent):
         return np.zeros(0), None
-    for share in (0.75, 0.55, 0.4, 0.25):
+    for share in (0.75, 0.55, 0.4, 0.25, 0.15):
         peaks = at[excess > share * tall]
-        first = np.concatenate([[True], np.diff(peaks) > 2.5 * row])
-        period = _period(peaks[first], row)
-        if period is not None:
-            return peaks[first], period
+        teeth = peaks[np.concatenate([[True], np.diff(peaks) > 2.5 * row])]
+        period = _period(teeth, row)
+        if period is not None and _throughout(teeth, period, at):
+            return teeth, period
     return np.zeros(0), None
+
+
+def _throughout(teeth: "Floats", period: Estimate, at: "Floats") -> bool:
+    """Whether delays recur most of the time from the first one on. The parts of one long delay, as copies of an erase
+    unit cause it, recur only for a while."""
+    import numpy as np
+
+    single = np.round(np.diff(teeth) / period.value) == 1
+    return float(single.sum() * period.value) >= _THROUGHOUT * float(at[-1] - teeth[0])
 
 
 def _period(teeth: "Floats", row: int) -> Estimate | None:
