@@ -26,7 +26,7 @@ from ssdlab.identification.box import Box, Completed, Counters
 from ssdlab.identification.boxes.simulated import SimulatedBox
 from ssdlab.identification.drive import DERIVED, model_of
 from ssdlab.identification.estimate import beginning
-from ssdlab.identification.experiments import overwrite, random_writes
+from ssdlab.identification.experiments import fill, overwrite, random_writes
 from ssdlab.identification.identify import Found, identify, plan
 from ssdlab.identification.store import Store
 from ssdlab.workloads import jobs
@@ -299,6 +299,33 @@ def test_a_killed_run_is_resumed_and_leaves_nothing(number: signal.Signals, seco
     }  # fmt: skip
     assert all(path.suffix == ".json" for path in (tmp_path / "out/experiments").iterdir())
     assert not list(temporary.iterdir())
+
+
+def test_a_run_killed_in_its_simulations_ends_with_the_same_drive() -> None:
+    """A small run of `tools/kill_identify.py`; the second and third moments drawn lie in the simulations."""
+    tool = Path(__file__).parents[2] / "tools/kill_identify.py"
+    done = subprocess.run([sys.executable, str(tool), "2", "--seed", "2"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "into the simulations" in done.stdout
+
+
+def test_the_end_of_a_cache_shows_late_behind_a_write_buffer() -> None:
+    """A buffer fills as fast as the link is faster than the flash: its size alone was taken off."""
+    facts = {"direct_bytes_per_second": [300e6, 0, 0], "cached_bytes_per_second": [560e6, 0, 0]}
+    assert fill.memory_per_byte(facts) == pytest.approx(560 / 260)
+    assert fill.memory_per_byte({"direct_bytes_per_second": [300e6, 0, 0]}) == 1
+
+
+def test_delays_that_recur_only_for_a_while_are_no_erases() -> None:
+    """Copies of one erase unit after another were taken for erases of a fifth of it."""
+    spent = np.full(2000, 1e-3)
+    spent[100::40] += 3e-3
+    spent[1800:1880:8] += 12e-3
+    at = np.arange(1, 2001) * float(1 << 20)
+    teeth, period = overwrite._teeth(at, spent, 1 << 20)
+    assert period is not None
+    assert period.value == pytest.approx(40 << 20, rel=0.01)
+    assert len(teeth) > 30
 
 
 def test_intervals_begin_where_a_host_adds_nothing() -> None:

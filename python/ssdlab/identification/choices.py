@@ -68,10 +68,17 @@ several erase units, or for a part of one."""
 _UNIT_ANY = 2 ** (1 / 4)
 """The ratio of the erase units that are tried if nothing showed one, and the range of the assumed one's multiples."""
 _UNIT_RANGE = (0.5, 8.0)
-_UNIT_TRIES = 3
-_UNIT_REFINED = 4
+_UNIT_TRIES = 2
+_UNIT_ERROR_MAX = 0.4
+"""The error with the spare area that repeats the beginning of garbage collection above which an erase unit is not tried
+with others."""
+_UNIT_REFINED = 3
 _UNIT_STEPS = (0.06, 0.03, 0.0)
 """The number of best erase units that are refined, and the relative steps; 0: one page."""
+_UNIT_STEPS_RANDOM = (0.19, 0.09)
+"""The steps if victims are drawn at random."""
+_UNITS_LIKELY = 5
+"""The number of erase units that are simulated in full then."""
 _UNIT_BETTER = 4.0
 """The factor by which another erase unit must reduce the score."""
 _ALIKE = 6.0
@@ -100,7 +107,8 @@ def choose(found: Found) -> Outcome:
         if other is not None:
             fitted = search.best_of_all({_PAGES_KEY: other.others[_PAGES_KEY]}, known=other)
             alike = [each for each in search.of_units if each.score <= _ALIKE * fitted[0].score]
-            _tell_unit(outcome, found, fitted[0], alike)
+            if not _is_unlikely(fitted[0]):
+                _tell_unit(outcome, found, fitted[0], alike)
     best = fitted[0]
     for key, word in (("ftl.victim", best.victim), ("ftl.placement", best.placement)):
         _tell(outcome, key, word, fitted)
@@ -203,11 +211,12 @@ class _Search:
         nand = model_of(self._found.inferred, self._found.capacity_bytes, "candidate", best.changes).file.nand
         usual, together = nand.pages_per_block, nand.pages_per_program
         tried = []
-        # With a wrong erase unit the policies are wrong, too. Victims drawn at random would repeat with any.
-        firm = [each for each in fitted if each.victim not in candidates.RANDOM]
-        firm = [next(each for each in firm if each.victim == victim) for victim in {each.victim: None for each in firm}]
-        for pages in _units_tried(usual, together, told=_PAGES_KEY in self._found.inferred):
-            tried += [self._with_unit(each, pages) for each in firm]
+        # With a wrong erase unit the policies are wrong, too.
+        first = [next(each for each in fitted if each.victim == own) for own in {each.victim: None for each in fitted}]
+        units = _units_tried(usual, together, told=_PAGES_KEY in self._found.inferred)
+        for each in first:
+            likely = self._likely(each, units) if each.victim in candidates.RANDOM else units
+            tried += [self._with_unit(each, pages) for pages in likely]
         tried.sort(key=lambda each: each.score)
         refined = [self._polished(self._refined(each, together)) for each in tried[:_UNIT_REFINED]]
         self.of_units += tried + refined
@@ -215,9 +224,21 @@ class _Search:
         better = _UNIT_BETTER if _PAGES_KEY in self._found.inferred else 1.0
         return nearest if better * nearest.score <= best.score else None
 
+    def _likely(self, candidate: Candidate, units: Sequence[int]) -> list[int]:
+        """The erase units with which the pace of the sequential writes is most alike. Victims drawn at random take
+        several runs, but their write amplification depends little on the erase unit."""
+        paces = []
+        for pages in units:
+            each = candidate.but(others={**candidate.others, _PAGES_KEY: pages})
+            begun = self._begun(each)
+            spare = candidate.spare if begun is None else begun
+            own = candidates.sequential(self._found, each.but(spare=spare), self._measured)
+            paces.append((own.pace_chance + own.pace_error**2 / own.pace_chance, pages))
+        return [pages for _, pages in sorted(paces)[:_UNITS_LIKELY]]
+
     def _refined(self, nearest: Candidate, together: int) -> Candidate:
         """The best candidate with an erase unit near this one's: a few per cent decide whether steps repeat."""
-        for step in _UNIT_STEPS:
+        for step in _UNIT_STEPS_RANDOM if nearest.victim in candidates.RANDOM else _UNIT_STEPS:
             pages = nearest.others[_PAGES_KEY]
             by = max(together, round(step * pages / together) * together)
             around = [self._with_unit(nearest, each) for each in (pages - by, pages + by) if each >= together]
@@ -226,7 +247,14 @@ class _Search:
         return nearest
 
     def _with_unit(self, candidate: Candidate, pages: int) -> Candidate:
-        return self._fitted(candidate.but(others={**candidate.others, _PAGES_KEY: pages}), _UNIT_TRIES)
+        changed = candidate.but(others={**candidate.others, _PAGES_KEY: pages})
+        begun = None if self._kinds != [{}] else self._begun(changed)
+        if begun is not None:
+            first = self._run(changed.but(spare=begun))
+            if first.victim in candidates.RANDOM or first.error > _UNIT_ERROR_MAX:
+                return first
+            changed = first
+        return self._fitted(changed, _UNIT_TRIES)
 
     def _polished(self, candidate: Candidate) -> Candidate:
         return candidates.polished(self._found, candidate, self._unit_share(candidate), self._measured)
@@ -249,23 +277,30 @@ class _Search:
         unit = self._unit_share(candidate)
         measured = self._measured.overwrite
         # Garbage collection that begins in the first erase unit may have begun before.
-        before = measured is not None and (measured.begun_bytes or 0) < _BEGUN_BEFORE * unit * self._found.capacity_bytes
+        before = (
+            measured is not None and (measured.begun_bytes or 0) < _BEGUN_BEFORE * unit * self._found.capacity_bytes
+        )
         if candidate.victim in candidates.RANDOM and not before:
             return candidates.run(self._found, candidate.but(spare=begun), self._measured)
         half = _BEGUN_UNITS * unit + _BEGUN_SHARE * begun
         bounds = (self._bounds[0] if before else max(begun - half, _SPARE[0] / 2)), begun + half
-        return candidates.with_spare(self._found, candidate.but(spare=begun), bounds, self._measured, tries)
+        start = candidate if candidate.spare == begun else candidate.but(spare=begun)
+        return candidates.with_spare(self._found, start, bounds, self._measured, tries)
 
     def _begun(self, candidate: Candidate) -> float | None:
         """The spare area with which garbage collection begins where it did, or None if that was not seen. The victim
         does not matter."""
         key = candidate.placement, tuple(sorted(candidate.others.items()))
-        if key not in self._begins:
-            start = candidate.but(victim=_VICTIMS[0])
-            unit = self._unit_share(candidate)
-            near, is_found = candidates.with_begin(self._found, start, _SPARE, unit, self._measured)
-            self._begins[key] = near.spare if is_found else None
-        return self._begins[key]
+        unit = self._unit_share(candidate)
+        # A link can hide erases, but not copies, of which victims drawn at random need some from the first one on.
+        for victim in (_VICTIMS[0], candidate.victim)[: 2 if candidate.victim in candidates.RANDOM else 1]:
+            if (victim, key) not in self._begins:
+                start = candidate.but(victim=victim)
+                near, is_found = candidates.with_begin(self._found, start, _SPARE, unit, self._measured)
+                self._begins[victim, key] = near.spare if is_found else None
+            if self._begins[victim, key] is not None:
+                return self._begins[victim, key]
+        return None
 
     def _with_caches(self, started: Sequence[Candidate]) -> list[Candidate]:
         """The candidates of drives with an SLC cache with the best spare areas, from a wide range: the write
@@ -281,7 +316,7 @@ class _Search:
             step = sqrt(_CACHE_STEP)
             while _roughly(each) <= _CACHE_REFINED * best and step > _CACHE_STEP_MIN:
                 around = [self._run(each.but(spare=each.spare * by)) for by in (1 / step, step)]
-                each, step = min([each, *around], key=lambda own: own.score), sqrt(step)  # noqa: PLW2901
+                each, step = min([each, *around], key=lambda own: own.score), sqrt(step)
             refined.append(each)
         return refined
 
@@ -309,6 +344,11 @@ def _cache_kinds(found: Found) -> list[JsonObject]:
     cache = found.inferred.get("slc_cache_bytes")
     keys = ("slc_cache.dynamic_bytes_max", "slc_cache.static_bytes")
     return [{}] if cache is None else [{key: cache.value} for key in keys]
+
+
+def _is_unlikely(best: Candidate) -> bool:
+    """Whether even the best candidate does not repeat the measurement."""
+    return best.error > max(_TOLD_ERROR_MAX, 2 * best.chance)
 
 
 def _tell_unit(outcome: Outcome, found: Found, best: Candidate, alike: Sequence[Candidate]) -> None:
@@ -351,7 +391,7 @@ def _tell_spare(outcome: Outcome, found: Found, fitted: Sequence[Candidate], ali
     """Records the spare area of the best candidate. The interval covers all candidates of similar error, and `alike`,
     those with other erase units."""
     best = fitted[0]
-    if best.error > max(_TOLD_ERROR_MAX, 2 * best.chance):
+    if _is_unlikely(best):
         if SPARE_KEY not in found.inferred:
             reason = f"no spare area repeats the measured write amplification (nearest: {100 * best.error:.0f} % off)"
             outcome.undetermined.append(Undetermined(SPARE_KEY, reason))
@@ -371,8 +411,7 @@ def _tell(outcome: Outcome, key: str, word: str, fitted: Sequence[Candidate]) ->
     best = fitted[0]
     others = [each for each in fitted if each.changes[key] != word]
     second = min(others, key=lambda each: each.score, default=None)
-    unlikely = best.error > max(_TOLD_ERROR_MAX, 2 * best.chance)
-    if unlikely or (second is not None and second.score < _DISTINCT * best.score):
+    if _is_unlikely(best) or (second is not None and second.score < _DISTINCT * best.score):
         next_best = "" if second is None else f", {second.changes[key]} within {100 * second.error:.1f} %"
         reason = f"{word} comes nearest ({100 * best.error:.1f} % off){next_best}"
         outcome.undetermined.append(Undetermined(key, reason))
@@ -444,9 +483,12 @@ def _fit_time(
 
 def _picture(measured: Sequence[float], best: Candidate) -> Picture:
     steps = range(1, len(measured) + 1)
+    finding = f"{best.victim} with {best.placement} comes within {100 * best.error:.1f} % of the write amplification"
+    if _is_unlikely(best):
+        finding = f"No policy repeats the write amplification: the nearest is {100 * best.error:.0f} % off"
     return Picture(
         "policies",
-        f"{best.victim} with {best.placement} comes within {100 * best.error:.1f} % of the write amplification",
+        finding,
         "Write amplification in each step of random writes: measured, and simulated with the nearest policies.",
         "step",
         "WAF",

@@ -40,11 +40,13 @@ class Found:
         return sum(each.written_bytes for each in self.written)
 
     def add(self, name: str, outcome: Outcome) -> None:
-        """Adds the outcome of an experiment. A later value of a key replaces an earlier one."""
+        """Adds the outcome of an experiment. A later value or reason of a key replaces an earlier
+        one."""
         self.inferred |= {each.key: each for each in outcome.inferred}
         self.pictures += outcome.pictures
         known = self.inferred.keys()
-        self.undetermined = [each for each in [*self.undetermined, *outcome.undetermined] if each.key not in known]
+        reasons = {each.key: each for each in [*self.undetermined, *outcome.undetermined]}
+        self.undetermined = [each for each in reasons.values() if each.key not in known]
         self.facts[name] = outcome.facts
         self.written += outcome.written
         self.seconds += outcome.seconds

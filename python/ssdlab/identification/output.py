@@ -42,7 +42,8 @@ def print_table(found: Found, console: "Console") -> None:
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     for heading in ("value", "inferred", "90 % interval", "experiment"):
         right = heading in ("inferred", "90 % interval")
-        table.add_column(heading, justify="right" if right else "left", no_wrap=True)
+        # On a narrow terminal a value continues on the next line; it is never cut off.
+        table.add_column(heading, justify="right" if right else "left", overflow="fold")
     for each in _ordered(found):
         table.add_row(each.key, shown(each.value), _interval(each), each.experiment)
     console.print(table)

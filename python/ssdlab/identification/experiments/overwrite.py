@@ -146,22 +146,24 @@ def _teeth(at: "Floats", spent: "Floats", row: int) -> tuple["Floats", Estimate 
     tall = float(np.median(np.sort(excess)[-12:]))
     if tall < 0.2 * np.median(spent):
         return np.zeros(0), None
-    for share in (0.75, 0.55, 0.4, 0.25, 0.15):
+    shares = 0.75, 0.55, 0.4, 0.25, 0.15
+    delayed = at[excess > shares[-1] * tall]
+    for share in shares:
         peaks = at[excess > share * tall]
         teeth = peaks[np.concatenate([[True], np.diff(peaks) > 2.5 * row])]
         period = _period(teeth, row)
-        if period is not None and _throughout(teeth, period, at):
+        if period is not None and _throughout(teeth, period, float(delayed[-1] - delayed[0])):
             return teeth, period
     return np.zeros(0), None
 
 
-def _throughout(teeth: "Floats", period: Estimate, at: "Floats") -> bool:
-    """Whether delays recur most of the time from the first one on. The parts of one long delay, as copies of an erase
+def _throughout(teeth: "Floats", period: Estimate, delayed_bytes: float) -> bool:
+    """Whether delays recur most of the time in which there are any. The parts of one long delay, as copies of an erase
     unit cause it, recur only for a while."""
     import numpy as np
 
     single = np.round(np.diff(teeth) / period.value) == 1
-    return float(single.sum() * period.value) >= _THROUGHOUT * float(at[-1] - teeth[0])
+    return float(single.sum() * period.value) >= _THROUGHOUT * delayed_bytes
 
 
 def _period(teeth: "Floats", row: int) -> Estimate | None:
