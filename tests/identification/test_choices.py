@@ -118,7 +118,7 @@ def test_garbage_collection_begins_where_rows_take_longer() -> None:
     spent[[400, *late.tolist()]] += 4e-3
     # A host's delay is shorter.
     spent[120] += 3e-4
-    sums, ends = (np.arange(1, 1001) * float(1 << 20), np.cumsum(spent))
+    sums, ends = np.arange(1.0, 1001.0) * (1 << 20), np.cumsum(spent)
     found = overwrite.begun_bytes(sums, ends, 1 << 20)
     assert found == pytest.approx(400 << 20, abs=3 << 20)
     assert overwrite.begun_bytes(sums[:400], ends[:400], 1 << 20) is None

@@ -139,11 +139,11 @@ def run(found: Found, candidate: Candidate, measured: Measured) -> Candidate:
     return replace(timed, error=_size(logs), shape_error=pstdev(logs), chance=chance)
 
 
-def sequential(
-    found: Found, candidate: Candidate, measured: Measured, seeds: Sequence[int] = range(1, _SEEDS + 1)
-) -> Candidate:
-    """The candidate with the outcome of the sequential writes alone, which takes much less time."""
-    outcomes = [_run(found, candidate, 0, seed, steps=len(measured.wafs)) for seed in seeds]
+def sequential(found: Found, candidate: Candidate, measured: Measured, seeds: int = _SEEDS) -> Candidate:
+    """The candidate with the outcome of the sequential writes alone, which takes much less time. `seeds` is the number
+    of runs if victims are drawn at random."""
+    runs = range(1, 1 + (seeds if candidate.victim in RANDOM else 1))
+    outcomes = [_run(found, candidate, 0, seed, steps=len(measured.wafs)) for seed in runs]
     timed = replace(candidate, overwrite=outcomes[0].overwrite)
     return _with_pace(timed, outcomes, measured, in_order=False)
 
@@ -246,7 +246,7 @@ def with_begin(
     target = None if measured.overwrite is None else measured.overwrite.begun_bytes
     spare, best, least, tried = candidate.spare, candidate, float("inf"), set[float]()
     for _ in range(TRIES):
-        own = sequential(found, candidate.but(spare=spare), measured, seeds=(1,))
+        own = sequential(found, candidate.but(spare=spare), measured, seeds=1)
         begun = None if own.overwrite is None else own.overwrite.begun_bytes
         if target is None or (begun is None and spare in tried):
             break

@@ -72,12 +72,12 @@ _UNIT_TRIES = 2
 _UNIT_ERROR_MAX = 0.4
 """The error with the spare area that repeats the beginning of garbage collection above which an erase unit is not tried
 with others."""
-_UNIT_REFINED = 3
+_UNIT_REFINED = 2
 _UNIT_STEPS = (0.06, 0.03, 0.0)
 """The number of best erase units that are refined, and the relative steps; 0: one page."""
 _UNIT_STEPS_RANDOM = (0.19, 0.09)
 """The steps if victims are drawn at random."""
-_UNITS_LIKELY = 5
+_UNITS_LIKELY = 4
 """The number of erase units that are simulated in full then."""
 _UNIT_BETTER = 4.0
 """The factor by which another erase unit must reduce the score."""
@@ -215,7 +215,7 @@ class _Search:
         first = [next(each for each in fitted if each.victim == own) for own in {each.victim: None for each in fitted}]
         units = _units_tried(usual, together, told=_PAGES_KEY in self._found.inferred)
         for each in first:
-            likely = self._likely(each, units) if each.victim in candidates.RANDOM else units
+            likely = self._likely(each, units)
             tried += [self._with_unit(each, pages) for pages in likely]
         tried.sort(key=lambda each: each.score)
         refined = [self._polished(self._refined(each, together)) for each in tried[:_UNIT_REFINED]]
@@ -225,16 +225,19 @@ class _Search:
         return nearest if better * nearest.score <= best.score else None
 
     def _likely(self, candidate: Candidate, units: Sequence[int]) -> list[int]:
-        """The erase units with which the pace of the sequential writes is most alike. Victims drawn at random take
-        several runs, but their write amplification depends little on the erase unit."""
+        """The erase units with which the pace of the sequential writes is most alike, which take little time to
+        simulate; all if it says nothing, because a link hides what erases take."""
+        seen = self._measured.overwrite is not None and self._measured.overwrite.begun_bytes is not None
+        if self._kinds != [{}] or not seen:
+            return list(units)
         paces = []
         for pages in units:
             each = candidate.but(others={**candidate.others, _PAGES_KEY: pages})
             begun = self._begun(each)
-            spare = candidate.spare if begun is None else begun
-            own = candidates.sequential(self._found, each.but(spare=spare), self._measured)
-            paces.append((own.pace_chance + own.pace_error**2 / own.pace_chance, pages))
-        return [pages for _, pages in sorted(paces)[:_UNITS_LIKELY]]
+            if begun is not None:
+                own = candidates.sequential(self._found, each.but(spare=begun), self._measured)
+                paces.append((own.pace_chance + own.pace_error**2 / own.pace_chance, pages))
+        return [pages for _, pages in sorted(paces)[:_UNITS_LIKELY]] or list(units)
 
     def _refined(self, nearest: Candidate, together: int) -> Candidate:
         """The best candidate with an erase unit near this one's: a few per cent decide whether steps repeat."""
