@@ -270,4 +270,4 @@ def _print_plan(planned: Sequence[Planned], capacity_bytes: int) -> None:
         f"{reads:,} reads; {minutes:.1f} min at {RATE_MB_S:g} MB/s and {_READ_US} us a read"
     )
     if any(each.experiment.name == random_writes.NAME for each in planned):
-        typer.echo("# then: simulations without the drive, 20 to 300 runs of what was written, for what is left")
+        typer.echo("# then: simulations without the drive, 40 to 500 runs of what was written, for what is left")
