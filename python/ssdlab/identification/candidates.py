@@ -42,6 +42,9 @@ _PACE_CHANCE, _PACE_LOG_MAX = 0.08, 1.4
 _BEGIN_NEAR = 0.01
 """The difference of the places where garbage collection begins above which a search failed, relative to the
 capacity."""
+_PAUSE_MS, _PAUSE_CACHE_MS = 5000, 20
+"""Time between two runs, in which a drive writes its buffer back and collects the garbage that it is late with; beside
+an SLC cache it is too short to empty it."""
 _POLISHED = 4
 _IMPOSSIBLE = 1e3
 """The write amplification of values that form no valid drive."""
@@ -128,7 +131,7 @@ def run(found: Found, candidate: Candidate, measured: Measured) -> Candidate:
     by_step = zip(*(own.bytes_per_second for own in outcomes), strict=True)
     rates = [len(outcomes) / sum(1 / rate for rate in each) for each in by_step]
     logs = _deviations(wafs, measured.wafs)
-    cached = any(key.startswith("slc_cache.") for key in candidate.others)
+    cached = _has_cache(candidate)
     chance = _CHANCE_CACHE if cached else _CHANCE_MIN
     if len(outcomes) > 1 and max(wafs) < _IMPOSSIBLE:
         # The measurement differs from the mean of n runs by more than each of these does.
@@ -175,7 +178,9 @@ def _run(found: Found, candidate: Candidate, count: int, seed: int, *, steps: in
     0 of everything before the last `steps` jobs."""
     try:
         drive = resolve(model_of(found.inferred, found.capacity_bytes, "candidate", candidate.changes).file)
-        written = [f"{each.jobs}{LOG}" if each.jobs.startswith(_OVERWRITE) else each.jobs for each in found.written]
+        pause = _PAUSE_CACHE_MS if _has_cache(candidate) else _PAUSE_MS
+        paused = [_paused(each.jobs, pause) for each in found.written]
+        written = [f"{each}{LOG}" if each.startswith(_OVERWRITE) else each for each in paused]
         text = "".join(written if count else written[:-steps])
         specification = specifying.specify(jobs.parse(text, "simulation"), drive, seed=seed, series_points_max=2)
         result = simulated.run(specification)
@@ -187,6 +192,15 @@ def _run(found: Found, candidate: Candidate, count: int, seed: int, *, steps: in
 
 
 _OVERWRITE = f"[{overwrite.NAME}]"
+
+
+def _has_cache(candidate: Candidate) -> bool:
+    return any(key.startswith("slc_cache.") for key in candidate.others)
+
+
+def _paused(text: str, pause_ms: int) -> str:
+    """The jobs of a run, which begins after a pause if it has no rest of its own."""
+    return text if "startdelay=" in text else text.replace("stonewall\n", f"stonewall\nstartdelay={pause_ms}ms\n", 1)
 
 
 def _overwrite(found: Found, result: Result) -> Overwrite | None:
