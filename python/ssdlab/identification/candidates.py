@@ -42,9 +42,9 @@ _PACE_CHANCE, _PACE_LOG_MAX = 0.08, 1.4
 _BEGIN_NEAR = 0.01
 """The difference of the places where garbage collection begins above which a search failed, relative to the
 capacity."""
-_PAUSE_MS, _PAUSE_CACHE_MS = 5000, 20
-"""Time between two runs, in which a drive writes its buffer back and collects the garbage that it is late with; beside
-an SLC cache it is too short to empty it."""
+_PAUSE_S = 5
+"""Time between two runs, in which a drive writes its buffer back and collects the garbage that it is late with. None
+beside an SLC cache, which would be emptied."""
 _POLISHED = 4
 _IMPOSSIBLE = 1e3
 """The write amplification of values that form no valid drive."""
@@ -178,8 +178,7 @@ def _run(found: Found, candidate: Candidate, count: int, seed: int, *, steps: in
     0 of everything before the last `steps` jobs."""
     try:
         drive = resolve(model_of(found.inferred, found.capacity_bytes, "candidate", candidate.changes).file)
-        pause = _PAUSE_CACHE_MS if _has_cache(candidate) else _PAUSE_MS
-        paused = [_paused(each.jobs, pause) for each in found.written]
+        paused = [each.jobs if _has_cache(candidate) else _paused(each.jobs) for each in found.written]
         written = [f"{each}{LOG}" if each.startswith(_OVERWRITE) else each for each in paused]
         text = "".join(written if count else written[:-steps])
         specification = specifying.specify(jobs.parse(text, "simulation"), drive, seed=seed, series_points_max=2)
@@ -198,9 +197,9 @@ def _has_cache(candidate: Candidate) -> bool:
     return any(key.startswith("slc_cache.") for key in candidate.others)
 
 
-def _paused(text: str, pause_ms: int) -> str:
+def _paused(text: str) -> str:
     """The jobs of a run, which begins after a pause if it has no rest of its own."""
-    return text if "startdelay=" in text else text.replace("stonewall\n", f"stonewall\nstartdelay={pause_ms}ms\n", 1)
+    return text if "startdelay=" in text else text.replace("stonewall\n", f"stonewall\nstartdelay={_PAUSE_S}\n", 1)
 
 
 def _overwrite(found: Found, result: Result) -> Overwrite | None:

@@ -175,10 +175,24 @@ def _kept(bench: Bench, sums: "Floats", ends: "Floats", full: int) -> "Floats | 
 
     times = [_burst_program_us(bench)]
     if bench.value("slc_cache_bytes") is not None:
-        times.append(bench.value("nand.program_us"))
+        times += [bench.value("nand.program_us"), _emptied_us(bench, sums, ends, full)]
     drained = [_drained(bench, sums, ends, each) for each in times if each is not None]
     kept = [sums - each for each in drained if each is not None]
     return min(kept, key=lambda each: float(np.ptp(each[full : full + _SETTLED])), default=None)
+
+
+def _emptied_us(bench: Bench, sums: "Floats", ends: "Floats", full: int) -> float | None:
+    """The program time with which all dies together empty a full buffer as fast as it takes writes, or None if geometry
+    is not known."""
+    stripe = (bench.program_bytes or 0) * float(bench.value("parallel_units") or 0)
+    last = min(full + _AROUND, len(sums)) - 1
+    if not stripe or full < 1 or last <= full:
+        return None
+    rate = float(sums[last] - sums[full - 1]) / max(1e-9, float(ends[last] - ends[full - 1]))
+    parity = bench.value("parity.units_per_stripe")
+    flash = rate * parity / (parity - 1) if parity else rate
+    transfer_us = (bench.program_bytes or 0) * float(bench.facts["reads"]["transfer_us_per_byte"][0])
+    return max(1.0, 1e6 * stripe / flash - transfer_us)
 
 
 def _drained(bench: Bench, sums: "Floats", ends: "Floats", program_us: float) -> "Floats | None":
