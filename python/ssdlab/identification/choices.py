@@ -432,6 +432,9 @@ _SPEED_SYSTEMATIC = 0.03
 """Relative systematic error of simulated speeds."""
 _SPEED_SHOWS = 0.08
 """The relative difference of durations above which another time must be wrong."""
+_ERASE_LONGER = 12.0
+"""The factor by which an erase can be longer than the one fitted, because speeds depend little on it (blind drives 701
+to 714)."""
 _OTHER_TIME = 1.0
 """The relative uncertainty of a fitted time that another unknown time adds."""
 
@@ -479,7 +482,8 @@ def _fit_time(
     # A time that stays unknown can be in it as well.
     half = _LEAST_UNCERTAIN[key] + _SPEED_SYSTEMATIC / max(steepness, 0.01) + (_OTHER_TIME if other else 0.0)
     time_us = float(timed.others[key])
-    low, high = max(time_us / (1 + half), bounds[0]), time_us * (1 + half)
+    longer = _ERASE_LONGER if key == _ERASE_KEY else 1.0
+    low, high = max(time_us / (1 + half), bounds[0]), max(time_us * (1 + half), min(longer * time_us, bounds[1]))
     outcome.inferred.append(Inferred(key, round(time_us, 1), round(low, 1), round(high, 1), NAME))
     return timed
 
