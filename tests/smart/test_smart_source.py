@@ -54,6 +54,9 @@ def test_an_nvme_drive_with_its_makers_log(programs: Path) -> None:
     assert [count.ticks for count in found.reading.nand] == [1500]
 
 
+# As nvme-cli prints them (nvme-print-json.c).
+EVENTS = {"n": 1, "events": [{"type": 128, "fdpef": 1, "pid": 2, "timestamp": 9, "nsid": 0, "nlbam": 77}]}
+STATUS = {"nruhsd": 1, "ruhss": [{"pid": 0, "ruhid": 0, "earutr": 0, "ruamw": 3193344}]}
 GROUP_3 = "--endgrp-id=3 --output-format=json"
 
 
@@ -64,7 +67,9 @@ def put_fdp(folder: Path, host: int, media: int, *, group: int = 3) -> None:
         "id-ns /dev/nvme0n1 --output-format=json": {"nsze": 1000, "endgid": group},
         f"fdp stats /dev/nvme0n1 {GROUP_3}": {"hbmw": host, "mbmw": media, "mbe": 1 << 20},
         f"fdp usage /dev/nvme0n1 {GROUP_3}": {"nruh": 2, "ruhus": [{"ruha": 1}, {"ruha": 0}]},
-        f"fdp events /dev/nvme0n1 {GROUP_3}": {"n": 0, "events": []},
+        f"fdp events /dev/nvme0n1 {GROUP_3}": EVENTS,
+        f"fdp events /dev/nvme0n1 {GROUP_3.replace(' ', ' --host-events ')}": {"n": 0, "events": []},
+        "fdp status /dev/nvme0n1 --output-format=json": STATUS,
     }
     cases = "".join(f"'{call}') echo '{json.dumps(answer)}' ;;\n" for call, answer in answers.items())
     (folder / "nvme").write_text(f'#!/bin/sh\ncase "$*" in\n{cases}*) exit 1 ;;\nesac\n')
@@ -90,7 +95,9 @@ def test_a_drive_with_flexible_data_placement(programs: Path) -> None:
         "configs": None,
         "usage": {"nruh": 2, "ruhus": [{"ruha": 1}, {"ruha": 0}]},
         "stats": {"hbmw": 600, "mbmw": 900, "mbe": 0},
-        "events": {"n": 0, "events": []},
+        "status": STATUS,
+        "events": EVENTS,
+        "host_events": {"n": 0, "events": []},
     }
     assert before.since(after) is None, "counters that were reset say nothing"
     assert after.since(None) is None

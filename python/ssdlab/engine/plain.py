@@ -303,6 +303,19 @@ class GroupCounts(TypedDict):
     """Erases of erase units."""
 
 
+class HandleStatus(TypedDict):
+    """A handle in a reclaim group."""
+
+    handle: int
+    """The handle."""
+    reclaim_group: int
+    """The reclaim group."""
+    reclaim_units: int
+    """Reclaim units that it has referred to."""
+    available_units: int
+    """Units that can still be written to the one that it refers to."""
+
+
 class HistogramRow(TypedDict):
     time_ns: int
     direction: int
@@ -419,6 +432,9 @@ class Parity(TypedDict):
 
     units_per_stripe: int
     """One mapping unit in this many holds parity; 0: none"""
+
+
+PlacementEventKind = Literal["media-reallocated", "implicitly-modified-handle"]
 
 
 class ProgrammedUnits(TypedDict):
@@ -999,6 +1015,21 @@ class Nand(TypedDict):
     """How often it occurs, on each die, independent of load"""
 
 
+class PlacementEvent(TypedDict):
+    """An event of the controller."""
+
+    kind: PlacementEventKind
+    """What happened."""
+    handle: int | None
+    """The handle through which the data was written; None for data that was moved before, of any handle."""
+    reclaim_group: int
+    """The reclaim group of the handle."""
+    moved_units: int
+    """Mapping units of the host that were moved; 0 for other events."""
+    host_written_bytes: int
+    """What the host had written since the drive was new."""
+
+
 class Runs(TypedDict):
     """This many requests share one random position (fio's `rw=randread:8`)."""
 
@@ -1272,6 +1303,19 @@ class NamespaceOutcome(TypedDict):
     """In the last stage."""
 
 
+class PlacementReport(TypedDict):
+    """What a drive with placement handles reports besides its counters."""
+
+    reclaim_unit_units: int
+    """Units of the host in a reclaim unit."""
+    handles: list[HandleStatus]
+    """All groups of the first handle, then those of the second."""
+    events: list[PlacementEvent]
+    """The latest events since the run began, the oldest first."""
+    lost_events: int
+    """Older events, of which nothing else is known."""
+
+
 class SteadyStateOutcome(TypedDict):
     """The outcome of the search for the steady state."""
 
@@ -1526,6 +1570,8 @@ class Outcome(TypedDict):
     """Why the drive refused writes, if it did."""
     namespaces: NotRequired[list[NamespaceOutcome] | None]
     """In order; None for a drive without namespaces."""
+    placement: NotRequired[PlacementReport | None]
+    """None for a drive without placement handles."""
     reclaim_groups: NotRequired[list[GroupCounts] | None]
     """In order; None for a drive without reclaim groups."""
     zones: NotRequired[ZoneCounts | None]

@@ -1,13 +1,13 @@
 """What a drive with flexible data placement reports, in the format of `nvme fdp ... --output-format=json`.
 
-The log pages are those of NVM Express 2.1, 5.1.12.1.28 to 5.1.12.1.31. One endurance group is the whole drive, and a
-reclaim unit is an erase unit. Placement identifiers count as the controller lists them (reclaim unit handle status):
-all reclaim groups of the first handle, then all of the second. Sizes are those of the simulated drive, which `--scale`
-reduces.
+The log pages are those of NVM Express 2.1, 5.1.12.1.28 to 5.1.12.1.31, and the status of reclaim unit handles that of
+the NVM command set 1.1, 4.1.4.6 (`nvme fdp status`). One endurance group is the whole drive. Handles are listed as the
+controller lists them: all reclaim groups of the first handle, then all of the second. Sizes are those of the simulated
+drive, which `--scale` reduces. A logical block is a mapping unit.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from ssdlab.drives.namespaces import Namespace, namespaces_of
 from ssdlab.engine import plain
@@ -18,6 +18,10 @@ _INITIALLY_ISOLATED, _PERSISTENTLY_ISOLATED = 1, 2
 _UNUSED, _HOST_SPECIFIED, _CONTROLLER_SPECIFIED = 0, 1, 2
 # The attribute of a usable configuration: "FDP Configuration Valid".
 _VALID = 1 << 7
+_EVENT_TYPES = {"media-reallocated": 0x80, "implicitly-modified-handle": 0x81}
+_IDENTIFIER_VALID, _LOCATION_VALID = 1 << 0, 1 << 2
+_BLOCKS_MAX = 0xFFFF
+_IDENTIFIER_BITS = 16
 
 
 class ReclaimUnitHandle(TypedDict):
@@ -67,20 +71,76 @@ class Statistics(TypedDict):
     mbe: int
 
 
+class HandleStatus(TypedDict):
+    pid: int
+    """The reclaim group in the upper bits, the handle in the lower ones."""
+    ruhid: int
+    earutr: int
+    """0: no time limit is reported."""
+    ruamw: int
+    """Logical blocks that can still be written to the reclaim unit."""
+
+
+class Status(TypedDict):
+    """The status of reclaim unit handles."""
+
+    nruhsd: int
+    ruhss: list[HandleStatus]
+
+
+class Event(TypedDict):
+    """An event of log 23h. nvme-cli's JSON lacks `rgid` and `ruhid`, which it prints in its text."""
+
+    type: int
+    """80h: media reallocated, 81h: implicitly modified reclaim unit handle."""
+    fdpef: int
+    """Bit 0: `pid` is valid, bit 1: `nsid`, bit 2: `rgid` and `ruhid`."""
+    pid: int
+    timestamp: None
+    """The part of the simulation that decides this has no clock: `host_written_bytes` says when."""
+    nsid: int
+    nlbam: NotRequired[int]
+    """Only of type 80h: the number of logical blocks that were moved; 65535 stands for as many or more."""
+    rgid: NotRequired[int]
+    ruhid: NotRequired[int]
+    host_written_bytes: int
+    """What the host had written since the drive was new."""
+
+
+class Events(TypedDict):
+    """Log 23h."""
+
+    n: int
+    """The number of events."""
+    events: list[Event]
+    lost: int
+    """Older events, which the log no longer has."""
+
+
 class FdpJson(TypedDict):
     """The key `fdp` of a result."""
 
     configs: Configurations
     usage: Usage
     stats: Statistics
-    events: None
+    status: Status | None
+    events: Events | None
+    """The events of the controller; the oldest first."""
+    host_events: Events | None
+    """The events of the host; none arises on a simulated drive."""
 
 
-def fdp(engine: plain.Specification, capacity: plain.Capacity, ledger: Ledger) -> FdpJson | None:
-    """The key `ssdlab.fdp` of a result: configurations (log 20h), usage of the handles (21h), statistics (22h).
+def fdp(
+    engine: plain.Specification,
+    capacity: plain.Capacity,
+    ledger: Ledger,
+    report: plain.PlacementReport | None,
+) -> FdpJson | None:
+    """The key `ssdlab.fdp` of a result: configurations (log 20h), usage of the handles (21h), statistics (22h), status
+    of the handles, events (23h).
 
-    `engine` is the engine's specification and `capacity` that of its outcome. Events (23h) are null: the engine does
-    not record them. None for a drive without handles.
+    `engine` is the engine's specification; `capacity` and `report` are those of its outcome. Status and events are null
+    without a report, which a stripe of drives does not have. None for a drive without handles.
     """
     placement = engine["drive"]["ftl"]["placement"]
     if placement["name"] != PLACEMENT:
@@ -100,7 +160,9 @@ def fdp(engine: plain.Specification, capacity: plain.Capacity, ledger: Ledger) -
                     "nrg": groups,
                     "nruh": handles,
                     "nnss": 1,
-                    "runs": capacity["data_units_per_erase_unit"] * capacity["counted_unit_bytes"],
+                    "runs": capacity["data_units_per_erase_unit"]
+                    * capacity["counted_unit_bytes"]
+                    * placement["reclaim_unit_erase_units"],
                     "erutl": 0,
                     "ruhs": [{"ruht": isolation}] * handles,
                 }
@@ -112,8 +174,57 @@ def fdp(engine: plain.Specification, capacity: plain.Capacity, ledger: Ledger) -
             "mbmw": ledger.programmed_bytes,
             "mbe": ledger.erased_erase_units * _erase_unit_bytes(capacity),
         },
-        "events": None,
+        "status": _status(report, groups),
+        "events": _events(report, groups, one_namespace=not namespaces_of(engine["drive"])),
+        "host_events": None if report is None else {"n": 0, "events": [], "lost": 0},
     }
+
+
+def _status(report: plain.PlacementReport | None, groups: int) -> Status | None:
+    if report is None:
+        return None
+    listed: list[HandleStatus] = [
+        {
+            "pid": _identifier(each["handle"], each["reclaim_group"], groups),
+            "ruhid": each["handle"],
+            "earutr": 0,
+            "ruamw": each["available_units"],
+        }
+        for each in report["handles"]
+    ]
+    return {"nruhsd": len(listed), "ruhss": listed}
+
+
+def _identifier(handle: int, group: int, groups: int) -> int:
+    """A placement identifier of the whole drive: the reclaim group in as many upper bits as groups take."""
+    return group << (_IDENTIFIER_BITS - (groups - 1).bit_length()) | handle
+
+
+def _events(report: plain.PlacementReport | None, groups: int, *, one_namespace: bool) -> Events | None:
+    if report is None:
+        return None
+    events = [_event(each, groups, one_namespace=one_namespace) for each in report["events"]]
+    return {"n": len(events), "events": events, "lost": report["lost_events"]}
+
+
+def _event(event: plain.PlacementEvent, groups: int, *, one_namespace: bool) -> Event:
+    """With several namespaces, whose data may share an erase unit, the identifier is not valid: each namespace has
+    identifiers of its own."""
+    handle, group = event["handle"], event["reclaim_group"]
+    has_identifier = handle is not None and one_namespace
+    found: Event = {
+        "type": _EVENT_TYPES[event["kind"]],
+        "fdpef": has_identifier * _IDENTIFIER_VALID | (handle is not None) * _LOCATION_VALID,
+        "pid": _identifier(handle, group, groups) if handle is not None and one_namespace else 0,
+        "timestamp": None,
+        "nsid": 0,
+        "host_written_bytes": event["host_written_bytes"],
+    }
+    if event["kind"] == "media-reallocated":
+        found["nlbam"] = min(event["moved_units"], _BLOCKS_MAX)
+    if handle is not None:
+        found["rgid"], found["ruhid"] = group, handle
+    return found
 
 
 def _erase_unit_bytes(capacity: plain.Capacity) -> int:

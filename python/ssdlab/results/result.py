@@ -347,7 +347,7 @@ class Result(Shown):
     @cached_property
     def fdp(self) -> FdpJson | None:
         """What a drive with placement handles reports (`ssdlab.results.fdp`); None for other drives."""
-        return fdp(self.specification.engine, self._outcome["capacity"], self.ledger)
+        return fdp(self.specification.engine, self._outcome["capacity"], self.ledger, self._outcome.get("placement"))
 
     @property
     def stages(self) -> list[plain.StageOutcome]:

@@ -114,6 +114,7 @@ impl Phases {
             wear: whole.wear(),
             zones: None,
             reclaim_groups: None,
+            placement: whole.placement_report(),
             namespaces: None,
             steady_state: None,
             series: Default::default(),

@@ -47,6 +47,9 @@ pub struct Move {
     gained_units: u64,
     /// Fractions of a unit still to be moved, in units times `gained_units`.
     debt: u64,
+    /// Live units moved so far, counted only for a drive with placement handles and not saved.
+    #[serde(skip)]
+    pub moved_units: u64,
 }
 
 /// Victim selection, and the move in progress.
@@ -118,7 +121,19 @@ impl Move {
     ) -> Self {
         list.clear();
         let gained_units = gained_units.max(1);
-        Self { victim, cause, stream, born_at, slot: 0, gathered: list, done: 0, live_units, gained_units, debt: 0 }
+        Self {
+            victim,
+            cause,
+            stream,
+            born_at,
+            slot: 0,
+            gathered: list,
+            done: 0,
+            live_units,
+            gained_units,
+            debt: 0,
+            moved_units: 0,
+        }
     }
 
     /// Units to move for one more unit written by the host.
@@ -294,6 +309,9 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             let run = &mut under_way.gathered[first..end];
             let live_units = if is_fresh { run.len() } else { self.keep_live(run) };
             budget -= live_units as u64;
+            if P::HAS_HANDLES {
+                under_way.moved_units += live_units as u64;
+            }
             let &mut Move { victim, stream, born_at, cause, .. } = under_way;
             let live = &under_way.gathered[first..first + live_units];
             self.relocate(victim, live, live_units as u32, stream, born_at, cause);
@@ -326,6 +344,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             return Ok(None);
         }
         under_way.done += 1;
+        under_way.moved_units += 1;
         self.relocate(under_way.victim, &[(lpn, from)], slots, stream, under_way.born_at, under_way.cause);
         Ok(Some(u64::from(slots)))
     }
@@ -353,7 +372,9 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         cause: Cause,
     ) {
         let (Some(&(_, first)), Some(&(_, last))) = (units.first(), units.last()) else { return };
+        self.note_moving(true);
         L::move_units(self, units, stream, born_at, cause);
+        self.note_moving(false);
         self.map.mark_range_stale(first, last);
         self.space.occupancy.lose(erase_unit, slots);
         // Reads of reduced data are counted as they are found.
@@ -421,6 +442,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             self.gc.under_way = Some(under_way);
             return Err(reason);
         }
+        self.note_moved(&under_way);
         self.gc.list = under_way.gathered;
         self.erase(victim)
     }
@@ -442,6 +464,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             self.gc.under_way = Some(under_way);
             return is_empty.map(|_| ());
         }
+        self.note_moved(&under_way);
         self.gc.list = under_way.gathered;
         self.erase(under_way.victim)?;
         self.level_wear()

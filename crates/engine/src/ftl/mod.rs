@@ -15,6 +15,7 @@ mod map;
 mod observed;
 mod order;
 pub mod picture;
+mod placement_log;
 mod reclaim_groups;
 pub mod recovery;
 mod refresh;
@@ -43,6 +44,8 @@ pub use layer::{
 };
 use map::Map;
 use observed::Observed;
+use placement_log::PlacementLog;
+pub use placement_log::{HandleStatus, PlacementEvent, PlacementEventKind, PlacementReport};
 use slc_cache::SlcCache;
 pub use space::GroupCounts;
 use space::{Filled, FreePool, Frontier, Layout, Margins, OpenBlocks, Space};
@@ -68,6 +71,8 @@ pub struct Ftl<P, L, C> {
     background: Option<Box<Background>>,
     /// Only on a drive that is observed.
     observed: Option<Box<Observed>>,
+    /// Only on a drive with placement handles.
+    placement_log: Option<Box<PlacementLog>>,
     clock: C,
     read_only: Option<ReadOnly>,
 }
@@ -149,6 +154,10 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         let slc_mode = has_slc_cache.then(|| Box::new(slc_cache::slc_mode(drive, slc_units, all_erase_units)));
         let slc_cache =
             slc_mode.as_ref().map(|mode| SlcCache::new(drive, &mode.layout, all_erase_units, static_erase_units));
+        let placement_log = match placement.handles() {
+            Some(handles) => Some(Box::new(PlacementLog::new(handles, erase_units)?)),
+            None => None,
+        };
         Ok(Self {
             mapping_unit_shift: ftl.mapping_unit_bytes.trailing_zeros(),
             map,
@@ -176,6 +185,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
                 None
             },
             observed: None,
+            placement_log,
             clock,
             read_only: None,
         })
@@ -601,6 +611,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             background.opened(erase_unit);
         }
         self.accounts.opened(stream);
+        self.note_opened(frontier);
     }
 
     /// Reads units and programs them into the stream's open erase unit; updates the map, and opens erase units as

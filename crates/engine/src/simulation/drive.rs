@@ -7,8 +7,8 @@ use crate::ftl::picture::Pictured;
 use crate::ftl::recovery::Recoverable;
 use crate::ftl::zoned::{ZoneCounts, ZoneSlots};
 use crate::ftl::{
-    Capacity, Ftl, GroupCounts, Layer, MapCached, NamespaceCounts, Namespaced, Plain, Reduced, StateError, Wear, Zoned,
-    is_map_cached, is_namespaced, is_reduced,
+    Capacity, Ftl, GroupCounts, Layer, MapCached, NamespaceCounts, Namespaced, PlacementReport, Plain, Reduced,
+    StateError, Wear, Zoned, is_map_cached, is_namespaced, is_reduced,
 };
 use crate::ledger::Ledger;
 use crate::policies::placement::{PlacementPolicy, WithPlacement, with_placement};
@@ -41,6 +41,10 @@ pub trait SimulatedDrive: Pictured + Send {
     /// By reclaim group; empty for a drive without any.
     fn group_counts(&self) -> Vec<GroupCounts> {
         Vec::new()
+    }
+    /// Only for a drive with placement handles.
+    fn placement_report(&self) -> Option<PlacementReport> {
+        None
     }
     /// Erased erase units.
     fn free_erase_units(&self) -> u32;
@@ -94,6 +98,10 @@ impl<P: PlacementPolicy + Send, L: Layer + Send, C: Clock + Send> SimulatedDrive
 
     fn group_counts(&self) -> Vec<GroupCounts> {
         self.group_counts()
+    }
+
+    fn placement_report(&self) -> Option<PlacementReport> {
+        self.placement_report()
     }
 
     fn free_erase_units(&self) -> u32 {

@@ -9,7 +9,7 @@ use super::series::Columns;
 use super::time_series::TimeColumns;
 use super::timed_rounds::SteadyTiming;
 use crate::ftl::zoned::ZoneCounts;
-use crate::ftl::{Capacity, GroupCounts, NamespaceCounts, Wear};
+use crate::ftl::{Capacity, GroupCounts, NamespaceCounts, PlacementReport, Wear};
 use crate::ledger::{Ledger, NamespaceLedger};
 use crate::request::Operation;
 use crate::timing::breakdown::BreakdownColumns;
@@ -39,6 +39,9 @@ pub struct Outcome {
     /// In order; None for a drive without reclaim groups.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reclaim_groups: Option<Vec<GroupCounts>>,
+    /// None for a drive without placement handles.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub placement: Option<PlacementReport>,
     /// By stage, in order.
     pub stages: Vec<StageOutcome>,
     /// None unless the run was to continue until the steady state.

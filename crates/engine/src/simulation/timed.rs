@@ -322,6 +322,7 @@ impl Records {
             zones: drive.zones(),
             namespaces: NamespaceOutcome::all(drive.namespaces(), &self.namespaces_before),
             reclaim_groups: Some(drive.group_counts()).filter(|groups| !groups.is_empty()),
+            placement: drive.placement_report(),
             stages: self.stages,
             steady_state: self.steady_state,
             series: self.series.into_columns(),

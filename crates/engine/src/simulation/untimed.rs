@@ -156,6 +156,7 @@ impl Simulation {
             zones: self.drive.zones(),
             namespaces: NamespaceOutcome::all(self.drive.namespaces(), &self.namespaces_before),
             reclaim_groups: Some(self.drive.group_counts()).filter(|groups| !groups.is_empty()),
+            placement: self.drive.placement_report(),
             stages,
             steady_state: self.rounds.clone().map(Rounds::into_outcome),
             series: series.into_columns(),

@@ -34,6 +34,8 @@ pub struct Config {
     pub persistently_isolated: bool,
     /// Reclaim groups, sets of dies with equal numbers of them; 1: the whole drive.
     pub reclaim_groups: u8,
+    /// Erase units of a reclaim unit.
+    pub reclaim_unit_erase_units: u16,
 }
 
 /// What a placement of the host's makes of the drive.
@@ -45,6 +47,8 @@ pub struct Handles {
     pub reclaim_groups: u8,
     /// Whether data moved by garbage collection remains with its handle.
     pub persistently_isolated: bool,
+    /// Erase units of a reclaim unit.
+    pub reclaim_unit_erase_units: u16,
 }
 
 impl Handles {
@@ -77,14 +81,14 @@ impl Handles {
 
 impl Config {
     fn handles(&self) -> Handles {
-        let &Self { identifiers, persistently_isolated, reclaim_groups } = self;
-        Handles { handles: identifiers, reclaim_groups, persistently_isolated }
+        let &Self { identifiers, persistently_isolated, reclaim_groups, reclaim_unit_erase_units } = self;
+        Handles { handles: identifiers, reclaim_groups, persistently_isolated, reclaim_unit_erase_units }
     }
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Self { identifiers: 8, persistently_isolated: false, reclaim_groups: 1 }
+        Self { identifiers: 8, persistently_isolated: false, reclaim_groups: 1, reclaim_unit_erase_units: 1 }
     }
 }
 
@@ -102,6 +106,8 @@ impl Named for HostStreams {
 }
 
 impl PlacementPolicy for HostStreams {
+    const HAS_HANDLES: bool = true;
+
     fn new(config: Config, _user_units: u32) -> Result<Self, SpecificationError> {
         if config.identifiers == 0 || usize::from(config.identifiers) >= STREAMS_MAX {
             let allowed = format!("a whole number from 1 to {}", STREAMS_MAX - 1);
@@ -119,6 +125,10 @@ impl PlacementPolicy for HostStreams {
 
     fn streams(&self) -> u8 {
         self.handles.streams_each().saturating_mul(self.handles.reclaim_groups)
+    }
+
+    fn handles(&self) -> Option<Handles> {
+        Some(self.handles)
     }
 
     fn stream_name(&self, stream: StreamId) -> String {
@@ -167,7 +177,7 @@ mod tests {
     use super::*;
 
     fn config(identifiers: u8, persistently_isolated: bool, reclaim_groups: u8) -> Config {
-        Config { identifiers, persistently_isolated, reclaim_groups }
+        Config { identifiers, persistently_isolated, reclaim_groups, reclaim_unit_erase_units: 1 }
     }
 
     #[test]

@@ -69,11 +69,17 @@ pub trait PlacementPolicy: registry::Named + Sized {
     const LOOKS_AT_OLD: bool = false;
     /// Whether the engine maintains a `PoolState` for each stream and calls `pool_to_collect`.
     const POOLED: bool = false;
+    /// Whether the host's placement identifiers name handles, of which the engine keeps a log.
+    const HAS_HANDLES: bool = false;
 
     /// Errors name the key of the drive file.
     fn new(config: Self::Config, user_units: u32) -> Result<Self, SpecificationError>;
     /// The number of streams, at most `STREAMS_MAX` without reclaim groups.
     fn streams(&self) -> u8;
+    /// The handles; None if it ignores placement identifiers.
+    fn handles(&self) -> Option<Handles> {
+        None
+    }
     /// The name of a stream, for people who watch the drive.
     fn stream_name(&self, stream: StreamId) -> String;
     /// `identifier` is the placement identifier that the host gives with the write.
