@@ -54,7 +54,10 @@ job, waits for the requests before it and is waited for by those after it. `rw=t
 `bs` equal to the size of a zone. A write job without `zonemode=zbd` is refused on such a drive; a recording that writes
 elsewhere than at a pointer fails with the status that NVMe gives it. Zones finish only when they are full: the smallest
 `bs` divides their capacity. On a drive without zones, `zonesize` makes the host keep zones of its own, as fio does on a
-device without zones; nothing is trimmed then. Jobs that write at the same time with a clock need ranges of their own.
+device without zones; nothing is trimmed then. Jobs may write the same zones at the same time, as in fio's
+`zbd-rand-write.fio`; with a clock, a reset then waits for the requests of all of them, and they wait for it (fio locks the
+zone alone). Such a job has no rate, think time or flushes. A sequential job without `io_size` ends, as fio's, with the
+last zone of its range.
 
 **Random write areas (ZRWA).** On a drive with `zones.random_write_area_bytes` every active zone has such an area from its
 write pointer on, as if the host had asked for it when it opened the zone. Writes in it may come in any order and again; the

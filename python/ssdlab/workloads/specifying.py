@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 
 from ssdlab.drives.namespaces import allocated_bytes
 from ssdlab.engine import plain
+from ssdlab.engine.types import Zones
 from ssdlab.errors import InputError
 from ssdlab.specification import InitialState, Reporting, Specification
 from ssdlab.workloads import Workload, load
@@ -106,6 +107,9 @@ def _jobs_on(jobs: Workload, drive: "ResolvedDrive", seed: int) -> list[plain.Jo
     """The engine's jobs. Only those of a fio job file can select a namespace."""
     user_bytes = drive.capacity.user_bytes
     if isinstance(jobs, JobFile):
+        if drive.file.zones.zone_bytes:
+            addressed = jobs.resolve(drive.file.ftl.user_bytes, seed=seed, scale=drive.scale)
+            return [_once_through_zones(job, drive.file.zones) for job in addressed]
         return jobs.resolve(user_bytes, seed=seed, scale=drive.scale, namespaces=drive.file.namespaces)
     check_without_namespaces(drive)
     return jobs.resolve(user_bytes, seed=seed, scale=drive.scale)
@@ -134,6 +138,17 @@ def until_of(until: Until, drive: "ResolvedDrive", round_share: float | None = N
 def _writes(job: plain.Job) -> bool:
     direction = job["direction"]
     return direction in ("write", "trim-write") or (direction == "read-write" and job["read_percent"] < 100)
+
+
+def _once_through_zones(job: plain.Job, zones: Zones) -> plain.Job:
+    """A job on a drive with zones, whose addresses are more than what can be written: like fio's, a sequential job
+    without io_size ends with the capacity of the last zone of its range."""
+    passes, rest = divmod(job["io_bytes"], job["size_bytes"])
+    if rest or not job["sequential"] or job["direction"] != "write" or not job.get("zoned"):
+        return job
+    end_bytes = job["offset_bytes"] + job["size_bytes"]
+    whole = end_bytes // zones.zone_bytes - -(-job["offset_bytes"] // zones.zone_bytes)
+    return {**job, "io_bytes": passes * whole * (zones.capacity_bytes or zones.zone_bytes)} if whole > 0 else job
 
 
 def fill_job(user_bytes: int, seed: int) -> plain.Job:

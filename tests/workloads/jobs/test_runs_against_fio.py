@@ -177,6 +177,15 @@ def test_counts_of_zoned_jobs(device: Path, options: str) -> None:
     assert counts_of_ours(text) == [fio]
 
 
+@pytest.mark.parametrize("timed", [False, True], ids=["untimed", "timed"])
+def test_counts_of_jobs_that_write_the_same_zones(device: Path, timed: bool) -> None:
+    """As fio's examples/zbd-rand-write.fio, which ends by time."""
+    options = "rw=randwrite\nzonemode=zbd\nzonesize=64k\nsize=1m\nio_size=2m\nnumjobs=16\nmax_open_zones=8"
+    text = job_file("ioengine=psync\nfilename=device", [f"{options}\nnorandommap"])
+    fios = [found for _, found in counts_of_fio(text, device)]
+    assert len(fios) == 16 and counts_of_ours(text, timed=timed) == fios
+
+
 def test_counts_of_chance(device: Path) -> None:
     text = job_file("ioengine=psync\nfilename=device", [options for options, _ in CHANCE])
     for (options, percent), (_, fio), ours in zip(

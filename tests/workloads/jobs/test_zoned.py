@@ -51,6 +51,79 @@ def test_writes_that_follow_the_pointers_cost_parity_alone(timed: bool) -> None:
     assert sum(result.zones[name] for name in ("implicitly_open", "closed")) <= 5
 
 
+# fio's examples/zbd-rand-write.fio, with a block size that divides the capacity of the scaled zones, and shorter.
+RAND_WRITE = """
+[global]
+name=zbd-rand-write
+group_reporting
+rw=randwrite
+zonemode=zbd
+max_open_zones=32
+bs=48K
+direct=1
+numjobs=16
+time_based
+runtime=400
+
+[dev1]
+filename=/dev/sdj
+ioengine=psync
+"""
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "",
+        "iodepth=4",
+        "iodepth=3\nmax_open_zones=1",
+        "runtime=100\n[dev2]\nfilename=/dev/sdj\nnumjobs=2\niodepth=8\nrw=write\n[dev3]\nnumjobs=1\nrw=randread",
+        "[reset]\nfilename=/dev/sdj\nnumjobs=1\nrw=randtrim\nbs=16m\nruntime=30",
+        "rw=randrw\nzone_reset_threshold=0.3\nzone_reset_frequency=0.01",
+        "exitall\nnumber_ios=20000\n[short]\nfilename=/dev/sdj\nnumber_ios=8000",
+    ],
+    ids=["as it is", "deeper", "one zone", "other jobs", "resets", "early resets", "exitall"],
+)
+@pytest.mark.parametrize("timed", [False, True], ids=["untimed", "timed"])
+def test_jobs_that_write_the_same_zones(more: str, timed: bool) -> None:
+    """A regression: fio's own example, sixteen jobs on one range, was refused with a clock, because a reset could
+    overtake another job's write to the zone."""
+    result = run(f"{RAND_WRITE}{more}", zoned_drive(), timed=timed)
+    assert result.failure is None and result.zones is not None
+    assert result.zones["refused"] == 0
+    assert result.zones["resets"] > (300 if timed and not more else 0)
+    # A zone that is reset early has parity that is due for data it never got.
+    assert result.waf == pytest.approx(PARITY, rel=5e-3)
+    assert all(job.write.total_ios > 0 for job in result.jobs if job.name == "dev1")
+    if timed and not more:
+        # The drive is never short of work: the others wait only while a zone is reset.
+        assert result.to_dict()["ssdlab"]["die_utilization"] > 0.95
+
+
+@pytest.mark.parametrize("rw", ["write", "randwrite"])
+def test_a_job_uses_all_zones(rw: str) -> None:
+    """A regression: a job without a size had as many addresses as the drive has capacity, so that the last quarter of
+    the zones was never written. As fio 3.33 does with zonecapacity, a sequential job fills each zone once."""
+    result = run(f"[a]\nzonemode=zbd\nrw={rw}\nbs=48k", zoned_drive())
+    file = zoned_drive().file
+    assert result.zones is not None
+    if rw == "write":
+        assert result.jobs[0].write.io_bytes == ZONES * file.zones.capacity_bytes
+        assert result.zones["full"] == ZONES and result.zones["resets"] == 0
+    else:
+        assert result.jobs[0].write.io_bytes == pytest.approx(file.ftl.user_bytes, rel=1e-3)
+    half = run(f"[a]\nzonemode=zbd\nrw={rw}\nbs=48k\noffset=50%", zoned_drive())
+    assert half.jobs[0].write.io_bytes == pytest.approx(result.jobs[0].write.io_bytes / 2, rel=0.01)
+
+
+@pytest.mark.parametrize("pace", ["rate=1m", "thinktime=100", "fsync=8"])
+def test_paced_jobs_need_zones_of_their_own(pace: str) -> None:
+    with pytest.raises(InputError, match=r"(?s)at offset 0: .*a range apart .*offset_increment.*think time"):
+        run(f"{RAND_WRITE}{pace}", zoned_drive(), timed=True)
+    apart = "offset_increment=32g\nsize=32g\nnumjobs=8"
+    assert run(f"{RAND_WRITE}{pace}\n{apart}\nruntime=20", zoned_drive(), timed=True).failure is None
+
+
 AREA = {"zones.random_write_area_bytes": "1048576", "zones.flush_granularity_bytes": "16384"}
 
 

@@ -6,6 +6,7 @@ use super::job_log::JobLog;
 use super::job_steady_state::JobRounds;
 use super::outcome::{JobBreakdown, JobTiming};
 use super::source::{Arrival, RequestSource};
+use super::zoned_jobs::shares_zones;
 use super::{JobOutcome, source_of};
 use crate::error::SpecificationError;
 use crate::request::Operation;
@@ -76,7 +77,7 @@ impl RunningJob {
             rounds: job.steady_state.map(|rule| Box::new(JobRounds::new(rule))),
             limits: job.limits.clone().map(|limits| Box::new(LimitedJob::new(limits))),
             search: job.latency_target.map(|target| Box::new(DepthSearch::new(target, job.iodepth.max(1)))),
-            ..Self::plain(source, job.stage, plan_of(job, &specification.jobs), outcome)
+            ..Self::plain(source, job.stage, plan_of(job, specification), outcome)
         })
     }
 
@@ -213,7 +214,8 @@ impl RunningJob {
 }
 
 /// How the host executes the job. Jobs of earlier stages must be done first.
-fn plan_of(job: &Job, jobs: &[Job]) -> Plan {
+fn plan_of(job: &Job, specification: &Specification) -> Plan {
+    let jobs = &specification.jobs;
     let is_waited_for = |other: &Job| other.stage == job.stage && Some(&other.name) == job.wait_for.as_ref();
     let waits_for = jobs.iter().enumerate().filter(|(_, other)| is_waited_for(other)).map(|(index, _)| index as u32);
     Plan {
@@ -224,6 +226,7 @@ fn plan_of(job: &Job, jobs: &[Job]) -> Plan {
         has_arrivals: false,
         seeks_depth: job.latency_target.is_some(),
         has_trims_alone: job.zoned.is_some(),
+        shares_zones: shares_zones(job, specification),
         pacing: Pacing::of(job),
     }
 }

@@ -4,6 +4,7 @@ use crate::error::SpecificationError;
 use crate::specification::drive::zones_of;
 use crate::specification::job::{Direction, ZonedJob};
 use crate::specification::{Job, Specification};
+use crate::timing::host::Pacing;
 use crate::workload::host_zones::{HostZones, SharedZones};
 
 fn writes(job: &Job) -> bool {
@@ -48,15 +49,15 @@ pub fn share_zones(
             return refuse("block_sizes.write", part.to_string(), allowed);
         }
     }
-    check_apart(job, specification)?;
+    check_keeps_order(job, specification)?;
     let (zone_bytes, capacity_bytes, open_max) = match of_drive {
         Some(zones) => {
             if ![0, zones.zone_bytes].contains(&rules.zone_bytes) {
-                let allowed = format!("0, or {} as on the drive", zones.zone_bytes);
+                let allowed = format!("0 (no zonesize), or {} as on the drive", zones.zone_bytes);
                 return refuse("zoned.zone_bytes", rules.zone_bytes.to_string(), allowed);
             }
             if ![0, zones.capacity_bytes].contains(&rules.capacity_bytes) {
-                let allowed = format!("0, or {} as on the drive", zones.capacity_bytes);
+                let allowed = format!("0 (no zonecapacity), or {} as on the drive", zones.capacity_bytes);
                 return refuse("zoned.capacity_bytes", rules.capacity_bytes.to_string(), allowed);
             }
             (zones.zone_bytes, zones.capacity_bytes, zones.open_max)
@@ -91,11 +92,11 @@ pub fn share_zones(
     Ok(())
 }
 
-/// With a clock, a reset by one job could overtake a write of another that is still on its way to the same zone. (fio
-/// has that race too.)
-fn check_apart(job: &Job, specification: &Specification) -> Result<(), SpecificationError> {
+/// Another job that writes at the same time to zones of the drive that the job writes, if the run has a clock. Their
+/// requests must then keep the order in which they are chosen.
+fn sharer<'a>(job: &Job, specification: &'a Specification) -> Option<&'a Job> {
     if !specification.timed || !specification.drive.zones.is_on() || !writes(job) {
-        return Ok(());
+        return None;
     }
     let end = |job: &Job| job.offset_bytes.saturating_add(job.size_bytes);
     let meets = |other: &&Job| {
@@ -103,12 +104,26 @@ fn check_apart(job: &Job, specification: &Specification) -> Result<(), Specifica
         let overlaps = other.offset_bytes < end(job) && job.offset_bytes < end(other);
         is_other && other.stage == job.stage && writes(other) && overlaps
     };
-    match specification.jobs.iter().find(meets) {
-        None => Ok(()),
-        Some(other) => {
+    specification.jobs.iter().find(meets)
+}
+
+/// Whether other jobs write the same zones at the same time.
+pub fn shares_zones(job: &Job, specification: &Specification) -> bool {
+    sharer(job, specification).is_some()
+}
+
+/// A job with rates or pauses chooses a request before it is due, and would stop the others at that zone meanwhile.
+fn check_keeps_order(job: &Job, specification: &Specification) -> Result<(), SpecificationError> {
+    match sharer(job, specification) {
+        Some(other) if Pacing::of(job).is_some() => {
             let value = format!("{} at offset {}", job.size_bytes, job.offset_bytes);
-            let allowed = format!("a range apart from that of {}, which writes at the same time", other.name);
+            let allowed = format!(
+                "a range apart from that of {}, which writes at the same time (offset, offset_increment), for a job with \
+                 rates, think time, flushes or iodepth_low; or none of these",
+                other.name
+            );
             Err(SpecificationError::new(format!("jobs.{}.size_bytes", job.name), value, allowed))
         }
+        _ => Ok(()),
     }
 }

@@ -110,16 +110,16 @@ pub struct ZonedStream {
     /// are drawn.
     one_at_a_time: bool,
     drawn: Vec<Request>,
-    /// The write that follows a reset.
-    pending: Option<Request>,
+    /// The write that follows a reset, and its zone.
+    pending: Option<(Request, u64)>,
     is_at_end: bool,
 }
 
 /// The result of moving a request.
 enum Moved {
     To(Request),
-    /// A reset of the zone comes first.
-    AfterReset(Request, Request),
+    /// The zone is reset; then the write begins it.
+    AfterReset(Request, (Request, u64)),
     /// The job can do nothing.
     Nothing,
 }
@@ -215,23 +215,21 @@ impl ZonedStream {
     ) -> Result<usize, NoZone> {
         let start = out.len();
         while out.len() < start + count_max && !self.is_at_end {
-            if let Some(write) = self.pending.take() {
-                out.push(write);
-                continue;
-            }
-            self.drawn.clear();
-            let count = match direction {
-                Some(direction) => self.stream.fill_one(direction, &mut self.drawn),
-                None => self.stream.fill(&mut self.drawn, 1),
-            };
-            if count == 0 {
-                break;
-            }
-            let request = self.drawn[0];
+            let pending = self.pending.take();
+            let Some(request) = pending.map(|(write, _)| write).or_else(|| self.draw(direction)) else { break };
             let shared = Arc::clone(&self.shared);
             let mut guard = lock(&shared);
             let zones = guard.as_mut().expect("the job's zones are there");
-            if let Some(filled) = self.filled.take() {
+            if let Some((_, zone)) = pending
+                && *zones.written(zone) < zones.capacity_bytes
+            {
+                out.push(self.at_pointer(request, zone, zones));
+                continue;
+            }
+            // Another job may have reset it, and opened it with that.
+            if let Some(filled) = self.filled.take()
+                && *zones.written(filled) == zones.capacity_bytes
+            {
                 zones.open.retain(|&(zone, _)| zone != filled);
             }
             match self.moved(request, zones)? {
@@ -244,6 +242,15 @@ impl ZonedStream {
             }
         }
         Ok(out.len() - start)
+    }
+
+    fn draw(&mut self, direction: Option<Operation>) -> Option<Request> {
+        self.drawn.clear();
+        match direction {
+            Some(direction) => self.stream.fill_one(direction, &mut self.drawn),
+            None => self.stream.fill(&mut self.drawn, 1),
+        };
+        self.drawn.first().copied()
     }
 
     /// Restarts the job.
@@ -326,7 +333,17 @@ impl ZonedStream {
         let resets = is_full || is_due;
         if resets {
             *zones.written(zone) = 0;
+            if zones.are_of_drive {
+                let start = zone * zones.zone_bytes;
+                let reset = Request::new(Operation::Trim, start, zones.zone_bytes as u32);
+                return Ok(Moved::AfterReset(reset, (request, zone)));
+            }
         }
+        Ok(Moved::To(self.at_pointer(request, zone, zones)))
+    }
+
+    /// The write moved to the write pointer of the zone, which it advances.
+    fn at_pointer(&mut self, request: Request, zone: u64, zones: &mut HostZones) -> Request {
         let at = *zones.written(zone);
         let room = zones.capacity_bytes - at;
         let length = u64::from(request.length_bytes).min(room) / self.least_bytes * self.least_bytes;
@@ -340,11 +357,7 @@ impl ZonedStream {
             self.cursor = (if is_filled { next } else { zone }, 0);
         }
         let start = zone * zones.zone_bytes;
-        let write = Request { offset_bytes: start + at, length_bytes: length as u32, ..request };
-        if !(resets && zones.are_of_drive) {
-            return Ok(Moved::To(write));
-        }
-        Ok(Moved::AfterReset(Request::new(Operation::Trim, start, zones.zone_bytes as u32), write))
+        Request { offset_bytes: start + at, length_bytes: length as u32, ..request }
     }
 
     /// The request moved to a random place in the random write area, if it is one of those that overwrite and there is

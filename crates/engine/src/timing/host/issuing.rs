@@ -3,6 +3,7 @@
 use super::Client;
 use super::job::{Job, State};
 use super::pacing::{Plan, Turn};
+use super::zone_turn::ZoneTurn;
 use crate::error::ReadOnly;
 use crate::ledger::Ledger;
 use crate::request::{Operation, Request};
@@ -20,6 +21,7 @@ const PREFETCHED_AT_ONCE: usize = 16;
 #[derive(Debug, Default)]
 pub(super) struct Schedule {
     jobs: Vec<Job>,
+    zones: ZoneTurn,
     wakings: BinaryHeap<Reverse<(u64, u32)>>,
 }
 
@@ -87,6 +89,14 @@ impl<F: Intake> Requester<F> for Issuing<'_> {
         job.outstanding -= 1;
         let trim_ends = job.is_trimming && operation == Operation::Trim;
         job.is_trimming &= !trim_ends;
+        let shares_zones = job.shares_zones;
+        if shares_zones {
+            self.schedule.zones.completed();
+            if trim_ends {
+                self.schedule.zones.release(number);
+            }
+        }
+        let job = self.job(number);
         if let Some(pacing) = &mut job.pacing
             && let Some(goes_on_ns) = pacing.completed(operation, completed_ns, job.outstanding)
         {
@@ -95,7 +105,10 @@ impl<F: Intake> Requester<F> for Issuing<'_> {
         self.issue(number, front, drives)?;
         // Continues what a flush or a trim held back, or what a larger depth allows.
         let frees_others = operation == Operation::Flush || trim_ends || self.job(number).seeks_depth;
-        if frees_others { self.wake(number, front, drives) } else { Ok(()) }
+        if frees_others {
+            self.wake(number, front, drives)?;
+        }
+        if shares_zones { self.wake_sharers(trim_ends, front, drives) } else { Ok(()) }
     }
 }
 
@@ -160,18 +173,35 @@ impl Issuing<'_> {
     #[inline]
     fn issue<F: Intake>(&mut self, number: u32, front: &mut F, drives: &mut F::Drives<'_>) -> Result<bool, ReadOnly> {
         let now_ns = front.now_ns();
-        if self.client.is_over(number, now_ns) {
+        let shares_zones = self.job(number).shares_zones;
+        // A chosen reset is carried out, since the other jobs rely on it.
+        let resets = shares_zones && self.schedule.zones.is_held_by(number);
+        if self.client.is_over(number, now_ns) && !resets {
             return self.end_if_complete(number, front, drives);
+        }
+        if shares_zones && self.schedule.zones.is_held_by_another_than(number) {
+            self.job(number).parked += 1;
+            return Ok(false);
         }
         let mut issued_ns = now_ns;
         let request = match self.turn_of(number, &mut issued_ns, front, drives) {
             Turn::Now => {
                 let Some(request) = self.next_request(number, front, drives) else {
+                    // A job that is ended early may have lost its reset.
+                    if resets && !self.job(number).is_trimming {
+                        self.schedule.zones.release(number);
+                        self.wake_sharers(true, front, drives)?;
+                    }
                     return self.end_if_complete(number, front, drives);
                 };
-                let job = self.job(number);
+                let Schedule { jobs, zones, .. } = &mut *self.schedule;
+                let job = &mut jobs[number as usize];
                 let is_trim = request.operation == Operation::Trim;
-                if job.has_trims_alone && job.outstanding > 0 && (is_trim || job.is_trimming) {
+                if job.shares_zones && is_trim {
+                    zones.hold(number);
+                }
+                let outstanding = if job.shares_zones { zones.outstanding() } else { job.outstanding };
+                if job.has_trims_alone && outstanding > 0 && (is_trim || job.is_trimming) {
                     job.parked += 1;
                     return Ok(false);
                 }
@@ -190,12 +220,38 @@ impl Issuing<'_> {
         };
         let job = self.job(number);
         job.outstanding += 1;
+        if job.shares_zones {
+            self.schedule.zones.submitted();
+        }
+        let job = self.job(number);
         if let Some(pacing) = &mut job.pacing {
             pacing.issued(&request);
         }
         let submission = Submission { request, issued_ns, tag: number, is_through: job.has_sync_writes };
         front.submit(submission, drives, self)?;
         Ok(true)
+    }
+
+    /// Lets jobs go on that share zones: the one whose reset waited for the others' requests, or the others after it.
+    fn wake_sharers<F: Intake>(
+        &mut self,
+        is_released: bool,
+        front: &mut F,
+        drives: &mut F::Drives<'_>,
+    ) -> Result<(), ReadOnly> {
+        if let Some(holder) = self.schedule.zones.holder_to_go_on() {
+            return self.wake(holder, front, drives);
+        }
+        if !is_released {
+            return Ok(());
+        }
+        for number in 0..self.schedule.jobs.len() as u32 {
+            let job = self.job(number);
+            if job.shares_zones && job.state == State::Runs && job.parked > 0 {
+                self.wake(number, front, drives)?;
+            }
+        }
+        Ok(())
     }
 
     /// Whether a job may issue; `issued_ns` is set to the arrival time of its next request.

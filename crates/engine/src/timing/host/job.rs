@@ -52,6 +52,7 @@ pub(super) struct Job {
     pub has_arrivals: bool,
     pub seeks_depth: bool,
     pub has_trims_alone: bool,
+    pub shares_zones: bool,
     /// Only for such a job.
     pub is_trimming: bool,
 }
@@ -66,6 +67,7 @@ impl Job {
             has_arrivals,
             seeks_depth,
             has_trims_alone,
+            shares_zones,
             pacing,
         } = plan;
         Self {
@@ -77,6 +79,7 @@ impl Job {
             has_arrivals,
             seeks_depth,
             has_trims_alone,
+            shares_zones,
             ..Self::default()
         }
     }

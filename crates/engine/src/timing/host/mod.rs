@@ -5,6 +5,7 @@ mod contract;
 mod issuing;
 mod job;
 mod pacing;
+mod zone_turn;
 
 use super::flash::Flash;
 use super::front::{Front, FrontEnd, Intake, Stepped};

@@ -25,6 +25,8 @@ pub struct Plan {
     /// Whether a trim waits for all outstanding requests of the job, and later requests for the trim: a zone is reset
     /// between its last write and its next.
     pub has_trims_alone: bool,
+    /// Whether other jobs of the stage write the same zones of the drive: a trim then waits for their requests too.
+    pub shares_zones: bool,
     /// None for a job that issues as soon as it has a free slot.
     pub pacing: Option<Pacing>,
 }
