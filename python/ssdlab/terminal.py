@@ -5,6 +5,7 @@ that does not suffice, the table is printed as one block for each row, with one 
 those scroll.
 """
 
+import shutil
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 # A column of prose narrower than this is harder to read than a block.
 _PROSE_MIN = 16
+# Longer lines of prose are harder to read.
+_TEXT_COLUMNS_MAX = 79
 # The gap between the names in a block and their values.
 _GAP = 2
 
@@ -82,6 +85,11 @@ def _widths(table: "Table", kept: Sequence[int], room: int) -> list[int] | None:
             spare -= max(0, more)
         return widths
     return None
+
+
+def text_columns() -> int:
+    """The width of sentences: that of the terminal, up to what is easy to read."""
+    return min(_TEXT_COLUMNS_MAX, shutil.get_terminal_size().columns)
 
 
 def _needs(column: "Column") -> _Needs:

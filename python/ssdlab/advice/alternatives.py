@@ -19,7 +19,7 @@ LEARNT: Mapping[str, str] = {"ftl.placement": "frequency-frontiers", "ftl.victim
 # Policies of the translation layer that a researcher, or a host with streams, can choose; each is left out if the drive
 # already has it.
 _WAYS: Mapping[str, Mapping[str, str]] = {
-    "separate open erase units for hot and cold data, learned (as with streams or FDP)": LEARNT,
+    "separate open erase units for hot and cold data, learned by the drive": LEARNT,
     "separate open erase units for host and garbage collection": {"ftl.placement": "host-gc-split"},
     "garbage collection in the order of writing": {"ftl.victim": "fifo"},
 }

@@ -164,8 +164,10 @@ def sentence(answer: Placement, found: Found) -> Sentence:
         assert way.waf is not None
         parts.append(f"{wording.waf(way.waf)} with {way.what}{_worth_words(way, answer)}")
     best = min(helping, key=lambda way: way.waf or 0)
+    by_drive_alone = answer.handles in ways and answer.handles not in helping
+    helps = "Placement handles do not help, what the drive learns does" if by_drive_alone else "Placement helps"
     return Sentence(
-        f"Placement helps: {nothing}write amplification {at} is {wording.waf(answer.waf)} without, "
+        f"{helps}: {nothing}write amplification {at} is {wording.waf(answer.waf)} without, "
         f"{wording.listed(parts)}{'' if answer.has_own_handles else _against_spare_area(best, answer, found)}.",
         runs,
     )

@@ -20,9 +20,8 @@ from ssdlab.drives import load
 from ssdlab.errors import InputError
 from ssdlab.quantities import parse_bytes, parse_share
 from ssdlab.results.namespaces_text import namespace_lines
+from ssdlab.terminal import text_columns
 from ssdlab.workloads import title
-
-_COLUMNS = 79
 
 
 def _block_size(text: str) -> int:
@@ -170,12 +169,12 @@ def advise(
         with progress.described() as trials.on_progress:
             found = answer(trials, whole=runs.whole)
         # The answer is printed before the alternatives and pictures are computed.
-        typer.echo("\n".join(textwrap.wrap(str(words.headline(trials, found)), _COLUMNS)))
+        typer.echo("\n".join(textwrap.wrap(str(words.headline(trials, found)), text_columns())))
         typer.echo("")
         with progress.described() as trials.on_progress:
             advice = explained(trials, found)
     for sentence in advice.sentences:
-        typer.echo("\n".join(textwrap.wrap(str(sentence), _COLUMNS, initial_indent="- ", subsequent_indent="  ")))
+        typer.echo("\n".join(textwrap.wrap(str(sentence), text_columns(), initial_indent="- ", subsequent_indent="  ")))
     if found.over_provisioning not in (None, found.own):
         assert found.over_provisioning is not None
         typer.echo("\nTo leave it empty, one of:")
@@ -210,9 +209,9 @@ def _advise_tenants(
     directory = Path(output) if output else Path("out") / f"advice-{title(files[0])}"
     check_folder(directory, "advise")
     advice = advise_tenants(files[0], drive, writes_per_day=wanted.writes_per_day, settings=settings, whole=runs.whole)
-    typer.echo("\n".join(textwrap.wrap(str(advice.headline), _COLUMNS)) + "\n")
+    typer.echo("\n".join(textwrap.wrap(str(advice.headline), text_columns())) + "\n")
     for sentence in advice.sentences:
-        typer.echo("\n".join(textwrap.wrap(str(sentence), _COLUMNS, initial_indent="- ", subsequent_indent="  ")))
+        typer.echo("\n".join(textwrap.wrap(str(sentence), text_columns(), initial_indent="- ", subsequent_indent="  ")))
     typer.echo("\n" + "\n".join(namespace_lines(advice.result.namespaces or [])))
     names = advice.write(directory, command_line=command_line(context))
     typer.echo(f"\nreport: {directory / 'report.html'}\nfiles:  {len(names)} in {directory}")

@@ -12,11 +12,10 @@ from ssdlab.foreign import TableRow
 from ssdlab.health.concerns import duration
 from ssdlab.health.table import name_of
 from ssdlab.quantities import format_bytes, format_share
+from ssdlab.terminal import text_columns
 
 if TYPE_CHECKING:
     from ssdlab.advice.setting import Setting
-
-_COLUMNS = 79
 
 
 @dataclass(frozen=True)
@@ -87,4 +86,4 @@ def _row(path: str) -> TableRow:
 
 
 def _say(text: str) -> None:
-    typer.echo("\n".join(textwrap.wrap(text, _COLUMNS, subsequent_indent="  " if text.startswith("- ") else "")))
+    typer.echo("\n".join(textwrap.wrap(text, text_columns(), subsequent_indent="  " if text.startswith("- ") else "")))

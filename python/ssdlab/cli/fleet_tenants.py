@@ -14,8 +14,7 @@ from ssdlab.cli.fleet_table import print_rows
 from ssdlab.cli.sweep import carry_out_shown
 from ssdlab.errors import InputError
 from ssdlab.sweeps.dataset import Dataset
-
-_COLUMNS = 79
+from ssdlab.terminal import text_columns
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,7 @@ def from_tenants(
     kept = dict(zip(keys, whole.dataset.frame(keys).iter_rows(named=True), strict=True))
     found = layouts_of(made, kept, years, price)
     notices = _notices(kept, [row.group for row in briefly_written(found)])
-    typer.echo("\n" + "\n".join(textwrap.wrap(layouts_page.sentence(found, made, years), _COLUMNS)))
+    typer.echo("\n" + "\n".join(textwrap.wrap(layouts_page.sentence(found, made, years), text_columns())))
     print_rows(layouts_page.layout_rows(found, years))
     print_rows(layouts_page.drive_rows(found))
     for layout, drive, reason in made.left_out:

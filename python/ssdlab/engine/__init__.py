@@ -192,5 +192,27 @@ def _specification_message(error: Exception) -> str:
         if key == "state":
             # The value contains the file and the problem.
             return str(value)
-        return f"{key} = {value}: allowed is {allowed}"
+        return f"{key}{_option_of(key)} = {value}: allowed is {allowed}"
     return str(error)
+
+
+# fio's options for keys of the engine's jobs with other names.
+_OPTIONS = {
+    "stream_id": "plids",
+    "identifiers": "plids",
+    "size_bytes": "size",
+    "offset_bytes": "offset",
+    "zoned": "zonemode",
+    "zoned.zone_bytes": "zonesize",
+    "zoned.capacity_bytes": "zonecapacity",
+    "zoned.overwrite_percent": "zrwa_overwrite",
+    "block_sizes.read": "bs",
+    "block_sizes.write": "bs",
+    "block_sizes.trim": "bs",
+}
+
+
+def _option_of(key: str) -> str:
+    """The option of a job file that an error about a job's key means, in brackets; empty if it has the key's name."""
+    option = next((name for end, name in _OPTIONS.items() if key.startswith("jobs.") and key.endswith(f".{end}")), None)
+    return f" ({option})" if option else ""

@@ -1,6 +1,7 @@
 """Combines a workload and a drive into a specification. Not for executing it: `ssdlab.targets.simulated` does that."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypedDict
@@ -13,6 +14,7 @@ from ssdlab.specification import InitialState, Reporting, Specification
 from ssdlab.workloads import Workload, load
 from ssdlab.workloads.jobs.jobfile import JobFile
 from ssdlab.workloads.jobs.scaling import scaled_ns
+from ssdlab.workloads.stores import StoreWorkload
 
 if TYPE_CHECKING:
     from ssdlab.drives import ResolvedDrive
@@ -112,7 +114,26 @@ def _jobs_on(jobs: Workload, drive: "ResolvedDrive", seed: int) -> list[plain.Jo
             return [_once_through_zones(job, drive.file.zones) for job in addressed]
         return jobs.resolve(user_bytes, seed=seed, scale=drive.scale, namespaces=drive.file.namespaces)
     check_without_namespaces(drive)
-    return jobs.resolve(user_bytes, seed=seed, scale=drive.scale)
+    found = jobs.resolve(user_bytes, seed=seed, scale=drive.scale)
+    if isinstance(jobs, StoreWorkload):
+        _check_handles(jobs, found, drive)
+    return found
+
+
+def _check_handles(store: StoreWorkload, jobs: Iterable[plain.Job], drive: "ResolvedDrive") -> None:
+    placement = drive.file.ftl.placement
+    if placement.name != "host-streams":
+        return
+    allowed: int = placement.parameters["identifiers"] * placement.parameters["reclaim_groups"]
+    used = {job.get("stream_id") or 0 for job in jobs}
+    for job in jobs:
+        if its_store := job.get("store"):
+            used.update(its_store["identifiers"])
+    if max(used) >= allowed:
+        raise InputError(
+            f"{store.source}: handles={store.value('handles')} uses {max(used) + 1} placement handles; allowed are up "
+            f"to {allowed}, those of drive {drive.name!r} (ftl.placement.identifiers)"
+        )
 
 
 def check_without_namespaces(drive: "ResolvedDrive") -> None:

@@ -77,8 +77,8 @@ def test_what_cannot_be_given_is_refused(tmp_path: Path) -> None:
         "textbook", settings={"ftl.placement": "{ name = 'host-streams', identifiers = 2 }"}, scale="1/4"
     )
     eight = ssdlab.drive("textbook", settings={"ftl.placement": "host-streams"}, scale="1/4")
-    assert "jobs.a.stream_id = 2: allowed is below the drive's 2" in said("plids=2", two)
-    assert "jobs.a.identifiers = 9: allowed is below the drive's 8" in said("plids=0,9,3", eight)
+    assert "jobs.a.stream_id (plids) = 2: allowed is below the drive's 2" in said("plids=2", two)
+    assert "jobs.a.identifiers (plids) = 9: allowed is below the drive's 8" in said("plids=0,9,3", eight)
     run("[a]\nrw=write\nfdp=1\n", two)
     run("[a]\nrw=write\nplids=9\n", ssdlab.drive("tiny"))
     assert "line 4: plids=0,300: allowed is placement identifiers from 0 to 255" in said("plids=0,300")
@@ -87,3 +87,10 @@ def test_what_cannot_be_given_is_refused(tmp_path: Path) -> None:
     (tmp_path / "scheme").write_text("0,4096,1\n4096,4096,1\n")
     assert f"{tmp_path}/scheme, line 2: '4096,4096,1'" in said(f"plid_select=scheme\ndp_scheme={tmp_path}/scheme")
     assert "needs plids" in said("fdp=0\ndataplacement=streams")
+
+
+def test_identifiers_that_are_not_sent_have_a_note() -> None:
+    for text, count in (("plids=1", 1), ("fdp=1\nplids=1", 0), ("dataplacement=streams\nplids=1", 0), ("", 0)):
+        file = parse(f"[a]\nrw=write\n{text}\n")
+        file.resolve(1 << 30, seed=1)
+        assert len([note for note in file.notes(timed=True) if "no placement identifiers" in note]) == count, text

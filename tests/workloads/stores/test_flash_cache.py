@@ -96,7 +96,7 @@ def test_popular_objects_stay_away_from_the_flash(tmp_path: Path) -> None:
         (HEADER + "a,SET,1\n", "line 2: has 3 columns; allowed are at least 5"),
         (HEADER + "a,SET,1,1,1\nb,SET,x,1,1\n", "line 3: size=x: allowed is a whole number from 0"),
         (HEADER + "a,SET,1,0,1\n", "line 2: op_count=0: allowed is a whole number from 1"),
-        (HEADER + "a,GET,1,1,1\n", "writes nothing to the flash: 0 sets"),
+        (HEADER + "a,GET,1,1,1\n", "writes nothing to the flash: it has no line with op=SET"),
     ],
 )
 def test_errors_name_the_file_and_the_line(tmp_path: Path, text: str, said: str) -> None:

@@ -14,7 +14,7 @@ from ssdlab.errors import InputError
 from ssdlab.specification import ReportedJob
 from ssdlab.targets import simulated
 from ssdlab.theory.expectation import expected
-from ssdlab.workloads import load, stores, title
+from ssdlab.workloads import load, specifying, stores, title
 from ssdlab.workloads.stores.options import OPTIONS
 
 DRIVE = "samsung-fdp-3840gb"
@@ -182,3 +182,13 @@ def test_the_page_has_every_option_with_its_default() -> None:
     for options in OPTIONS.values():
         for name, option in options.items():
             assert f"| `{name}` | {option.default} | {option.what} |" in page, name
+
+
+def test_a_drive_with_too_few_handles_is_named() -> None:
+    """A regression: the error named a key of the engine that the workload's text does not have."""
+    two = ssdlab.drive(
+        "generic-tlc-480", scale="1/512", settings={"ftl.placement": "{ name = 'host-streams', identifiers = 2 }"}
+    )
+    with pytest.raises(InputError, match=r"handles=level uses \d placement handles; allowed are up to 2, those"):
+        specifying.specify(stores.parse("lsm-tree handles=level"), two)
+    assert specifying.specify(stores.parse("b-plus-tree handles=kind"), two).engine["jobs"]

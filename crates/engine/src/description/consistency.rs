@@ -7,6 +7,7 @@ use crate::error::SpecificationError;
 use crate::nand::Geometry;
 use crate::policies;
 use crate::policies::die_choice::DieChoice;
+use crate::policies::placement::handles_of;
 use crate::specification::drive::{
     Cell, Drive, EraseUnitKind, MapForm, ZonesOfDrive, check_goes_with_groups, check_goes_with_zones, devices_of,
     namespace_ends, zones_of,
@@ -265,8 +266,19 @@ fn namespaces(drive: &Drive, _: &Geometry) -> Vec<Problem> {
     namespace_ends(drive).err().map(Problem::from).into_iter().collect()
 }
 
-fn reclaim_groups(drive: &Drive, _: &Geometry) -> Vec<Problem> {
-    check_goes_with_groups(drive).err().map(Problem::from).into_iter().collect()
+fn reclaim_groups(drive: &Drive, geometry: &Geometry) -> Vec<Problem> {
+    let groups = check_goes_with_groups(drive).err().map(Problem::from);
+    groups.into_iter().chain(reclaim_units(drive, geometry)).collect()
+}
+
+fn reclaim_units(drive: &Drive, geometry: &Geometry) -> Option<Problem> {
+    let handles = handles_of(&drive.ftl.placement)?;
+    let most = geometry.erase_units_nominal() / u32::from(handles.reclaim_groups.max(1));
+    let given = handles.reclaim_unit_erase_units;
+    unless(given > 0 && u32::from(given) <= most, || {
+        let allowed = format!("1 to {most}, the erase units of a reclaim group");
+        Problem::value("ftl.placement.reclaim_unit_erase_units", given, allowed)
+    })
 }
 
 /// Each zone has erase units of its own.

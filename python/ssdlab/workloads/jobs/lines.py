@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ssdlab.errors import InputError
+from ssdlab.errors import InputError, near
 from ssdlab.workloads.jobs import variables
 
 # A job file is a page of text; a much larger file is something else, for instance a device or an image.
@@ -18,6 +18,9 @@ FILE_BYTES_MAX = 1 << 20
 
 # A file that includes itself would never end; fio stops when it has no file handles left.
 INCLUDES_DEEP_MAX = 16
+
+# The first words of workloads that are no file (`ssdlab.workloads.load`).
+OTHER_WORKLOADS = ("lsm-tree", "b-plus-tree", "flash-cache", "sysbench")
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
@@ -55,6 +58,14 @@ class RawSection:
         return self.name.startswith("global")
 
 
+def _other_workloads(path: Path) -> str:
+    """What may have been meant by the name of a file that is no file."""
+    words = str(path).split(maxsplit=1)
+    if path.suffix or path.exists() or not words:
+        return ""
+    return f"; a workload is a file, or begins with {', '.join(OTHER_WORKLOADS)}{near(words[0], OTHER_WORKLOADS)}"
+
+
 def read_text(path: Path) -> str:
     """The text of a job file. Raises InputError if it cannot be read or is not text."""
     try:
@@ -62,7 +73,7 @@ def read_text(path: Path) -> str:
             content = file.read(FILE_BYTES_MAX + 1)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise InputError(f"{path}: cannot be read: {reason}") from None
+        raise InputError(f"{path}: cannot be read: {reason}{_other_workloads(path)}") from None
     if len(content) > FILE_BYTES_MAX:
         raise InputError(f"{path}: is larger than {FILE_BYTES_MAX:,} bytes; a fio job file is expected, a text")
     try:

@@ -79,6 +79,13 @@ def placement(section: "Section", source: str, files: int, scale: Fraction, comp
     return {"identifiers": {"choose": "round-robin", "among": list(given)}}
 
 
+def unused_placement(section: "Section") -> list[str]:
+    """A note on identifiers that are not sent: fio, too, ignores them without a word."""
+    if section.get(FDP) or section.get(DATAPLACEMENT) != "none" or not section.get(PLIDS):
+        return []
+    return [f"[{section.name}] sends no placement identifiers: plids acts with fdp=1 or dataplacement only"]
+
+
 def scheme_file(name: str, source: str) -> Path:
     """The file of a scheme: by its name, or else in the folder of the job file `source`."""
     return Path(name) if Path(name).is_file() else Path(source).parent / name

@@ -26,7 +26,7 @@ from ssdlab.workloads.jobs.limits import limits
 from ssdlab.workloads.jobs.option import Option
 from ssdlab.workloads.jobs.pace import pace
 from ssdlab.workloads.jobs.patterns import SizeShare
-from ssdlab.workloads.jobs.placement import placement
+from ssdlab.workloads.jobs.placement import placement, unused_placement
 from ssdlab.workloads.jobs.scaling import scaled_bytes, scaled_ns
 from ssdlab.workloads.jobs.seeds import clone_seed
 from ssdlab.workloads.jobs.table import (
@@ -94,6 +94,7 @@ def resolve(
             its_pace = pace(section, clone, seed, scale, section.get(IODEPTH), earlier, resolver.error)
             more = its_pace | contents(section) | ending(section, exits_all, resolver.error) | logs.plan(section)
             more |= limits(section, resolver.error) | latency_target(section)
+            notes.extend(unused_placement(section))
             more |= placement(section, job_file.source, len(files[index]), scale, resolver.error)
             job, its_notes = resolver.job(stage, more, seeded)
             jobs.append(job)

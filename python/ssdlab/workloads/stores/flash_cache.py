@@ -29,10 +29,12 @@ def small_share(source: str, values: Mapping[str, Any]) -> tuple[float, tuple[st
     if values["trace"] is not None:
         found = kvcache.written(Path(values["trace"]), values["ram"], values["threshold"])
         if found.small_share is None:
-            raise InputError(
-                f"{source}: trace={values['trace']} writes nothing to the flash: {found.sets:,} sets, which all stay "
-                f"in ram={values['ram']:,} bytes; allowed is less memory"
+            reason = (
+                f"{found.sets:,} sets, which all stay in ram={values['ram']:,} bytes; allowed is less memory"
+                if found.sets
+                else "it has no line with op=SET"
             )
+            raise InputError(f"{source}: trace={values['trace']} writes nothing to the flash: {reason}")
         share = found.small_share
         notes = (
             f"{values['trace']}: {found.small_objects:,} small objects and {found.large_bytes:,} bytes of large ones "
