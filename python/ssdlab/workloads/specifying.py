@@ -14,6 +14,7 @@ from ssdlab.specification import InitialState, Reporting, Specification
 from ssdlab.workloads import Workload, load
 from ssdlab.workloads.jobs.jobfile import JobFile
 from ssdlab.workloads.jobs.scaling import scaled_ns
+from ssdlab.workloads.jobs.table import IO_SIZE
 from ssdlab.workloads.stores import StoreWorkload
 
 if TYPE_CHECKING:
@@ -111,7 +112,8 @@ def _jobs_on(jobs: Workload, drive: "ResolvedDrive", seed: int) -> list[plain.Jo
     if isinstance(jobs, JobFile):
         if drive.file.zones.zone_bytes:
             addressed = jobs.resolve(drive.file.ftl.user_bytes, seed=seed, scale=drive.scale)
-            return [_once_through_zones(job, drive.file.zones) for job in addressed]
+            amounts = {section.name for section in jobs.sections if section.get(IO_SIZE) != IO_SIZE.default}
+            return [job if job["name"] in amounts else _once_through_zones(job, drive.file.zones) for job in addressed]
         return jobs.resolve(user_bytes, seed=seed, scale=drive.scale, namespaces=drive.file.namespaces)
     check_without_namespaces(drive)
     found = jobs.resolve(user_bytes, seed=seed, scale=drive.scale)
@@ -164,8 +166,8 @@ def _writes(job: plain.Job) -> bool:
 def _once_through_zones(job: plain.Job, zones: Zones) -> plain.Job:
     """A job on a drive with zones, whose addresses are more than what can be written: like fio's, a sequential job
     without io_size ends with the capacity of the last zone of its range."""
-    passes, rest = divmod(job["io_bytes"], job["size_bytes"])
-    if rest or not job["sequential"] or job["direction"] != "write" or not job.get("zoned"):
+    passes = job["io_bytes"] // job["size_bytes"]
+    if not passes or not job["sequential"] or job["direction"] != "write" or not job.get("zoned"):
         return job
     end_bytes = job["offset_bytes"] + job["size_bytes"]
     whole = end_bytes // zones.zone_bytes - -(-job["offset_bytes"] // zones.zone_bytes)

@@ -110,6 +110,8 @@ def test_a_job_uses_all_zones(rw: str) -> None:
     if rw == "write":
         assert result.jobs[0].write.io_bytes == ZONES * file.zones.capacity_bytes
         assert result.zones["full"] == ZONES and result.zones["resets"] == 0
+        more = run("[a]\nzonemode=zbd\nrw=write\nbs=48k\nsize=50%\nio_size=100%", zoned_drive())
+        assert more.jobs[0].write.io_bytes == pytest.approx(file.ftl.user_bytes / 2, rel=0.01)
     else:
         assert result.jobs[0].write.io_bytes == pytest.approx(file.ftl.user_bytes, rel=1e-3)
     half = run(f"[a]\nzonemode=zbd\nrw={rw}\nbs=48k\noffset=50%", zoned_drive())
