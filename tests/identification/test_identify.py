@@ -132,7 +132,10 @@ def test_policies_are_told_by_simulation(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(choices, "_PLACEMENTS", ("host-gc-split",))
     monkeypatch.setattr(choices, "_FITTED", 1)
     found = found_of(SimulatedBox(small(), tmp_path))
+    counts: list[int] = []
+    found.tell_simulations = counts.append
     outcome = choices.choose(found)
+    assert counts == list(range(1, found.simulations + 1)) and len(counts) >= 2
     assert {each.key: each.value for each in outcome.inferred}.get("ftl.victim", "greedy") == "greedy"
     assert outcome.facts["error"] < 0.15
     found.facts["random-writes"]["points"] = []

@@ -12,7 +12,7 @@ from rich.console import Console
 from ssdlab.cli import options
 from ssdlab.cli.command_line import command_line
 from ssdlab.cli.groups import Parsed
-from ssdlab.cli.progress import shown
+from ssdlab.cli.progress import counting, shown
 from ssdlab.errors import InputError
 from ssdlab.foreign import JsonObject
 from ssdlab.identification import choices
@@ -244,7 +244,8 @@ def _carry_out(
     finally:
         store.remove_scratch()
     # From here on only simulations run; the drive is not used.
-    found.add(choices.NAME, choices.choose(found))
+    with counting("simulations") as found.tell_simulations:
+        found.add(choices.NAME, choices.choose(found))
     model = model_of(found.inferred, found.capacity_bytes, _name(str(target["name"])), choices.nearest(found))
     files.print_table(found, Console())
     names = files.write(found, model, target, output, seed=how.seed, line=how.command_line)

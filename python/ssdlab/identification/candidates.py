@@ -183,6 +183,7 @@ def _run(found: Found, candidate: Candidate, count: int, seed: int, *, steps: in
         text = "".join(written if count else written[:-steps])
         specification = specifying.specify(jobs.parse(text, "simulation"), drive, seed=seed, series_points_max=2)
         result = simulated.run(specification)
+        found.count_simulation()
     except (InputError, RunFailed):
         return Measured([_IMPOSSIBLE] * count, [1.0] * count, None)
     last = result.jobs[-count:] if count else []

@@ -34,10 +34,19 @@ class Found:
     facts: dict[str, JsonObject] = field(default_factory=dict)
     written: list[Written] = field(default_factory=list)
     seconds: float = 0.0
+    simulations: int = 0
+    """Simulations that were run for what the experiments left open."""
+    tell_simulations: Callable[[int], None] | None = None
+    """Called with their number after each."""
 
     @property
     def written_bytes(self) -> int:
         return sum(each.written_bytes for each in self.written)
+
+    def count_simulation(self) -> None:
+        self.simulations += 1
+        if self.tell_simulations:
+            self.tell_simulations(self.simulations)
 
     def add(self, name: str, outcome: Outcome) -> None:
         """Adds the outcome of an experiment. A later value or reason of a key replaces an earlier
