@@ -414,9 +414,13 @@ def _tell(outcome: Outcome, key: str, word: str, fitted: Sequence[Candidate]) ->
     best = fitted[0]
     others = [each for each in fitted if each.changes[key] != word]
     second = min(others, key=lambda each: each.score, default=None)
-    if _is_unlikely(best) or (second is not None and second.score < _DISTINCT * best.score):
-        next_best = "" if second is None else f", {second.changes[key]} within {100 * second.error:.1f} %"
-        reason = f"{word} comes nearest ({100 * best.error:.1f} % off){next_best}"
+    if _is_unlikely(best):
+        reason = f"no policy repeats the write amplification (nearest: {100 * best.error:.0f} % off)"
+        outcome.undetermined.append(Undetermined(key, reason))
+        return
+    if second is not None and second.score < _DISTINCT * best.score:
+        next_best = f"{second.changes[key]} within {100 * second.error:.1f} %"
+        reason = f"{word} comes nearest ({100 * best.error:.1f} % off), {next_best}"
         outcome.undetermined.append(Undetermined(key, reason))
         return
     outcome.inferred.append(Inferred(key, word, word, word, NAME))
