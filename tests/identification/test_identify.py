@@ -324,7 +324,7 @@ def test_delays_that_recur_only_for_a_while_are_no_erases() -> None:
     spent = np.full(2000, 1e-3)
     spent[100::40] += 3e-3
     spent[1800:1880:8] += 12e-3
-    at = np.arange(1, 2001) * float(1 << 20)
+    at = np.arange(1, 2001, dtype=np.float64) * (1 << 20)
     teeth, period = overwrite._teeth(at, spent, 1 << 20)
     assert period is not None
     assert period.value == pytest.approx(40 << 20, rel=0.01)
