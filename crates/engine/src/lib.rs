@@ -9,6 +9,7 @@ pub mod ledger;
 pub mod nand;
 pub mod policies;
 pub mod random;
+mod recency;
 pub mod request;
 pub mod simulation;
 pub mod specification;

@@ -145,7 +145,7 @@ pub struct Job {
     /// The job searches for the depth that meets a latency (fio's `latency_target`). Null: `iodepth` is fixed.
     #[serde(default)]
     pub latency_target: Option<LatencyTarget>,
-    /// The database whose updates are the job. It determines addresses and sizes of the requests; `direction`,
+    /// The database or cache whose updates are the job. It determines addresses and sizes of the requests; `direction`,
     /// `block_sizes` and all keys for addresses then have no effect. Null: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub store: Option<Store>,

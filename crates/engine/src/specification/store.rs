@@ -1,29 +1,30 @@
-//! The files of a database, as a job writes and deletes them: the parameters of `workload/store/`.
+//! The files of a database or the chunks of a cache, as a job writes and deletes them: the parameters of
+//! `workload/store/`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A database on the job's part of the drive. It starts loaded, with its data in sequence from `offset_bytes` on; the
-/// job consists of the updates that follow. `io_bytes` is the amount it writes to the drive.
+/// job consists of the updates that follow. A cache starts empty. `io_bytes` is the amount it writes to the drive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Store {
     /// The structure of its files, which determines what is written and deleted.
     pub tree: Tree,
-    /// Live data in bytes: the last level of an LSM tree, the pages of a B+ tree.
+    /// Live data in bytes: the last level of an LSM tree, the pages of a B+ tree, the space of a cache.
     pub data_bytes: u64,
     /// The largest request with which files and logs are written, in bytes.
     pub request_bytes: u32,
-    /// Whether the space of a deleted file is trimmed.
+    /// Whether the space of a deleted file or an evicted chunk is trimmed.
     pub trims: bool,
     /// Placement identifiers: of the write-ahead log, then of each level, or of the pages. Further levels have the last
-    /// one. Empty: none.
+    /// one. For a KV cache: of the first turns of sessions, then of later turns. Empty: none.
     pub identifiers: Vec<u8>,
     /// Bytes the database has written before the job starts. That part of its life is not simulated on the drive.
     pub begins_after_bytes: u64,
 }
 
-/// The structure of a database's files.
+/// The structure of a database's files, or a cache.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Tree {
@@ -66,6 +67,23 @@ pub enum Tree {
         rebuilds_every_checkpoints: u32,
         /// Size of a rebuilt table or index.
         rebuilt_bytes: u64,
+    },
+    /// The KV cache of a language model server, in slots of one chunk, as LMCache's. Sessions take turns; a turn reads
+    /// the cached part of the session's history, and writes the rest, which is computed again, and what the turn adds.
+    /// The least recently used chunk is evicted.
+    KvCache {
+        /// Size of a chunk: its tokens times the bytes of a token's keys and values.
+        chunk_bytes: u64,
+        /// Number of pieces of a chunk, one for each layer, which are written to a region of the layer. 1: whole chunks.
+        layers: u32,
+        /// Number of sessions that are open at a time.
+        sessions: u32,
+        /// Mean number of chunks that a turn adds; it adds 1 to twice as many less 1, all equally likely.
+        turn_chunks: u32,
+        /// Maximum length of a session. A new session takes the place of one that would exceed it.
+        context_chunks: u32,
+        /// Exponent of the Zipf distribution of the session that takes the next turn. Null: uniform.
+        zipf_theta: Option<f64>,
     },
 }
 

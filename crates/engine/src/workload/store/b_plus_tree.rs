@@ -7,22 +7,22 @@
 //! until the next checkpoint; then the log before that checkpoint is deleted or recycled. Splits, new pages and hint
 //! bits are not modelled, and pages are written by checkpoints only.
 
+use super::popularity::Popularity;
 use super::space::{NoSpace, Piece, Space};
 use super::{Cause, Interval, Planned, Requests};
 use crate::random::Random;
 use crate::request::{Operation, Request};
 use crate::specification::Job;
 use crate::specification::store::{Store, Tree};
-use crate::workload::distribution::{uniform::Uniform, zipf::Zipf};
 use crate::workload::error::StreamError;
-use crate::workload::place::Blocks;
 
 #[derive(Clone, Debug)]
 pub struct BPlusTree {
     space: Space,
     requests: Requests,
     random: Random,
-    pages: Pages,
+    /// The distribution of updates over the pages.
+    pages: Popularity,
     page_bytes: u64,
     record_bytes: u64,
     checkpoint_bytes: u64,
@@ -39,13 +39,6 @@ pub struct BPlusTree {
     rebuilds_every: u32,
     next_rebuilt: usize,
     log: Log,
-}
-
-/// The distribution of updates over the pages.
-#[derive(Clone, Debug)]
-enum Pages {
-    Uniform(Uniform),
-    Zipf(Box<Zipf>),
 }
 
 #[derive(Clone, Debug)]
@@ -100,10 +93,7 @@ impl BPlusTree {
         Ok(Self {
             space,
             requests: Requests { bytes_max: u64::from(store.request_bytes), identifiers: store.identifiers.clone() },
-            pages: match zipf_theta {
-                None => Pages::Uniform(Uniform::new([count; 2])),
-                Some(theta) => Pages::Zipf(Box::new(Zipf::new(theta, None, [count; 2], random.bits()))),
-            },
+            pages: Popularity::new(zipf_theta, count, &mut random),
             random,
             page_bytes,
             record_bytes: u64::from(record_bytes),
@@ -154,10 +144,7 @@ impl BPlusTree {
     fn update(&mut self) -> (u64, u64) {
         let (mut bytes, mut updates) = (0, 0);
         while bytes < self.checkpoint_bytes {
-            let page = match &mut self.pages {
-                Pages::Uniform(pages) => pages.block(0, &mut self.random),
-                Pages::Zipf(pages) => pages.block(0, &mut self.random),
-            } as usize;
+            let page = self.pages.draw(&mut self.random) as usize;
             bytes += self.record_bytes;
             updates += 1;
             if self.updated_in[page] != self.interval {

@@ -1,10 +1,13 @@
-//! The requests of a database: its files are planned one interval at a time (a memtable, a checkpoint), then issued.
+//! The requests of a database or a cache: planned one interval at a time (a memtable, a checkpoint, a turn of a session),
+//! then issued.
 //!
 //! A tree plans what is written and deleted. This module orders concurrent writes, counts bytes by cause, and ends the
-//! job. Not modelled: reads, flushes, metadata of the file system.
+//! job. Not modelled: reads of databases, flushes, metadata of the file system.
 
 mod b_plus_tree;
+mod kv_cache;
 mod lsm_tree;
+mod popularity;
 mod space;
 
 use super::error::StreamError;
@@ -12,6 +15,7 @@ use crate::request::{Content, Operation, Request};
 use crate::specification::Job;
 use crate::specification::store::{Store, Tree};
 use b_plus_tree::BPlusTree;
+use kv_cache::KvCache;
 use lsm_tree::LsmTree;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -34,25 +38,29 @@ struct Planned {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cause {
     Log,
-    /// A level of an LSM tree, 0 for flushed memtables; 0 for the pages of a B+ tree.
+    /// A level of an LSM tree, 0 for flushed memtables; 0 for the pages of a B+ tree and for new chunks.
     Level(u8),
+    /// A table, index or chunk that was there before.
     Rebuilt,
     Deleted,
+    Read,
 }
 
-/// Bytes written and deleted by a database since the job started.
+/// Bytes written, read and deleted by a database or a cache since the job started.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct StoreCounts {
-    /// Written by its users: keys and values, or rows as recorded in the log.
+    /// Written by its users: keys and values, rows as recorded in the log, or chunks that are new.
     pub user_bytes: u64,
     /// Written to the write-ahead log.
     pub log_bytes: u64,
-    /// Written per level, 0 for flushed memtables; for a B+ tree only its pages.
+    /// Written per level, 0 for flushed memtables; for a B+ tree only its pages, for a KV cache only new chunks.
     pub level_bytes: Vec<u64>,
-    /// Written by rebuilding tables and indexes.
+    /// Written by rebuilding tables and indexes, or chunks that were no longer in the cache (misses).
     pub rebuilt_bytes: u64,
-    /// The space of deleted files, trimmed or not.
+    /// The space of deleted files or evicted chunks, trimmed or not.
     pub deleted_bytes: u64,
+    /// Read by a KV cache (hits); databases do not read.
+    pub read_bytes: u64,
 }
 
 /// The ordered lists of requests of an interval, which are written concurrently.
@@ -66,6 +74,7 @@ struct Interval {
 enum Kind {
     Lsm(LsmTree),
     BPlus(Box<BPlusTree>),
+    Cache(Box<KvCache>),
 }
 
 /// The requests of one job, in order, independent of the sizes of the batches.
@@ -105,6 +114,7 @@ impl StoreStream {
         let kind = match &store.tree {
             Tree::LsmTree { .. } => Kind::Lsm(LsmTree::new(job, store)),
             Tree::BPlusTree { .. } => Kind::BPlus(Box::new(BPlusTree::new(job, store)?)),
+            Tree::KvCache { .. } => Kind::Cache(Box::new(KvCache::new(job, store)?)),
         };
         let mut stream = Self {
             kind,
@@ -138,6 +148,7 @@ impl StoreStream {
                 let interval = match &mut self.kind {
                     Kind::Lsm(tree) => tree.interval(),
                     Kind::BPlus(tree) => tree.interval(),
+                    Kind::Cache(cache) => Ok(cache.turn()),
                 };
                 interval.map_err(StoreIsFull)?.side_by_side(&mut self.planned);
                 continue;
@@ -149,7 +160,9 @@ impl StoreStream {
                 }
                 continue;
             }
-            self.written_bytes += u64::from(request.length_bytes);
+            if request.operation == Operation::Write {
+                self.written_bytes += u64::from(request.length_bytes);
+            }
             request.content = Content { identifier: request.content.identifier, ..self.content };
             out.push(request);
         }
@@ -179,6 +192,7 @@ impl StoreCounts {
             Cause::Log => &mut self.log_bytes,
             Cause::Rebuilt => &mut self.rebuilt_bytes,
             Cause::Deleted => &mut self.deleted_bytes,
+            Cause::Read => &mut self.read_bytes,
             Cause::Level(level) => {
                 let level = usize::from(level);
                 self.level_bytes.resize(self.level_bytes.len().max(level + 1), 0);
@@ -189,8 +203,8 @@ impl StoreCounts {
 }
 
 impl Interval {
-    /// Merges the lists so that each is complete after its share of the interval. Deletions write nothing and directly
-    /// follow the request before them in their list.
+    /// Merges the lists so that each is complete after its share of the interval. Deletions and reads write nothing and
+    /// directly follow the request before them in their list.
     fn side_by_side(self, out: &mut VecDeque<Planned>) {
         let lengths = |list: &Vec<Planned>| list.iter().map(Planned::written_bytes).sum::<u64>();
         let sums: Vec<f64> = self.lists.iter().map(lengths).map(|sum| sum.max(1) as f64).collect();
@@ -212,7 +226,7 @@ impl Interval {
 
 impl Planned {
     fn written_bytes(&self) -> u64 {
-        if self.request.operation == Operation::Trim { 0 } else { u64::from(self.request.length_bytes) }
+        if self.request.operation == Operation::Write { u64::from(self.request.length_bytes) } else { 0 }
     }
 }
 
@@ -234,17 +248,21 @@ impl Requests {
         let identifier = self.identifier(match cause {
             Cause::Log => 0,
             Cause::Level(level) => 1 + usize::from(level),
-            Cause::Rebuilt | Cause::Deleted => 1,
+            Cause::Rebuilt | Cause::Deleted | Cause::Read => 1,
         });
-        for &Piece { offset_bytes, length_bytes } in pieces {
-            let mut at = 0;
-            while at < length_bytes {
-                let length = self.bytes_max.min(length_bytes - at);
-                let mut request = Request::new(Operation::Write, offset_bytes + at, length as u32);
-                request.content.identifier = identifier;
-                out.push(Planned { request, cause, user_bytes: 0 });
-                at += length;
-            }
+        for &piece in pieces {
+            self.split(out, piece, Operation::Write, cause, identifier);
+        }
+    }
+
+    fn split(&self, out: &mut Vec<Planned>, piece: Piece, operation: Operation, cause: Cause, identifier: u8) {
+        let mut at = 0;
+        while at < piece.length_bytes {
+            let length = self.bytes_max.min(piece.length_bytes - at);
+            let mut request = Request::new(operation, piece.offset_bytes + at, length as u32);
+            request.content.identifier = identifier;
+            out.push(Planned { request, cause, user_bytes: 0 });
+            at += length;
         }
     }
 
@@ -317,6 +335,8 @@ fn check(job: &Job, store: &Store) -> Result<(), StreamError> {
                 return refuse("rebuilt_bytes", &rebuilt_bytes, "a multiple of page_bytes, above 0");
             }
         }
+        // Checked by the cache.
+        Tree::KvCache { .. } => {}
     }
     Ok(())
 }

@@ -58,6 +58,7 @@ fn used(stream: &StoreStream) -> Vec<Piece> {
     match &stream.kind {
         Kind::Lsm(tree) => tree.pieces(),
         Kind::BPlus(tree) => tree.pieces(),
+        Kind::Cache(_) => panic!("it begins empty"),
     }
 }
 

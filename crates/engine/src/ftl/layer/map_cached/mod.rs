@@ -10,13 +10,12 @@
 mod extents;
 mod found;
 mod pages;
-mod recency;
 
 use crate::error::SpecificationError;
+use crate::recency::Recency;
 use crate::specification::drive::{MapCache as Keys, MapForm};
 use crate::units::Lpn;
 use extents::Extents;
-use recency::Recency;
 use serde::{Deserialize, Serialize};
 
 /// The number of a map page, which has the entries of the host's units `page * entries..`.

@@ -1,4 +1,4 @@
-//! The cached map page to evict: the least recently used one, or the clock algorithm's approximation of it (Corbato
+//! The slot of a cache to evict: the least recently used one, or the clock algorithm's approximation of it (Corbato
 //! 1968). Both take constant time: a linked list of slots, or a hand that moves around them.
 
 use crate::specification::drive::Eviction;
