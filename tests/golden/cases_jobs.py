@@ -104,6 +104,24 @@ _PLACES: dict[str, Changes] = {
         }
     },
     "past-the-end": {"offset_bytes": MIB},
+    "kv-cache": {
+        "store": {
+            "tree": {
+                "kind": "kv-cache",
+                "chunk_bytes": 192 * KIB,
+                "layers": 3,
+                "sessions": 20,
+                "turn_chunks": 2,
+                "context_chunks": 10,
+                "zipf_theta": 0.9,
+            },
+            "data_bytes": 18 * MIB,
+            "request_bytes": 32 * KIB,
+            "trims": True,
+            "identifiers": [0, 1],
+            "begins_after_bytes": 30 * MIB,
+        }
+    },
 }
 
 _RATE = per_direction(None) | {"write": 20 * MIB}

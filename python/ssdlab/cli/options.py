@@ -62,8 +62,8 @@ Job = Annotated[
     str,
     typer.Argument(
         metavar="JOB",
-        help="A fio job file, a file-system script (NAME.files), 'sysbench fileio ... run', or a database: "
-        "'lsm-tree ...', 'b-plus-tree ...', 'flash-cache ...', NAME.store.",
+        help="A fio job file, a file-system script (NAME.files), 'sysbench fileio ... run', a database or a "
+        "cache: 'lsm-tree ...', 'b-plus-tree ...', 'flash-cache ...', 'kv-cache ...', NAME.store.",
         show_default=False,
     ),
 ]

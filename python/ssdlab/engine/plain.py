@@ -521,18 +521,20 @@ SteadyCriterion = Literal["iops", "iops-slope", "bw", "bw-slope", "snia-pts-iops
 
 
 class StoreCounts(TypedDict):
-    """Bytes written and deleted by a database since the job started."""
+    """Bytes written, read and deleted by a database or a cache since the job started."""
 
     user_bytes: int
-    """Written by its users: keys and values, or rows as recorded in the log."""
+    """Written by its users: keys and values, rows as recorded in the log, or chunks that are new."""
     log_bytes: int
     """Written to the write-ahead log."""
     level_bytes: list[int]
-    """Written per level, 0 for flushed memtables; for a B+ tree only its pages."""
+    """Written per level, 0 for flushed memtables; for a B+ tree only its pages, for a KV cache only new chunks."""
     rebuilt_bytes: int
-    """Written by rebuilding tables and indexes."""
+    """Written by rebuilding tables and indexes, or chunks that were no longer in the cache (misses)."""
     deleted_bytes: int
-    """The space of deleted files, trimmed or not."""
+    """The space of deleted files or evicted chunks, trimmed or not."""
+    read_bytes: int
+    """Read by a KV cache (hits); databases do not read."""
 
 
 class StridedZones(TypedDict):
@@ -630,8 +632,28 @@ class TreeBPlusTree(TypedDict):
     """Size of a rebuilt table or index."""
 
 
-Tree = TreeLsmTree | TreeBPlusTree
-"""The structure of a database's files."""
+class TreeKvCache(TypedDict):
+    """The KV cache of a language model server, in slots of one chunk, as LMCache's. Sessions take turns; a turn reads
+    the cached part of the session's history, and writes the rest, which is computed again, and what the turn adds. The
+    least recently used chunk is evicted."""
+
+    kind: Literal["kv-cache"]
+    chunk_bytes: int
+    """Size of a chunk: its tokens times the bytes of a token's keys and values."""
+    layers: int
+    """Number of pieces of a chunk, one for each layer, which are written to a region of the layer. 1: whole chunks."""
+    sessions: int
+    """Number of sessions that are open at a time."""
+    turn_chunks: int
+    """Mean number of chunks that a turn adds; it adds 1 to twice as many less 1, all equally likely."""
+    context_chunks: int
+    """Maximum length of a session. A new session takes the place of one that would exceed it."""
+    zipf_theta: NotRequired[float | None]
+    """Exponent of the Zipf distribution of the session that takes the next turn. Null: uniform."""
+
+
+Tree = TreeLsmTree | TreeBPlusTree | TreeKvCache
+"""The structure of a database's files, or a cache."""
 
 
 class UntilJob(TypedDict):
@@ -1088,19 +1110,20 @@ class SteadyTiming(TypedDict):
 
 class Store(TypedDict):
     """A database on the job's part of the drive. It starts loaded, with its data in sequence from `offset_bytes` on;
-    the job consists of the updates that follow. `io_bytes` is the amount it writes to the drive."""
+    the job consists of the updates that follow. A cache starts empty. `io_bytes` is the amount it writes to the
+    drive."""
 
     tree: Tree
     """The structure of its files, which determines what is written and deleted."""
     data_bytes: int
-    """Live data in bytes: the last level of an LSM tree, the pages of a B+ tree."""
+    """Live data in bytes: the last level of an LSM tree, the pages of a B+ tree, the space of a cache."""
     request_bytes: int
     """The largest request with which files and logs are written, in bytes."""
     trims: bool
-    """Whether the space of a deleted file is trimmed."""
+    """Whether the space of a deleted file or an evicted chunk is trimmed."""
     identifiers: list[int]
     """Placement identifiers: of the write-ahead log, then of each level, or of the pages. Further levels have the last
-    one. Empty: none."""
+    one. For a KV cache: of the first turns of sessions, then of later turns. Empty: none."""
     begins_after_bytes: int
     """Bytes the database has written before the job starts. That part of its life is not simulated on the drive."""
 
@@ -1447,7 +1470,7 @@ class Job(TypedDict):
     latency_target: NotRequired[LatencyTarget | None]
     """The job searches for the depth that meets a latency (fio's `latency_target`). Null: `iodepth` is fixed."""
     store: NotRequired[Store | None]
-    """The database whose updates are the job. It determines addresses and sizes of the requests; `direction`,
+    """The database or cache whose updates are the job. It determines addresses and sizes of the requests; `direction`,
     `block_sizes` and all keys for addresses then have no effect. Null: none."""
     zoned: NotRequired[ZonedJob | None]
     """The job writes at the write pointers of zones (fio's `zonemode=zbd`). Null: it writes anywhere."""

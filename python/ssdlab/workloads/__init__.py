@@ -42,7 +42,7 @@ def load(job: str | Path) -> Workload:
     """Loads a workload.
 
     `job` is a fio job file; a script, if its name ends with `.files`; `sysbench fileio ... run`, which includes the
-    preparation of its files; a database (`lsm-tree ...`, `b-plus-tree ...`), or a file with a database, if its name
+    preparation of its files; a database or a cache (`lsm-tree ...`, `kv-cache ...`), or a file with one, if its name
     ends with `.store`. Raises InputError, which names the file, the line and what is allowed.
     """
     text = str(job)

@@ -74,7 +74,7 @@ pub enum Tree {
     KvCache {
         /// Size of a chunk: its tokens times the bytes of a token's keys and values.
         chunk_bytes: u64,
-        /// Number of pieces of a chunk, one for each layer, which are written to a region of the layer. 1: whole chunks.
+        /// Number of pieces of a chunk, one for each layer, which are written to the layer's region. 1: whole chunks.
         layers: u32,
         /// Number of sessions that are open at a time.
         sessions: u32,

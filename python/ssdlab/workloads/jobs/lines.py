@@ -20,7 +20,7 @@ FILE_BYTES_MAX = 1 << 20
 INCLUDES_DEEP_MAX = 16
 
 # The first words of workloads that are no file (`ssdlab.workloads.load`).
-OTHER_WORKLOADS = ("lsm-tree", "b-plus-tree", "flash-cache", "sysbench")
+OTHER_WORKLOADS = ("lsm-tree", "b-plus-tree", "flash-cache", "kv-cache", "sysbench")
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 

@@ -1,7 +1,8 @@
-"""The options of databases and caches: `name=value`, with defaults from RocksDB and PostgreSQL.
+"""The options of databases and caches: `name=value`, with defaults from RocksDB, PostgreSQL and LMCache.
 
 Sources: RocksDB's `include/rocksdb/options.h` and `advanced_options.h` and its wiki (Leveled-Compaction); PostgreSQL's
-manual, "Write Ahead Log" and "WAL Configuration" (version 17).
+manual, "Write Ahead Log" and "WAL Configuration" (version 17); LMCache's documentation, "Configuring LMCache"
+(docs.lmcache.ai).
 """
 
 from collections.abc import Callable, Mapping
@@ -17,7 +18,7 @@ Value = bool | int | float | str | Fraction | None
 
 @dataclass(frozen=True)
 class Amount:
-    """An amount in bytes, which is reduced by the scale, or as a share of the drive, which can exceed 1."""
+    """An amount in bytes, or a number, which the scale reduces, or as a share of the drive, which can exceed 1."""
 
     size_bytes: int = 0
     share: Fraction | None = None
@@ -110,6 +111,23 @@ def _path(text: str) -> str | None:
     return None if text == "off" else text
 
 
+def _sessions(text: str) -> Amount:
+    allowed = "allowed is a whole number from 1, or a share above 0% and up to 100000% of those that fit the cache"
+    try:
+        value = Decimal(text.removesuffix("%"))
+    except InvalidOperation:
+        value = Decimal("NaN")
+    if not value.is_finite() or not 0 < value <= 10**9:
+        raise InputError(allowed)
+    if text.endswith("%"):
+        if value > 100_000:
+            raise InputError(allowed)
+        return Amount(share=Fraction(value) / 100)
+    if value % 1:
+        raise InputError(allowed)
+    return Amount(int(value))
+
+
 def _theta(text: str) -> float | None:
     return None if text == "off" else _number(0.01, 10)(text)
 
@@ -183,6 +201,36 @@ OPTIONS: Mapping[str, Mapping[str, Option]] = {
         "writes": _COMMON["writes"],
         "handles": Option(
             _one_of("none", "kind"), "none", "placement handles: none; one for small, one for large objects"
+        ),
+    },
+    "kv-cache": {
+        "data": Option(_data, "80%", "the cache: a size, or a share of the drive (`max_local_disk_size`)"),
+        "chunk": Option(
+            _block, "3MiB", "a chunk: its tokens (`chunk_size`) times the bytes of a token; not reduced by the scale"
+        ),
+        "layers": Option(
+            _number(1, 1000, whole=True),
+            "1",
+            "pieces of a chunk, each in a region of its layer (`use_layerwise`); 1: a chunk is written whole",
+        ),
+        "sessions": Option(
+            _sessions, "200%", "open sessions: a number, or a share of those whose full context fits the cache"
+        ),
+        "turn": Option(_number(1, 100_000, whole=True), "2", "chunks that a turn adds, in the mean; an assumption"),
+        "context": Option(
+            _number(1, 1_000_000, whole=True), "32", "chunks at which a session ends and a new one takes its place"
+        ),
+        "zipf": Option(
+            _theta, "0.9", "exponent of Zipf's law for the session that goes on; off: uniform; an assumption"
+        ),
+        "settle": _COMMON["settle"],
+        "writes": _COMMON["writes"],
+        "request": Option(_block, "128KiB", "the largest request with which chunks are read and written"),
+        "trim": Option(_switch, "on", "whether evicted chunks are trimmed"),
+        "handles": Option(
+            _one_of("none", "kind"),
+            "none",
+            "placement handles: none; one for what is written in a session's first turn, one for its later turns",
         ),
     },
 }

@@ -6,7 +6,7 @@
     trim=off
 
 Its stages: the data is written sequentially, updates bring the tree and the drive near their steady state (`settle`),
-and updates are measured (`writes`).
+and updates are measured (`writes`). A cache begins empty, without the first stage.
 """
 
 import math
@@ -21,7 +21,7 @@ from ssdlab.engine import plain
 from ssdlab.errors import InputError, near
 from ssdlab.specification import Reporting
 from ssdlab.workloads.jobs.lines import read_text
-from ssdlab.workloads.stores import flash_cache
+from ssdlab.workloads.stores import flash_cache, session_cache
 from ssdlab.workloads.stores.options import OPTIONS, Amount
 
 SUFFIX = ".store"
@@ -66,20 +66,21 @@ class StoreWorkload:
         return {name: self.said.get(name, option.default) for name, option in OPTIONS[self.kind].items()}
 
     def resolve(self, user_bytes: int, *, seed: int, scale: Fraction | int = 1) -> list[plain.Job]:
-        """The engine's jobs: for a database the load, settling and measured part. InputError names the option."""
+        """The engine's jobs: the load of a database, settling and the measured part. InputError names the option."""
         scale = Fraction(scale)
         if self.kind == flash_cache.KIND:
             return self._cache(user_bytes, seed, scale)
         space_bytes = user_bytes // _BLOCK_BYTES * _BLOCK_BYTES
-        tree = self._tree(scale)
-        unit = tree["page_bytes"] if tree["kind"] == "b-plus-tree" else _BLOCK_BYTES
+        unit = {"b-plus-tree": "page", session_cache.KIND: "chunk"}.get(self.kind)
+        unit_bytes: int = self.value(unit) if unit else _BLOCK_BYTES
         data: Amount = self.value("data")
-        data_bytes = data.on(user_bytes, scale) // unit * unit
+        data_bytes = data.on(user_bytes, scale) // unit_bytes * unit_bytes
         if not 0 < data_bytes <= space_bytes:
             raise InputError(
                 f"{self.source}: data={self.said.get('data', OPTIONS[self.kind]['data'].default)} are "
-                f"{data_bytes:,} bytes here; allowed are {unit:,} to {space_bytes:,}, the size of the drive"
+                f"{data_bytes:,} bytes here; allowed are {unit_bytes:,} to {space_bytes:,}, the size of the drive"
             )
+        tree = self._tree(scale, data_bytes)
         if tree["kind"] == "lsm-tree":
             sizes = {
                 "write-buffer": tree["write_buffer_bytes"],
@@ -103,7 +104,7 @@ class StoreWorkload:
         settle_bytes, bytes_ = (self.value(name).on(user_bytes, scale) for name in ("settle", "writes"))
         if not bytes_:
             raise InputError(f"{self.source}: writes={self.said['writes']}: allowed is more than nothing")
-        jobs = [_load(data_bytes, seed, identifiers)]
+        jobs = [] if self.kind == session_cache.KIND else [_load(data_bytes, seed, identifiers)]
         if settle_bytes:
             jobs.append(_updates("settle", space_bytes, settle_bytes, seed, store))
         jobs.append(_updates(self.kind, space_bytes, bytes_, seed, {**store, "begins_after_bytes": settle_bytes}))
@@ -123,11 +124,14 @@ class StoreWorkload:
         self._notes.update(dict.fromkeys(notes))
         return flash_cache.jobs(self.source, values, user_bytes, scale=scale, share=share, seed=seed, base=_job)
 
-    def _tree(self, scale: Fraction) -> plain.Tree:
+    def _tree(self, scale: Fraction, data_bytes: int) -> plain.Tree:
         def size(name: str, unit: int = _BLOCK_BYTES) -> int:
             wanted: Fraction = self.value(name) * scale
             return max(1, round(wanted / unit)) * unit
 
+        if self.kind == session_cache.KIND:
+            values = {name: self.value(name) for name in OPTIONS[self.kind]}
+            return session_cache.tree(self.source, values, data_bytes, scale)
         if self.kind == "lsm-tree":
             return {
                 "kind": "lsm-tree",
@@ -161,7 +165,7 @@ class StoreWorkload:
             case "none":
                 return []
             case "kind":
-                return [1, 0]
+                return [0, 1] if tree["kind"] == "kv-cache" else [1, 0]
             case _:
                 assert tree["kind"] == "lsm-tree", "other kinds have no levels"
                 ratio = data_bytes / tree["level1_bytes"]

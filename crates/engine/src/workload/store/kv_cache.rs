@@ -1,15 +1,15 @@
 //! The KV cache of a language model server, after LMCache (docs.lmcache.ai, "Configuring LMCache", and
 //! `lmcache/v1/storage_backend/local_disk_backend.py`).
 //!
-//! The space is divided into slots of one chunk. Sessions take turns, by popularity. A turn asks for the whole history of
-//! its session: chunks in the cache are read; from the first missing one on all are computed again and written, followed
-//! by those that the turn adds. A session that would exceed its context ends, and a new one takes its place; nobody tells
-//! the cache, so its chunks stay until they are evicted. The least recently used chunk is evicted, and its slot is written
-//! again at once. As in LMCache a turn uses its chunks from the last to the first, so that a history loses its end
-//! first, and what is left of it is of use.
+//! The space is divided into slots of one chunk. Sessions take turns, by popularity. A turn asks for the whole history
+//! of its session: chunks in the cache are read; from the first missing one on all are computed again and written,
+//! followed by those that the turn adds. A session that would exceed its context ends, and a new one takes its place;
+//! nobody tells the cache, so its chunks stay until they are evicted. The least recently used chunk is evicted, and its
+//! slot is written again at once. As in LMCache a turn uses its chunks from the last to the first, so that a history
+//! loses its end first, and what is left of it is of use.
 //!
-//! Layerwise, the keys and values of a layer are written and read for all chunks of a turn, then those of the next layer.
-//! Not modelled: chunks that sessions share (system prompts, documents), memory above the drive, compression.
+//! Layerwise, the keys and values of a layer are written and read for all chunks of a turn, then those of the next
+//! layer. Not modelled: chunks that sessions share (system prompts, documents), memory above the drive, compression.
 
 use super::popularity::Popularity;
 use super::space::Piece;

@@ -1,5 +1,5 @@
-//! The requests of a database or a cache: planned one interval at a time (a memtable, a checkpoint, a turn of a session),
-//! then issued.
+//! The requests of a database or a cache: planned one interval at a time (a memtable, a checkpoint, a turn of a
+//! session), then issued.
 //!
 //! A tree plans what is written and deleted. This module orders concurrent writes, counts bytes by cause, and ends the
 //! job. Not modelled: reads of databases, flushes, metadata of the file system.
