@@ -29,9 +29,7 @@ def counted(result: ssdlab.Result) -> StoreResult:
 
 
 def test_the_options_become_a_cache_that_begins_empty() -> None:
-    jobs = stores.parse("kv-cache data=50% chunk=2MiB layers=8 context=10 handles=kind").resolve(
-        10**10, seed=1, scale=Fraction(1, 100)
-    )
+    jobs = stores.parse("kv-cache data=50% chunk=2MiB layers=8 context=10 handles=kind").resolve(10**10, seed=1)
     assert [(job["name"], job["stage"]) for job in jobs] == [("settle", 0), ("kv-cache", 1)]
     store = jobs[-1].get("store")
     assert store is not None
@@ -49,12 +47,27 @@ def test_the_options_become_a_cache_that_begins_empty() -> None:
     }
 
 
-def test_a_number_of_sessions_shrinks_with_the_drive() -> None:
-    for scale, expected in ((Fraction(1), 5000), (Fraction(1, 100), 50)):
-        job = stores.parse("kv-cache sessions=5000").resolve(int(10**12 * scale), seed=1, scale=scale)[-1]
-        store = job.get("store")
-        assert store is not None and store["tree"]["kind"] == "kv-cache"
-        assert store["tree"]["sessions"] == expected
+@pytest.mark.parametrize(
+    ("text", "scale", "chunk_bytes", "sessions"),
+    [
+        ("kv-cache sessions=5000", "1", 3 * MIB, 5000),
+        ("kv-cache sessions=5000", "1/8", 384 * 1024, 5000),
+        # A request at least, and fewer sessions for it.
+        ("kv-cache sessions=5000", "1/240", 128 * 1024, 500),
+        ("kv-cache sessions=5000 request=12KiB", "1/256", 12 * 1024, 5000),
+        # 4 KiB a layer.
+        ("kv-cache sessions=5000 layers=24", "1/256", 192 * 1024, round(5000 / 16)),
+        ("kv-cache sessions=5000 layers=24 chunk=96KiB", "1/256", 96 * 1024, round(5000 / 256)),
+    ],
+)
+def test_chunks_shrink_with_the_drive_to_a_request_and_then_sessions(
+    text: str, scale: str, chunk_bytes: int, sessions: int
+) -> None:
+    part = Fraction(scale)
+    job = stores.parse(text).resolve(int(10**12 * part), seed=1, scale=part)[-1]
+    store = job.get("store")
+    assert store is not None and store["tree"]["kind"] == "kv-cache"
+    assert (store["tree"]["chunk_bytes"], store["tree"]["sessions"]) == (chunk_bytes, sessions)
 
 
 @pytest.mark.parametrize(

@@ -205,9 +205,7 @@ OPTIONS: Mapping[str, Mapping[str, Option]] = {
     },
     "kv-cache": {
         "data": Option(_data, "80%", "the cache: a size, or a share of the drive (`max_local_disk_size`)"),
-        "chunk": Option(
-            _block, "3MiB", "a chunk: its tokens (`chunk_size`) times the bytes of a token; not reduced by the scale"
-        ),
+        "chunk": Option(_block, "3MiB", "a chunk: its tokens (`chunk_size`) times the bytes of a token"),
         "layers": Option(
             _number(1, 1000, whole=True),
             "1",

@@ -17,22 +17,34 @@ _BLOCK_BYTES = 4096
 _CHUNKS_MAX = 1 << 28
 
 
+def chunk_bytes(source: str, values: Mapping[str, Any], scale: Fraction) -> int:
+    """The size of a chunk on a drive of this scale. InputError names the option and what is allowed.
+
+    It shrinks with the drive, so that an erase unit holds as many chunks as on the full one, but not below a request:
+    some hundred chunks in an erase unit give the same write amplification as thousands, and smaller requests would take
+    another time.
+    """
+    chunk, layers, request = (int(values[name]) for name in ("chunk", "layers", "request"))
+    unit = _BLOCK_BYTES * layers
+    if chunk % unit:
+        raise InputError(
+            f"{source}: chunk is {chunk:,} bytes, layers={layers}; allowed is a multiple of 4 KiB a layer, {unit:,} bytes"
+        )
+    return min(chunk, max(-(-request // unit), round(chunk * scale / unit)) * unit)
+
+
 def tree(source: str, values: Mapping[str, Any], data_bytes: int, scale: Fraction) -> plain.TreeKvCache:
     """The engine's cache of this size. InputError names the option and what is allowed."""
-    chunk_bytes, layers, turn, context = (values[name] for name in ("chunk", "layers", "turn", "context"))
-    if chunk_bytes % (_BLOCK_BYTES * layers):
-        raise InputError(
-            f"{source}: chunk is {chunk_bytes:,} bytes, layers={layers}; allowed is a multiple of 4 KiB a layer, "
-            f"{_BLOCK_BYTES * layers:,} bytes"
-        )
-    slots = data_bytes // chunk_bytes
+    chunk = chunk_bytes(source, values, scale)
+    turn, context = (values[name] for name in ("turn", "context"))
+    slots = data_bytes // chunk
     if context > slots:
         raise InputError(f"{source}: context={context}; allowed are up to {slots:,} chunks here, those of the cache")
     if turn > context:
         raise InputError(f"{source}: turn={turn}; allowed are up to {context} chunks, the context")
     wanted: Amount = values["sessions"]
     if wanted.share is None:
-        sessions = max(1, round(wanted.size_bytes * scale))
+        sessions = max(1, round(wanted.size_bytes * scale * values["chunk"] / chunk))
     else:
         sessions = max(1, round(wanted.share * slots / context))
     if sessions * context > _CHUNKS_MAX:
@@ -41,8 +53,8 @@ def tree(source: str, values: Mapping[str, Any], data_bytes: int, scale: Fractio
         )
     return {
         "kind": "kv-cache",
-        "chunk_bytes": chunk_bytes,
-        "layers": layers,
+        "chunk_bytes": chunk,
+        "layers": values["layers"],
         "sessions": sessions,
         "turn_chunks": turn,
         "context_chunks": context,

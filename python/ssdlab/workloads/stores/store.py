@@ -71,8 +71,7 @@ class StoreWorkload:
         if self.kind == flash_cache.KIND:
             return self._cache(user_bytes, seed, scale)
         space_bytes = user_bytes // _BLOCK_BYTES * _BLOCK_BYTES
-        unit = {"b-plus-tree": "page", session_cache.KIND: "chunk"}.get(self.kind)
-        unit_bytes: int = self.value(unit) if unit else _BLOCK_BYTES
+        unit_bytes = self._unit_bytes(scale)
         data: Amount = self.value("data")
         data_bytes = data.on(user_bytes, scale) // unit_bytes * unit_bytes
         if not 0 < data_bytes <= space_bytes:
@@ -117,12 +116,22 @@ class StoreWorkload:
         return [Reporting({}, group=job["stage"]) for job in engine_jobs]
 
     def _cache(self, user_bytes: int, seed: int, scale: Fraction) -> list[plain.Job]:
-        values = {name: self.value(name) for name in OPTIONS[self.kind]}
+        values = self._values
         if not values["writes"].on(user_bytes, scale):
             raise InputError(f"{self.source}: writes={self.said['writes']}: allowed is more than nothing")
         share, notes = flash_cache.small_share(self.source, values)
         self._notes.update(dict.fromkeys(notes))
         return flash_cache.jobs(self.source, values, user_bytes, scale=scale, share=share, seed=seed, base=_job)
+
+    @property
+    def _values(self) -> dict[str, Any]:
+        return {name: self.value(name) for name in OPTIONS[self.kind]}
+
+    def _unit_bytes(self, scale: Fraction) -> int:
+        """Data consists of whole pages or chunks."""
+        if self.kind == session_cache.KIND:
+            return session_cache.chunk_bytes(self.source, self._values, scale)
+        return int(self.value("page")) if self.kind == "b-plus-tree" else _BLOCK_BYTES
 
     def _tree(self, scale: Fraction, data_bytes: int) -> plain.Tree:
         def size(name: str, unit: int = _BLOCK_BYTES) -> int:
@@ -130,8 +139,7 @@ class StoreWorkload:
             return max(1, round(wanted / unit)) * unit
 
         if self.kind == session_cache.KIND:
-            values = {name: self.value(name) for name in OPTIONS[self.kind]}
-            return session_cache.tree(self.source, values, data_bytes, scale)
+            return session_cache.tree(self.source, self._values, data_bytes, scale)
         if self.kind == "lsm-tree":
             return {
                 "kind": "lsm-tree",
