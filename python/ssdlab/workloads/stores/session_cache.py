@@ -28,7 +28,8 @@ def chunk_bytes(source: str, values: Mapping[str, Any], scale: Fraction) -> int:
     unit = _BLOCK_BYTES * layers
     if chunk % unit:
         raise InputError(
-            f"{source}: chunk is {chunk:,} bytes, layers={layers}; allowed is a multiple of 4 KiB a layer, {unit:,} bytes"
+            f"{source}: chunk is {chunk:,} bytes, layers={layers}; allowed is a multiple of 4 KiB a layer, {unit:,} "
+            "bytes"
         )
     return min(chunk, max(-(-request // unit), round(chunk * scale / unit)) * unit)
 
