@@ -1,4 +1,4 @@
-"""Databases and a flash cache as workloads: an LSM tree, a B+ tree with a write-ahead log, CacheLib's cache.
+"""Databases and caches as workloads: an LSM tree, a B+ tree with a write-ahead log, CacheLib's cache, a KV cache.
 
 `options.py` defines their options, with defaults and sources; `store.py` makes the engine's jobs. The trees themselves
 are `crates/engine/src/workload/store/`.

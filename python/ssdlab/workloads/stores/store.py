@@ -124,7 +124,7 @@ class StoreWorkload:
         return flash_cache.jobs(self.source, values, user_bytes, scale=scale, share=share, seed=seed, base=_job)
 
     @property
-    def _values(self) -> dict[str, Any]:
+    def _values(self) -> Mapping[str, Any]:
         return {name: self.value(name) for name in OPTIONS[self.kind]}
 
     def _unit_bytes(self, scale: Fraction) -> int:
