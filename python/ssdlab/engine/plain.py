@@ -641,7 +641,7 @@ class TreeKvCache(TypedDict):
     chunk_bytes: int
     """Size of a chunk: its tokens times the bytes of a token's keys and values."""
     layers: int
-    """Number of pieces of a chunk, one for each layer, which are written to a region of the layer. 1: whole chunks."""
+    """Number of pieces of a chunk, one for each layer, which are written to the layer's region. 1: whole chunks."""
     sessions: int
     """Number of sessions that are open at a time."""
     turn_chunks: int
