@@ -83,7 +83,8 @@ class StoreResult:
             "total_amplification": self.total_amplification(waf),
         }
         if self.is_cache:
-            found |= {"hit_bytes": self.hit_bytes, "missed_bytes": self.missed_bytes, "hit_rate": self.hit_rate}
+            found["hit_bytes"], found["missed_bytes"] = self.hit_bytes, self.missed_bytes
+            found["hit_rate"] = self.hit_rate
         return found
 
 
