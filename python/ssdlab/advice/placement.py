@@ -322,11 +322,19 @@ def _told(asked: _Asked) -> _Told | None:
     return None
 
 
+_BY_KIND = {
+    "flash-cache": "a handle each for small and large objects",
+    "kv-cache": "a handle each for first and later turns",
+}
+"""What `handles=kind` tells apart, where it is not files."""
+
+
 def _told_by_store(store: StoreWorkload) -> _Told:
     is_own = store.value("handles") != "none"
     if not is_own:
         store = store.with_options(handles="level" if store.kind == "lsm-tree" else "kind")
-    what = "a handle for each level" if store.value("handles") == "level" else "a handle for each kind of file"
+    by_kind = _BY_KIND.get(store.kind, "a handle for each kind of file")
+    what = "a handle for each level" if store.value("handles") == "level" else by_kind
     return _Told(what, lambda jobs, _: jobs, workload=Described(store, store.text), is_own=is_own)
 
 
