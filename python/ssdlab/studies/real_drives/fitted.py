@@ -1,6 +1,7 @@
 """The keys of the drive files, numbers and choices, that were chosen with the published figures in view."""
 
 _FLASH = ("nand.blocks_per_plane", "nand.program_us", "nand.copy_read_us")
+_LEVELING = ("ftl.wear_leveling", "ftl.wear_leveling.threshold")
 _FRONT = ("nand.read_us", "nand.suspend", "nand.program_suspend_us", "controller.command_us")
 _HELD = ("nand.suspend_spread_us", "nand.copy_pages_together")
 _BACKGROUND = ("nand.background_us", "nand.background_per_second")
@@ -18,9 +19,9 @@ _DELAYS = ("controller.delayed_share", "controller.delay_us")
 _SATURATED = ("nand.suspend_repeats_us", "ftl.gc_throttling.units_at_a_time", "write_buffer.paced")
 
 THROUGHPUT: dict[str, tuple[str, ...]] = {
-    "micron-7450-pro-960gb": (*_FLASH, "ftl.placement", "ftl.wear_leveling"),
+    "micron-7450-pro-960gb": (*_FLASH, "ftl.placement", *_LEVELING),
     "micron-7450-max-800gb": (),
-    "skhynix-pe8110-960gb": (*_FLASH, "ftl.placement", "ftl.wear_leveling"),
+    "skhynix-pe8110-960gb": (*_FLASH, "ftl.placement", *_LEVELING),
     "solidigm-p5520-1920gb": (*_FLASH, "ftl.victim", "ftl.victim.age_power"),
     "kioxia-cm7-r-3840gb": ("nand.blocks_per_plane",),
     "samsung-pm9a3-960gb": ("nand.blocks_per_plane",),
@@ -69,7 +70,7 @@ LATENCY: dict[str, tuple[str, ...]] = {
     ),
     "wd-dc-960gb": (*_FRONT, "controller.command_slots", "write_buffer.paced"),
 }
-"""The keys fitted to latencies. Of these only `nand.copy_read_us` affects throughputs."""
+"""The keys fitted to latencies. Of these `nand.copy_read_us` and, under skew, `ftl.gc_throttling` affect throughputs."""
 
 INITIAL_STATE: dict[str, tuple[str, ...]] = {"solidigm-p5520-1920gb": THROUGHPUT["solidigm-p5520-1920gb"]}
 """One of these figures was known while the drive was fitted, so all of them count as fitted."""
