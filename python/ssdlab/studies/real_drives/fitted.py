@@ -70,7 +70,8 @@ LATENCY: dict[str, tuple[str, ...]] = {
     ),
     "wd-dc-960gb": (*_FRONT, "controller.command_slots", "write_buffer.paced"),
 }
-"""The keys fitted to latencies. Of these `nand.copy_read_us` and, under skew, `ftl.gc_throttling` affect throughputs."""
+"""The keys fitted to latencies. Of these `nand.copy_read_us` affects throughputs and, under skew,
+`ftl.gc_throttling`."""
 
 INITIAL_STATE: dict[str, tuple[str, ...]] = {"solidigm-p5520-1920gb": THROUGHPUT["solidigm-p5520-1920gb"]}
 """One of these figures was known while the drive was fitted, so all of them count as fitted."""
