@@ -3,7 +3,9 @@
 /// Times in nanoseconds, 2^48 of which are three days, packed above the number of the die, so that a comparison of
 /// keys is one of times with ties going to the lower number.
 const INDEX_BITS: u32 = 16;
-const NEVER: u64 = u64::MAX;
+const NEVER: u64 = 0;
+/// Of a tree with as many leaves as keys can name.
+const NODES_MAX: usize = 2 << INDEX_BITS;
 pub const TIME_MAX_NS: u64 = (1 << (64 - INDEX_BITS)) - 1;
 
 #[inline(always)]
@@ -13,21 +15,23 @@ pub fn key(time_ns: u64, index: usize) -> u64 {
 }
 
 pub struct WinnerTree {
-    /// Leaves from index `leaves` on, the root at 1.
-    keys: Vec<u64>,
+    /// Leaves from index `leaves` on, the root at 1. The bits of each key are inverted, so that a leaf without an event
+    /// is 0, and the largest wins. The array has the largest size, of which the system provides the pages in use: an
+    /// index needs no check.
+    keys: Box<[u64; NODES_MAX]>,
     leaves: usize,
 }
 
 impl WinnerTree {
     pub fn new(count: usize) -> Self {
         assert!(count < 1 << INDEX_BITS, "{count} dies are more than a key can name");
-        let leaves = count.next_power_of_two();
-        Self { keys: vec![NEVER; 2 * leaves], leaves }
+        let keys = vec![NEVER; NODES_MAX].into_boxed_slice().try_into().expect("a box of this size");
+        Self { keys, leaves: count.next_power_of_two() }
     }
 
     #[inline(always)]
     pub fn set(&mut self, index: usize, time_ns: u64) {
-        self.replace(index, key(time_ns, index));
+        self.replace(index, !key(time_ns, index));
     }
 
     #[inline(always)]
@@ -38,25 +42,26 @@ impl WinnerTree {
     /// Sets or clears the event of a leaf.
     #[inline(always)]
     pub fn put(&mut self, index: usize, time_ns: Option<u64>) {
-        self.replace(index, time_ns.map_or(NEVER, |time_ns| key(time_ns, index)));
+        self.replace(index, time_ns.map_or(NEVER, |time_ns| !key(time_ns, index)));
     }
 
     /// Time and index of the earliest event.
     #[inline(always)]
     pub fn earliest(&self) -> Option<(u64, usize)> {
-        let key = self.keys[1];
-        (key != NEVER).then_some((key >> INDEX_BITS, (key & ((1 << INDEX_BITS) - 1)) as usize))
+        let inverted = self.keys[1];
+        let key = !inverted;
+        (inverted != NEVER).then_some((key >> INDEX_BITS, (key & ((1 << INDEX_BITS) - 1)) as usize))
     }
 
     /// Always up to the root: stopping early would be a branch that the processor cannot predict.
     #[inline(always)]
-    fn replace(&mut self, index: usize, key: u64) {
-        let mut node = self.leaves + index;
-        let mut winner = key;
-        self.keys[node] = key;
+    fn replace(&mut self, index: usize, inverted: u64) {
+        let mut node = (self.leaves + index) % NODES_MAX;
+        let mut winner = inverted;
+        self.keys[node] = winner;
         while node > 1 {
-            winner = winner.min(self.keys[node ^ 1]);
-            node >>= 1;
+            winner = winner.max(self.keys[node ^ 1]);
+            node /= 2;
             self.keys[node] = winner;
         }
     }
