@@ -73,22 +73,6 @@ impl CopyRun {
     }
 }
 
-/// The number of further units of a page that are copied to consecutive slots from `to` on, at most `count_max`.
-#[inline(always)]
-fn copies_in_a_row(decisions: &[Decision], page: Range<u32>, to: u32, count_max: u32) -> u32 {
-    let mut count = 0;
-    while count < count_max
-        && let [Decision::Read(read, from), Decision::Program(programmed, cause), ..] = decisions[2 * count as usize..]
-        && from != Cause::Host
-        && cause != Cause::Host
-        && page.contains(&read.0)
-        && programmed.0 == to + count
-    {
-        count += 1;
-    }
-    count
-}
-
 /// The copies at the start, each a read and a program.
 #[inline(always)]
 fn copies_at(decisions: &[Decision]) -> &[[Decision; 2]] {
@@ -622,19 +606,12 @@ impl Flash {
                         continue;
                     }
                     // Garbage collection moves many units; those with the same page and group are processed together.
-                    if self.units_per_page.get() > 1
-                        && let [Decision::Program(to, cause), later @ ..] = decisions.as_slice()
-                        && *cause != Cause::Host
-                    {
-                        let group = self.groups.of::<K>(*to, self.is_slc::<K>(to.0));
-                        self.take_on_run::<K>(now, &mut run, copied_page, group);
-                        let first = copied_page * self.units_per_page.get();
-                        let page = first..first + self.units_per_page.get();
-                        let more = copies_in_a_row(later, page, to.0 + 1, self.groups.room(group) - 1);
-                        self.groups.issue(group, 1 + more);
-                        run.units += 1 + more;
+                    let from_here = &all[all.len() - decisions.len() - 1..];
+                    let copies = copies_at(from_here);
+                    if !copies.is_empty() {
+                        self.take_copies::<K>(now, copies, &mut run);
                         copied_page = NONE;
-                        decisions = later[2 * more as usize..].iter();
+                        decisions = from_here[2 * copies.len()..].iter();
                     }
                 }
                 Decision::Program(ppn, cause) => {
@@ -669,6 +646,30 @@ impl Flash {
         self.queue_lone_read::<K>(now, copied_page);
         self.note_begun::<K>();
         units_of_slot
+    }
+
+    /// Takes copies into the run as long as page and group stay the same, and queues those before.
+    #[inline(always)]
+    fn take_copies<K: Kind>(&mut self, now: u64, mut copies: &[[Decision; 2]], run: &mut CopyRun) {
+        while let Some(first) = copies.first() {
+            let (from, to) = slots_of_copy(first);
+            let page = self.units_per_page.quotient(from);
+            let group = self.groups.of::<K>(Ppn(to), self.is_slc::<K>(to));
+            self.take_on_run::<K>(now, run, page, group);
+            let count_max = copies.len().min(self.groups.room(group) as usize);
+            let slots = page * self.units_per_page.get()..(page + 1) * self.units_per_page.get();
+            let is_next = |copy: &[Decision; 2], next_to: u32| {
+                let (from, to) = slots_of_copy(copy);
+                slots.contains(&from) & (to == next_to)
+            };
+            let mut count = 1;
+            while count < count_max && is_next(&copies[count], to + count as u32) {
+                count += 1;
+            }
+            self.groups.issue(group, count as u32);
+            run.units += count as u32;
+            copies = &copies[count..];
+        }
     }
 
     /// Queues the run and starts another, unless it has this page and group.
