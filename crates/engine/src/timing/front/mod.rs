@@ -245,7 +245,6 @@ pub struct Front {
     /// When the last request completed.
     idle_since_ns: u64,
     decisions: Vec<Decision>,
-    finished: Vec<Finished>,
 }
 
 impl Front {
@@ -282,7 +281,6 @@ impl Front {
             now_ns: 0,
             idle_since_ns: 0,
             decisions: Vec::new(),
-            finished: Vec::new(),
         };
         front.with_its_features()
     }
@@ -429,7 +427,7 @@ impl Front {
                 self.take_waiting_into_buffer::<W, R>(None, Part::Gc, drive, requester)
             }
             Event::Step(Step::Arrived, slot) => self.arrive::<W, R>(slot, drive, requester),
-            Event::Step(Step::Sent, slot) => self.complete(slot, drive, requester),
+            Event::Step(Step::Sent, slot) => self.complete::<W, R>(slot, drive, requester),
             Event::Step(Step::Delivered, stream) => self.piece_delivered(stream as usize, drive, requester),
         }
     }
@@ -492,34 +490,14 @@ impl Front {
         let has_service = self.tells_parts::<W>() && !self.flash.finished().is_empty();
         let service = has_service.then(|| self.flash.service());
         let buffered_units = self.buffer.units();
-        let mut finished = std::mem::take(&mut self.finished);
-        std::mem::swap(&mut finished, self.flash.finished());
-        for part in finished.drain(..) {
-            let (slot, units) = match part {
-                Finished::Written { slot: tag } if !W::IS_DIRECT && tag >= BUFFERED_FIRST => {
-                    self.buffer.finish(tag);
-                    continue;
-                }
-                Finished::Read { slot, units } if !W::IS_DIRECT && slot >= OWN => {
-                    self.own_read_came(slot, units, drive, requester)?;
-                    continue;
-                }
-                Finished::Read { slot, units } => (slot, units),
-                Finished::Written { slot } => {
-                    if !W::IS_DIRECT && self.buffer.exists() {
-                        self.buffer.finish_through();
-                    }
-                    (slot, 1)
-                }
-            };
-            if self.slots.units_came(slot, units) {
-                if let Some(service) = &service {
-                    self.slots.account(slot).spend_on_flash(service);
-                }
-                self.answer::<W, R>(slot, drive, requester)?;
-            }
+        // The answers cause no further entries.
+        let mut noted = Ok(());
+        for index in 0..self.flash.finished().len() {
+            let part = self.flash.finished()[index];
+            noted = noted.and_then(|()| self.note_part::<W, R>(part, service.as_ref(), drive, requester));
         }
-        self.finished = finished;
+        self.flash.finished().clear();
+        noted?;
         if !W::IS_DIRECT
             && let Some(pacer) = &mut self.pacer
             && buffered_units > self.buffer.units()
@@ -532,6 +510,39 @@ impl Front {
         } else {
             self.take_waiting_into_buffer::<W, R>(service.as_ref(), Part::HostOperations, drive, requester)
         }
+    }
+
+    #[inline(always)]
+    fn note_part<W: Features, R: Requester<Self>>(
+        &mut self,
+        part: Finished,
+        service: Option<&Service>,
+        drive: &mut dyn TimedDrive,
+        requester: &mut R,
+    ) -> Result<(), ReadOnly> {
+        let (slot, units) = match part {
+            Finished::Written { slot: tag } if !W::IS_DIRECT && tag >= BUFFERED_FIRST => {
+                self.buffer.finish(tag);
+                return Ok(());
+            }
+            Finished::Read { slot, units } if !W::IS_DIRECT && slot >= OWN => {
+                return self.own_read_came(slot, units, drive, requester);
+            }
+            Finished::Read { slot, units } => (slot, units),
+            Finished::Written { slot } => {
+                if !W::IS_DIRECT && self.buffer.exists() {
+                    self.buffer.finish_through();
+                }
+                (slot, 1)
+            }
+        };
+        if !self.slots.units_came(slot, units) {
+            return Ok(());
+        }
+        if let Some(service) = service {
+            self.slots.account(slot).spend_on_flash(service);
+        }
+        self.answer::<W, R>(slot, drive, requester)
     }
 
     /// The request has been executed except for the controller's processing time.
@@ -619,8 +630,8 @@ impl Front {
         Ok(())
     }
 
-    #[inline]
-    fn complete<R: Requester<Self>>(
+    #[inline(always)]
+    fn complete<W: Features, R: Requester<Self>>(
         &mut self,
         slot: u32,
         drive: &mut dyn TimedDrive,
@@ -629,7 +640,9 @@ impl Front {
         self.idle_since_ns = self.now_ns;
         let (completion, parts) = self.slots.complete(slot, self.now_ns);
         // The next enters its slot before the host can submit more.
-        if let Some(next) = self.command_slots.as_mut().and_then(CommandSlots::leave) {
+        if !W::IS_DIRECT
+            && let Some(next) = self.command_slots.as_mut().and_then(CommandSlots::leave)
+        {
             self.slots.account(next).spend(Part::Queueing, self.now_ns);
             self.admit::<AnyFeatures, R>(next, drive, requester)?;
         }

@@ -38,7 +38,7 @@ impl Front {
     }
 
     /// After the limit of commands a second: takes one of the controller's slots, or waits for one.
-    #[inline]
+    #[inline(always)]
     pub(super) fn enter<W: Features, R: Requester<Self>>(
         &mut self,
         slot: u32,
@@ -55,7 +55,7 @@ impl Front {
     }
 
     /// The controller has admitted the command.
-    #[inline]
+    #[inline(always)]
     pub(super) fn admit<W: Features, R: Requester<Self>>(
         &mut self,
         slot: u32,
@@ -186,7 +186,7 @@ impl Front {
         self.pad(&groups, drive)
     }
 
-    #[inline]
+    #[inline(always)]
     fn execute<W: Features, R: Requester<Self>>(
         &mut self,
         slot: u32,
@@ -206,7 +206,7 @@ impl Front {
     }
 
     /// Lets the drive decide on a request, with the information it needs.
-    #[inline]
+    #[inline(always)]
     fn decide<W: Features>(&mut self, tag: u32, request: &Request, drive: &mut dyn TimedDrive) -> Result<(), ReadOnly> {
         if !W::IS_DIRECT && self.flash.is_asked_for_load() {
             self.flash.tell_load(self.now_ns, drive.load_by_die());
@@ -240,7 +240,7 @@ impl Front {
     }
 
     /// The slot waits for this many units; for none, only the command's processing time passes.
-    #[inline]
+    #[inline(always)]
     fn wait_for(&mut self, slot: u32, units: u32) {
         self.slots.wait_for(slot, units);
         if units == 0 {
@@ -249,7 +249,7 @@ impl Front {
     }
 
     /// The request has been executed; data read is yet to be transferred.
-    #[inline]
+    #[inline(always)]
     pub(super) fn answer<W: Features, R: Requester<Self>>(
         &mut self,
         slot: u32,
@@ -267,7 +267,7 @@ impl Front {
                 return Ok(());
             }
         }
-        self.complete(slot, drive, requester)
+        self.complete::<W, R>(slot, drive, requester)
     }
 
     /// Whether the throttle and the buffer admit a write of this many units now; if so, it is counted as admitted.

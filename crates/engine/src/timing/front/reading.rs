@@ -290,7 +290,7 @@ impl Front {
     ) -> Result<(), ReadOnly> {
         if let Some(slot) = self.streams().delivered(stream) {
             self.slots.units_came(slot, 1);
-            self.complete(slot, drive, requester)?;
+            self.complete::<AnyFeatures, R>(slot, drive, requester)?;
         }
         self.serve(stream, Part::HostOperations, drive, requester)
     }

@@ -87,6 +87,9 @@ impl<F: Intake> Requester<F> for Issuing<'_> {
         self.client.completed(completion, parts);
         let job = self.job(number);
         job.outstanding -= 1;
+        if job.is_plain {
+            return self.issue_plain(number, front, drives).map(|_| ());
+        }
         let trim_ends = job.is_trimming && operation == Operation::Trim;
         job.is_trimming &= !trim_ends;
         let shares_zones = job.shares_zones;
@@ -232,6 +235,28 @@ impl Issuing<'_> {
         Ok(true)
     }
 
+    /// The same for a plain job, whose next request is always due.
+    #[inline(always)]
+    fn issue_plain<F: Intake>(
+        &mut self,
+        number: u32,
+        front: &mut F,
+        drives: &mut F::Drives<'_>,
+    ) -> Result<bool, ReadOnly> {
+        let now_ns = front.now_ns();
+        if self.client.is_over(number, now_ns) {
+            return self.end_if_complete(number, front, drives);
+        }
+        let Some(request) = self.next_request(number, front, drives) else {
+            return self.end_if_complete(number, front, drives);
+        };
+        let job = self.job(number);
+        job.upcoming.next += 1;
+        job.outstanding += 1;
+        front.submit(Submission { request, issued_ns: now_ns, tag: number, is_through: false }, drives, self)?;
+        Ok(true)
+    }
+
     /// Lets jobs go on that share zones: the one whose reset waited for the others' requests, or the others after it.
     fn wake_sharers<F: Intake>(
         &mut self,
@@ -335,8 +360,19 @@ impl Issuing<'_> {
     }
 
     /// The job's next request, which is not consumed.
-    #[inline]
+    #[inline(always)]
     fn next_request<F: Intake>(&mut self, number: u32, front: &F, drives: &F::Drives<'_>) -> Option<Request> {
+        let upcoming = &self.schedule.jobs[number as usize].upcoming;
+        if upcoming.next.is_multiple_of(PREFETCHED_AT_ONCE) || upcoming.next == upcoming.requests.len() {
+            self.prepare_requests(number, front, drives);
+        }
+        let upcoming = &self.schedule.jobs[number as usize].upcoming;
+        upcoming.requests.get(upcoming.next).copied()
+    }
+
+    /// Draws requests if there is none left, and prefetches what the next ones will access.
+    #[inline(never)]
+    fn prepare_requests<F: Intake>(&mut self, number: u32, front: &F, drives: &F::Drives<'_>) {
         let Job { upcoming, has_arrivals, .. } = &mut self.schedule.jobs[number as usize];
         if upcoming.next == upcoming.requests.len() {
             upcoming.requests.clear();
@@ -355,6 +391,5 @@ impl Issuing<'_> {
             let later = upcoming.requests.iter().skip(upcoming.next + PREFETCHED_AT_ONCE);
             later.take(PREFETCHED_AT_ONCE).for_each(|request| front.prefetch_old(request, drives));
         }
-        upcoming.requests.get(upcoming.next).copied()
     }
 }

@@ -55,6 +55,8 @@ pub(super) struct Job {
     pub shares_zones: bool,
     /// Only for such a job.
     pub is_trimming: bool,
+    /// Whether it has none of these features and no pacing, so that its next request is always due.
+    pub is_plain: bool,
 }
 
 impl Job {
@@ -70,7 +72,9 @@ impl Job {
             shares_zones,
             pacing,
         } = plan;
+        let is_delayed = has_arrivals || seeks_depth || has_trims_alone || shares_zones || pacing.is_some();
         Self {
+            is_plain: !is_delayed && !has_sync_writes,
             parked: depth.max(1),
             pacing,
             begins_ns: now_ns + start_delay_ns,
