@@ -344,7 +344,9 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             return Ok(None);
         }
         under_way.done += 1;
-        under_way.moved_units += 1;
+        if P::HAS_HANDLES {
+            under_way.moved_units += 1;
+        }
         self.relocate(under_way.victim, &[(lpn, from)], slots, stream, under_way.born_at, under_way.cause);
         Ok(Some(u64::from(slots)))
     }
