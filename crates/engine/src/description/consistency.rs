@@ -273,12 +273,7 @@ fn reclaim_groups(drive: &Drive, geometry: &Geometry) -> Vec<Problem> {
 
 fn reclaim_units(drive: &Drive, geometry: &Geometry) -> Option<Problem> {
     let handles = handles_of(&drive.ftl.placement)?;
-    let most = geometry.erase_units_nominal() / u32::from(handles.reclaim_groups.max(1));
-    let given = handles.reclaim_unit_erase_units;
-    unless(given > 0 && u32::from(given) <= most, || {
-        let allowed = format!("1 to {most}, the erase units of a reclaim group");
-        Problem::value("ftl.placement.reclaim_unit_erase_units", given, allowed)
-    })
+    handles.check_reclaim_unit(geometry.erase_units_nominal()).err().map(Problem::from)
 }
 
 /// Each zone has erase units of its own.

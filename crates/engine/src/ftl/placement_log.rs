@@ -81,14 +81,9 @@ pub struct PlacementLog {
 }
 
 impl PlacementLog {
-    /// For a drive whose reclaim groups, or which itself, have this many erase units. The error names the key.
+    /// For a drive with this many erase units. The error names the key.
     pub fn new(handles: Handles, erase_units: u32) -> Result<Self, SpecificationError> {
-        let most = erase_units / u32::from(handles.reclaim_groups.max(1));
-        let given = handles.reclaim_unit_erase_units;
-        if given == 0 || u32::from(given) > most {
-            let allowed = format!("a whole number from 1 to {most}, the erase units of a reclaim group");
-            return Err(SpecificationError::new("ftl.placement.reclaim_unit_erase_units", given, allowed));
-        }
+        handles.check_reclaim_unit(erase_units)?;
         Ok(Self {
             handles,
             opened: vec![0; usize::from(handles.identifiers())],

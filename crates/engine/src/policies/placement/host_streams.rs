@@ -57,6 +57,17 @@ impl Handles {
         self.handles.saturating_mul(self.reclaim_groups)
     }
 
+    /// Checks the reclaim unit of a drive with this many erase units. The error names the key.
+    pub fn check_reclaim_unit(self, erase_units: u32) -> Result<(), SpecificationError> {
+        let most = erase_units / u32::from(self.reclaim_groups.max(1));
+        let given = self.reclaim_unit_erase_units;
+        if (1..=most).contains(&u32::from(given)) {
+            return Ok(());
+        }
+        let allowed = format!("1 to {most}, the erase units of a reclaim group");
+        Err(SpecificationError::new("ftl.placement.reclaim_unit_erase_units", given, allowed))
+    }
+
     /// Streams of garbage collection in each group: one, or one for each handle; none if it uses those of the handles.
     fn gc_streams_each(self) -> u8 {
         match (self.persistently_isolated, self.reclaim_groups) {
