@@ -137,3 +137,22 @@ def test_the_spare_area_is_found_from_the_beginning_of_garbage_collection(victim
     nearest, is_found = candidates.with_begin(found, start, (0.03, 0.6), step, measured)
     assert is_found
     assert nearest.spare == pytest.approx(true_spare(drive), abs=1.5 * step)
+
+
+@pytest.mark.parametrize("settings", [{"ftl.placement": "single"}, SLC])
+def test_the_right_model_repeats_every_step(settings: dict[str, str], tmp_path: Path) -> None:
+    """It drew other random requests than the drive had been sent, because its jobs stood at other places of their file,
+    and began each step without the pause that the drive had: the skewed steps were 5 % off, and the wrong placement
+    came nearer (blind drive 715)."""
+    drive = small(0.15, settings)
+    box = SimulatedBox(drive, tmp_path)
+    found = identify(box, plan(box.capacity_bytes, Limits(2 * box.capacity_bytes)), blind.Nowhere())
+    points = found.facts["random-writes"]["points"]
+    measured = Measured([waf for _, _, waf in points], [rate for _, rate, _ in points], None)
+    nand = drive.file.nand
+    others = {"nand.pages_per_block": nand.pages_per_block, "nand.erase_us": nand.erase_us}
+    if settings is SLC:
+        others["slc_cache.static_bytes"] = 30_000_000
+    spare = true_spare(drive)
+    own = candidates.run(found, Candidate("greedy", drive.file.ftl.placement.name, spare, others), measured)
+    assert own.wafs[-5:] == pytest.approx(measured.wafs[-5:], rel=0.005)

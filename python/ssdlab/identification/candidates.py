@@ -14,6 +14,7 @@ from statistics import pstdev
 from typing import Any
 
 from ssdlab.drives import resolve
+from ssdlab.engine import plain
 from ssdlab.errors import InputError, RunFailed
 from ssdlab.foreign import JsonObject
 from ssdlab.identification.boxes.simulated import LOG, completed
@@ -21,8 +22,11 @@ from ssdlab.identification.drive import model_of
 from ssdlab.identification.experiments import overwrite
 from ssdlab.identification.identify import Found
 from ssdlab.results import Result
+from ssdlab.specification import Specification
 from ssdlab.targets import simulated
 from ssdlab.workloads import jobs, specifying
+from ssdlab.workloads.jobs.seeds import clone_seed
+from ssdlab.workloads.jobs.table import RANDSEED
 
 SPARE_KEY = "over_provisioning"
 RANDOM = ("d-choices",)
@@ -42,9 +46,6 @@ _PACE_CHANCE, _PACE_LOG_MAX = 0.08, 1.4
 _BEGIN_NEAR = 0.01
 """The difference of the places where garbage collection begins above which a search failed, relative to the
 capacity."""
-_PAUSE_S = 5
-"""Time between two runs, in which a drive writes its buffer back and collects the garbage that it is late with. None
-beside an SLC cache, which would be emptied."""
 _POLISHED = 4
 _IMPOSSIBLE = 1e3
 """The write amplification of values that form no valid drive."""
@@ -178,11 +179,11 @@ def _run(found: Found, candidate: Candidate, count: int, seed: int, *, steps: in
     0 of everything before the last `steps` jobs."""
     try:
         drive = resolve(model_of(found.inferred, found.capacity_bytes, "candidate", candidate.changes).file)
-        paused = [each.jobs if _has_cache(candidate) else _paused(each.jobs) for each in found.written]
-        written = [f"{each}{LOG}" if each.startswith(_OVERWRITE) else each for each in paused]
-        text = "".join(written if count else written[:-steps])
+        texts = [each.jobs for each in found.written][: None if count else -steps]
+        written = [f"{each}{LOG}" if each.startswith(_OVERWRITE) else each for each in texts]
+        text = "".join(written)
         specification = specifying.specify(jobs.parse(text, "simulation"), drive, seed=seed, series_points_max=2)
-        result = simulated.run(specification)
+        result = simulated.run(_with_requests_of(specification, texts))
         found.count_simulation()
     except (InputError, RunFailed):
         return Measured([_IMPOSSIBLE] * count, [1.0] * count, None)
@@ -198,9 +199,18 @@ def _has_cache(candidate: Candidate) -> bool:
     return any(key.startswith("slc_cache.") for key in candidate.others)
 
 
-def _paused(text: str) -> str:
-    """The jobs of a run, which begins after a pause if it has no rest of its own."""
-    return text if "startdelay=" in text else text.replace("stonewall\n", f"stonewall\nstartdelay={_PAUSE_S}\n", 1)
+def _with_requests_of(specification: Specification, texts: Sequence[str]) -> Specification:
+    """The specification of all texts in one run, with the requests that each draws as a job file of its own: the
+    random numbers of a job depend on its position in the file."""
+    seeds = [
+        clone_seed(1, section.get(RANDSEED), index, 0)
+        for text in texts
+        for index, section in enumerate(jobs.parse(text, "written").sections)
+    ]
+    own: list[plain.Job] = [
+        {**job, "seed": seed} for job, seed in zip(specification.engine["jobs"], seeds, strict=True)
+    ]
+    return replace(specification, engine={**specification.engine, "jobs": own})
 
 
 def _overwrite(found: Found, result: Result) -> Overwrite | None:

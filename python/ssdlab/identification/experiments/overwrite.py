@@ -12,6 +12,7 @@ from ssdlab.identification.bench import Bench, Experiment
 from ssdlab.identification.box import section
 from ssdlab.identification.estimate import Estimate
 from ssdlab.identification.evidence import Picture
+from ssdlab.identification.experiments.resting import rest
 from ssdlab.report.lines import Line
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def _run(bench: Bench) -> None:
     begun = _waf(bench)
     # As one job: after a pause the drive would take the first writes into its buffer.
     size = bench.write_bytes // _BLOCK_BYTES * _BLOCK_BYTES
-    done = bench.one(section("overwrite", "write", _BLOCK_BYTES, _DEPTH, f"size={size}"))
+    done = bench.one(section("overwrite", "write", _BLOCK_BYTES, _DEPTH, f"size={size}", rest(bench)))
     sums = np.cumsum(done.size_bytes).astype(np.float64)
     bench.outcome.facts |= {
         "seconds": done.seconds,

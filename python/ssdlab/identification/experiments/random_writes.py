@@ -16,6 +16,7 @@ from ssdlab.identification.box import Completed, section
 from ssdlab.identification.estimate import Estimate, derived
 from ssdlab.identification.evidence import Picture
 from ssdlab.identification.experiments.fill import memory_per_byte
+from ssdlab.identification.experiments.resting import rest
 from ssdlab.report.lines import Line
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def _run(bench: Bench) -> None:
     written = 0
     filled: list[tuple[float, float]] = []
     for number in range(STEPS):
-        options = ["norandommap", f"io_size={step}", f"randseed={number + 1}"]
+        options = ["norandommap", f"io_size={step}", f"randseed={number + 1}", rest(bench)]
         if number >= _UNIFORM:
             options.append(_SKEW)
         done = bench.one(section("random", "randwrite", unit, _DEPTH, *options))
