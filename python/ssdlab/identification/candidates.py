@@ -9,7 +9,7 @@ several times, and the differences between its runs say how far the measurement 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, combinations
-from math import exp, log, sqrt
+from math import exp, expm1, log, prod, sqrt
 from statistics import pstdev
 from typing import Any
 
@@ -35,18 +35,25 @@ _SEEDS = 3
 """Runs of a candidate whose victims are drawn at random."""
 TRIES = 6
 """The most simulations for one fitted value."""
-_WAF_EXACT, _SPEED_EXACT = 0.002, 0.01
+_WAF_EXACT, _SPEED_EXACT = 0.002, 0.002
 """Relative differences of write amplification and speed at which a fit ends."""
 _CHANCE_MIN, _CHANCE_CACHE = 0.002, 0.01
 """The error of a right model by small errors of times and buffers, and that of one with an SLC cache (blind drives 301
 to 350)."""
 _CHANCE_MAX = 0.15
+_LEVEL_CHANCE_RANDOM = 0.02
+"""The least error of the total write amplification of a right model whose victims are drawn at random: few runs do not
+tell less (blind drive 711: 0.025 from 16 runs)."""
+_WAF_EXACT_RANDOM = 0.01
+_TOLD_ERROR_MAX = 0.15
 _PACE_CHANCE, _PACE_LOG_MAX = 0.08, 1.4
 """The deviation of the durations of a right model, and the largest one of a single part."""
 _BEGIN_NEAR = 0.01
 """The difference of the places where garbage collection begins above which a search failed, relative to the
 capacity."""
 _POLISHED = 4
+_TIME_SHARE = 0.2
+"""The share of a duration that the longest possible time has at least, roughly: the first steepness of a search."""
 _IMPOSSIBLE = 1e3
 """The write amplification of values that form no valid drive."""
 
@@ -73,9 +80,14 @@ class Measured:
     overwrite: Overwrite | None
 
     @property
-    def seconds_per_byte(self) -> float:
-        """Of all steps, which write equally much."""
-        return sum(1 / each for each in self.bytes_per_second)
+    def seconds_per_programmed(self) -> float:
+        """See `Candidate`."""
+        return _seconds_per_programmed(self.wafs, self.bytes_per_second)
+
+
+def _seconds_per_programmed(wafs: Sequence[float], bytes_per_second: Sequence[float]) -> float:
+    """Of steps that write equally much."""
+    return sum(1 / each for each in bytes_per_second) / sum(wafs)
 
 
 @dataclass(frozen=True)
@@ -96,6 +108,10 @@ class Candidate:
     """The part of the error that no other spare area removes: the deviations from their mean."""
     chance: float = _CHANCE_MIN
     """The error that a right model has."""
+    level_error: float = 0.0
+    """Of the totals of the uniform and of the skewed writes. Where victims are drawn at random single steps differ by
+    tens of per cent from run to run, but totals hardly."""
+    level_chance: float = _CHANCE_MIN
     pace_error: float = 0.0
     """Of the durations of the parts of the sequential writes, a mean; 0 if it says nothing."""
     pace_chance: float = 1.0
@@ -107,13 +123,26 @@ class Candidate:
         The errors are taken to have a Cauchy distribution of the width of `chance`: its tails allow for what no
         candidate has right, and the larger the chance, the less a small error says.
         """
-        pace = self.pace_chance + self.pace_error**2 / self.pace_chance
-        return pace * (self.chance + self.error**2 / self.chance)
+        errors = (self.error, self.chance), (self.level_error, self.level_chance), (self.pace_error, self.pace_chance)
+        return prod(chance + error**2 / chance for error, chance in errors)
 
     @property
-    def seconds_per_byte(self) -> float:
-        """Of all steps."""
-        return sum(1 / each for each in self.bytes_per_second)
+    def misfit(self) -> float:
+        """The error that tells whether it repeats the measurement: single steps do not where victims are drawn at
+        random."""
+        return self.level_error if self.victim in RANDOM else self.error
+
+    @property
+    def is_unlikely(self) -> bool:
+        """Whether it does not repeat the measurement, so that nothing follows from it."""
+        chance = self.level_chance if self.victim in RANDOM else self.chance
+        return self.misfit > max(_TOLD_ERROR_MAX, 2 * chance)
+
+    @property
+    def seconds_per_programmed(self) -> float:
+        """Seconds for a byte of all steps, relative to the flash programmed: copies take time, too, and their number
+        differs from run to run if victims are drawn at random."""
+        return _seconds_per_programmed(self.wafs, self.bytes_per_second)
 
     @property
     def changes(self) -> JsonObject:
@@ -133,14 +162,26 @@ def run(found: Found, candidate: Candidate, measured: Measured) -> Candidate:
     rates = [len(outcomes) / sum(1 / rate for rate in each) for each in by_step]
     logs = _deviations(wafs, measured.wafs)
     cached = _has_cache(candidate)
-    chance = _CHANCE_CACHE if cached else _CHANCE_MIN
+    chance = level_chance = _CHANCE_CACHE if cached else _CHANCE_MIN
     if len(outcomes) > 1 and max(wafs) < _IMPOSSIBLE:
-        # The measurement differs from the mean of n runs by more than each of these does.
-        spread = sum(_size(_deviations(own.wafs, wafs)) ** 2 for own in outcomes) / (len(outcomes) - 1)
-        chance = min(max(chance, sqrt(spread * (1 + 1 / len(outcomes)))), _CHANCE_MAX)
+        chance = min(max(chance, _between(outcomes, wafs, _deviations)), _CHANCE_MAX)
+        level_chance = min(max(_LEVEL_CHANCE_RANDOM, _between(outcomes, wafs, _levels)), _CHANCE_MAX)
     timed = replace(candidate, wafs=wafs, bytes_per_second=rates, overwrite=outcomes[0].overwrite)
     timed = _with_pace(timed, outcomes, measured, in_order=cached)
-    return replace(timed, error=_size(logs), shape_error=pstdev(logs), chance=chance)
+    level = _size(_levels(wafs, measured.wafs))
+    return replace(
+        timed, error=_size(logs), shape_error=pstdev(logs), chance=chance, level_error=level, level_chance=level_chance
+    )
+
+
+def _between(
+    outcomes: Sequence[Measured],
+    wafs: Sequence[float],
+    deviations: Callable[[Sequence[float], Sequence[float]], Sequence[float]],
+) -> float:
+    """How far a measurement deviates by chance from `wafs`, the mean of these runs: by more than each of them does."""
+    spread = sum(_size(deviations(own.wafs, wafs)) ** 2 for own in outcomes) / (len(outcomes) - 1)
+    return sqrt(spread * (1 + 1 / len(outcomes)))
 
 
 def sequential(found: Found, candidate: Candidate, measured: Measured, seeds: int = _SEEDS) -> Candidate:
@@ -235,6 +276,12 @@ def _deviations(own: Sequence[float], true: Sequence[float]) -> list[float]:
     return [log(one / other) for one, other in pairs]
 
 
+def _levels(own: Sequence[float], true: Sequence[float]) -> list[float]:
+    """The same for the totals of both halves alone."""
+    half = len(true) // 2
+    return [log(sum(own[part]) / sum(true[part])) for part in (slice(0, half), slice(half, None)) if true[part]]
+
+
 def _size(deviations: Sequence[float]) -> float:
     return sqrt(sum(each**2 for each in deviations) / len(deviations))
 
@@ -253,9 +300,10 @@ def with_spare(
 
     low, high = map(log, bounds)
     # More spare area never increases write amplification.
-    at = root(excess, low, high, log(candidate.spare), -0.8, _WAF_EXACT, tries)
+    is_random = candidate.victim in RANDOM
+    at = root(excess, low, high, log(candidate.spare), -0.8, _WAF_EXACT_RANDOM if is_random else _WAF_EXACT, tries)
     # Single steps say little where every run differs.
-    return tried[at] if candidate.victim in RANDOM else min(tried.values(), key=lambda each: each.error)
+    return tried[at] if is_random else min(tried.values(), key=lambda each: each.error)
 
 
 def with_begin(
@@ -302,13 +350,18 @@ def polished(found: Found, candidate: Candidate, step: float, measured: Measured
 
 def duration_excess(candidate: Candidate, measured: Measured) -> float:
     """The logarithm of the ratio of the simulated and the measured duration of the random writes."""
-    return log(candidate.seconds_per_byte / measured.seconds_per_byte)
+    return log(candidate.seconds_per_programmed / measured.seconds_per_programmed)
 
 
 def overwrite_excess(candidate: Candidate, measured: Measured) -> float:
     """The same of the sequential writes before them, which erase but copy hardly anything; 0 if not measured."""
     own, true = candidate.overwrite, measured.overwrite
     return 0.0 if own is None or true is None else log(own.seconds / true.seconds)
+
+
+def mean_excess(candidate: Candidate, measured: Measured) -> float:
+    """The mean of both."""
+    return (duration_excess(candidate, measured) + overwrite_excess(candidate, measured)) / 2
 
 
 def with_time(
@@ -323,17 +376,18 @@ def with_time(
     it, both relative."""
     tried: list[tuple[float, float, Candidate]] = []
 
-    def excess(log_us: float) -> float:
-        changed = run(found, candidate.but(others={**candidate.others, key: exp(log_us)}), measured)
-        tried.append((log_us, excess_of(changed, measured), changed))
+    # The duration is almost linear in the time, and its part that does not depend on it is often the larger one.
+    def excess(time_us: float) -> float:
+        changed = run(found, candidate.but(others={**candidate.others, key: time_us}), measured)
+        tried.append((time_us, expm1(excess_of(changed, measured)), changed))
         return tried[-1][1]
 
-    low, high = map(log, bounds)
-    best = root(excess, low, high, (low + high) / 2, 1.0, _SPEED_EXACT, TRIES)
+    low, high = bounds
+    best = root(excess, low, high, sqrt(low * high), _TIME_SHARE / high, _SPEED_EXACT, TRIES)
     steepness = 0.0
     if len(tried) > 1:
         (short, quick, _), (long, slow, _) = sorted(tried[-2:], key=lambda each: each[0])
-        steepness = max(0.0, (slow - quick) / (long - short)) if long > short else 0.0
+        steepness = best * max(0.0, (slow - quick) / (long - short)) if long > short else 0.0
     return next(each for at, _, each in tried if at == best), steepness
 
 

@@ -10,7 +10,7 @@ random writes.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from math import log, prod, sqrt
+from math import hypot, log, prod, sqrt
 from typing import Any
 
 from ssdlab.foreign import JsonObject
@@ -34,7 +34,6 @@ _LEVEL_SHARE = 0.2
 """The share of the error, besides its shape, that ranks candidates before their spare area is fitted."""
 _DISTINCT = 1.6
 """The factor by which the score of the next best choice must exceed that of the best one before it is reported."""
-_TOLD_ERROR_MAX = 0.15
 _SPARE = (0.03, 0.6)
 """Bounds of the spare area, as a share of the capacity, if erases did not determine it."""
 _SPARE_AROUND = (0.7, 1.4)
@@ -52,8 +51,8 @@ _CACHE_AROUND = 1.2
 """The ratio of spare areas that are tried with other erase units."""
 _SPARE_SYSTEMATIC = 0.01
 """Relative systematic error of the spare area from model errors other than the policies."""
-_SPARE_UNITS = 0.5
-"""The same in erase units."""
+_SPARE_UNITS = 0.5, 1.5
+"""The same in erase units, below and above: a drive may keep one more than the model does."""
 _SPARE_PER_ERROR = 0.5
 """The same as a share of the error that remains or of chance."""
 _KEYS = ("ftl.victim", "ftl.placement")
@@ -107,7 +106,7 @@ def choose(found: Found) -> Outcome:
         if other is not None:
             fitted = search.best_of_all({_PAGES_KEY: other.others[_PAGES_KEY]}, known=other)
             alike = [each for each in search.of_units if each.score <= _ALIKE * fitted[0].score]
-            if not _is_unlikely(fitted[0]):
+            if not fitted[0].is_unlikely:
                 _tell_unit(outcome, found, fitted[0], alike)
     best = fitted[0]
     for key, word in (("ftl.victim", best.victim), ("ftl.placement", best.placement)):
@@ -283,8 +282,6 @@ class _Search:
         before = (
             measured is not None and (measured.begun_bytes or 0) < _BEGUN_BEFORE * unit * self._found.capacity_bytes
         )
-        if candidate.victim in candidates.RANDOM and not before:
-            return candidates.run(self._found, candidate.but(spare=begun), self._measured)
         half = _BEGUN_UNITS * unit + _BEGUN_SHARE * begun
         bounds = (self._bounds[0] if before else max(begun - half, _SPARE[0] / 2)), begun + half
         start = candidate if candidate.spare == begun else candidate.but(spare=begun)
@@ -349,11 +346,6 @@ def _cache_kinds(found: Found) -> list[JsonObject]:
     return [{}] if cache is None else [{key: cache.value} for key in keys]
 
 
-def _is_unlikely(best: Candidate) -> bool:
-    """Whether even the best candidate does not repeat the measurement."""
-    return best.error > max(_TOLD_ERROR_MAX, 2 * best.chance)
-
-
 def _tell_unit(outcome: Outcome, found: Found, best: Candidate, alike: Sequence[Candidate]) -> None:
     """Records the erase unit with which the simulation fits. The interval covers those that fit about as well."""
     pages = int(best.others[_PAGES_KEY])
@@ -394,18 +386,19 @@ def _tell_spare(outcome: Outcome, found: Found, fitted: Sequence[Candidate], ali
     """Records the spare area of the best candidate. The interval covers all candidates of similar error, and `alike`,
     those with other erase units."""
     best = fitted[0]
-    if _is_unlikely(best):
+    if best.is_unlikely:
         if SPARE_KEY not in found.inferred:
-            reason = f"no spare area repeats the measured write amplification (nearest: {100 * best.error:.0f} % off)"
+            reason = f"no spare area repeats the measured write amplification (nearest: {100 * best.misfit:.0f} % off)"
             outcome.undetermined.append(Undetermined(SPARE_KEY, reason))
         return
     unit = found.inferred.get("erase_unit_bytes")
     # The spare area is a whole number of erase units, and so are blocks that always belong to an SLC cache.
-    units = _SPARE_UNITS + (1 if "slc_cache.static_bytes" in best.others else 0)
-    around = 0.0 if unit is None else units * float(unit.value) / found.capacity_bytes
+    whole = 1 if "slc_cache.static_bytes" in best.others else 0
+    share_of_unit = 0.0 if unit is None else float(unit.value) / found.capacity_bytes
+    below, above = ((units + whole) * share_of_unit for units in _SPARE_UNITS)
     likely = [each.spare for each in [*fitted, *alike] if each in alike or each.score <= _DISTINCT * best.score]
     share = _SPARE_SYSTEMATIC + _SPARE_PER_ERROR * max(best.error, best.chance)
-    low, high = min(likely) * (1 - share) - around, max(likely) * (1 + share) + around
+    low, high = min(likely) * (1 - share) - below, max(likely) * (1 + share) + above
     outcome.inferred.append(Inferred(SPARE_KEY, round(best.spare, 5), round(max(low, 0.0), 5), round(high, 5), NAME))
 
 
@@ -414,13 +407,13 @@ def _tell(outcome: Outcome, key: str, word: str, fitted: Sequence[Candidate]) ->
     best = fitted[0]
     others = [each for each in fitted if each.changes[key] != word]
     second = min(others, key=lambda each: each.score, default=None)
-    if _is_unlikely(best):
-        reason = f"no policy repeats the write amplification (nearest: {100 * best.error:.0f} % off)"
+    if best.is_unlikely:
+        reason = f"no policy repeats the write amplification (nearest: {100 * best.misfit:.0f} % off)"
         outcome.undetermined.append(Undetermined(key, reason))
         return
     if second is not None and second.score < _DISTINCT * best.score:
-        next_best = f"{second.changes[key]} within {100 * second.error:.1f} %"
-        reason = f"{word} comes nearest ({100 * best.error:.1f} % off), {next_best}"
+        next_best = f"{second.changes[key]} within {100 * second.misfit:.1f} %"
+        reason = f"{word} comes nearest ({100 * best.misfit:.1f} % off), {next_best}"
         outcome.undetermined.append(Undetermined(key, reason))
         return
     outcome.inferred.append(Inferred(key, word, word, word, NAME))
@@ -436,9 +429,11 @@ _SPEED_SYSTEMATIC = 0.03
 """Relative systematic error of simulated speeds."""
 _SPEED_SHOWS = 0.08
 """The relative difference of durations above which another time must be wrong."""
-_ERASE_LONGER = 12.0
-"""The factor by which an erase can be longer than the one fitted, because speeds depend little on it (blind drives 701
-to 714)."""
+_REPEATED, _DURATION_EXACT = 0.01, 0.015
+"""The error of the write amplification up to which durations of a model are those of the drive, and their differences
+then: a busy host adds half a per cent."""
+_UNCERTAIN_MAX = 1.5
+"""The relative uncertainty above which an erase time is not reported."""
 _OTHER_TIME = 1.0
 """The relative uncertainty of a fitted time that another unknown time adds."""
 
@@ -447,7 +442,7 @@ def _timed(outcome: Outcome, found: Found, best: Candidate, measured: Measured) 
     """The candidate with times that no experiment determined, fitted to durations: a program time, or an erase time,
     and the time of a read for a copy, which otherwise is that of any read, if nothing else explains the durations."""
     missing = [each for each in (_PROGRAM_KEY, _ERASE_KEY) if each not in found.inferred]
-    if best.error > _TOLD_ERROR_MAX:
+    if best.is_unlikely:
         return best
     if _PROGRAM_KEY in missing:
         return _fit_time(outcome, found, best, _PROGRAM_KEY, measured, other=len(missing) > 1)
@@ -456,12 +451,34 @@ def _timed(outcome: Outcome, found: Found, best: Candidate, measured: Measured) 
         timed = _fit_time(told, found, best, _ERASE_KEY, measured)
         if not _shows(candidates.duration_excess(timed, measured)):
             outcome.inferred += told.inferred
+            outcome.undetermined += told.undetermined
             return timed
         # Copies take another time than reads do. Sequential writes tell the erases without them.
         best = _fit_time(outcome, found, best, _ERASE_KEY, measured, candidates.overwrite_excess)
+    else:
+        best = _refined(outcome, found, best, measured)
     if _shows(candidates.duration_excess(best, measured)):
         return _fit_time(outcome, found, best, _COPY_KEY, measured)
     return best
+
+
+def _refined(outcome: Outcome, found: Found, best: Candidate, measured: Measured) -> Candidate:
+    """The candidate with the erase time that repeats the durations of sequential and random writes, both, if the one
+    that delays showed does not: a delay is hidden in part where the link or the buffer is behind it."""
+
+    def off(candidate: Candidate) -> float:
+        return max(
+            abs(excess(candidate, measured)) for excess in (candidates.duration_excess, candidates.overwrite_excess)
+        )
+
+    if best.victim in candidates.RANDOM or best.error > _REPEATED or off(best) <= _DURATION_EXACT:
+        return best
+    told = Outcome()
+    timed = _fit_time(told, found, best, _ERASE_KEY, measured, candidates.mean_excess)
+    if off(timed) > _DURATION_EXACT:
+        return best
+    outcome.inferred += told.inferred
+    return timed
 
 
 def _shows(excess: float) -> bool:
@@ -483,20 +500,25 @@ def _fit_time(
     copy = 1.0, _COPY_PER_READ * float(read.value if read is not None else 100.0)
     bounds = {_PROGRAM_KEY: _PROGRAM, _ERASE_KEY: _ERASE, _COPY_KEY: copy}[key]
     timed, steepness = candidates.with_time(found, best, key, bounds, measured, excess_of)
+    # Where victims are drawn at random, the amount of copies differs by chance.
+    off = hypot(_SPEED_SYSTEMATIC, timed.level_chance if timed.victim in candidates.RANDOM else 0.0)
     # A time that stays unknown can be in it as well.
-    half = _LEAST_UNCERTAIN[key] + _SPEED_SYSTEMATIC / max(steepness, 0.01) + (_OTHER_TIME if other else 0.0)
+    half = _LEAST_UNCERTAIN[key] + off / max(steepness, 1e-6) + (_OTHER_TIME if other else 0.0)
+    if key == _ERASE_KEY and half > _UNCERTAIN_MAX:
+        reason = f"the speed depends too little on it: a factor of {1 + half:.2g} is possible"
+        outcome.undetermined.append(Undetermined(key, reason))
+        return best
     time_us = float(timed.others[key])
-    longer = _ERASE_LONGER if key == _ERASE_KEY else 1.0
-    low, high = max(time_us / (1 + half), bounds[0]), max(time_us * (1 + half), min(longer * time_us, bounds[1]))
+    low, high = max(time_us / (1 + half), bounds[0]), max(time_us, min(time_us * (1 + half), bounds[1]))
     outcome.inferred.append(Inferred(key, round(time_us, 1), round(low, 1), round(high, 1), NAME))
     return timed
 
 
 def _picture(measured: Sequence[float], best: Candidate) -> Picture:
     steps = range(1, len(measured) + 1)
-    finding = f"{best.victim} with {best.placement} comes within {100 * best.error:.1f} % of the write amplification"
-    if _is_unlikely(best):
-        finding = f"No policy repeats the write amplification: the nearest is {100 * best.error:.0f} % off"
+    finding = f"{best.victim} with {best.placement} comes within {100 * best.misfit:.1f} % of the write amplification"
+    if best.is_unlikely:
+        finding = f"No policy repeats the write amplification: the nearest is {100 * best.misfit:.0f} % off"
     return Picture(
         "policies",
         finding,
