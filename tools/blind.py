@@ -58,12 +58,14 @@ TARGETS = {
 
 
 class NoisyBox:
-    """A box that adds a host's delays to each request: a small delay, jitter, and occasional outliers."""
+    """A box that adds a host's delays to each request: a small delay, jitter, and occasional outliers. With
+    `other_requests` it draws other random requests than a simulation does, as fio would."""
 
-    def __init__(self, box: Box, seed: int) -> None:
+    def __init__(self, box: Box, seed: int, *, other_requests: bool = False) -> None:
         import numpy as np
 
         self._box = box
+        self._other_requests = other_requests
         self._random = np.random.default_rng(seed)
 
     @property
@@ -74,7 +76,13 @@ class NoisyBox:
     def sector_bytes(self) -> int:
         return self._box.sector_bytes
 
+    @property
+    def draws_as_simulated(self) -> bool:
+        return not self._other_requests
+
     def run(self, sections: Sequence[str]) -> list[Completed]:
+        if self._other_requests:
+            sections = [each.replace("randseed=", "randseed=1000") for each in sections]
         return [self._noisy(each) for each in self._box.run(sections)]
 
     def counters(self) -> Counters | None:
@@ -210,10 +218,10 @@ def _truth(drive: ResolvedDrive) -> dict[str, Any]:
     }
 
 
-def identified(drive: ResolvedDrive, seed: int, *, policies: bool = False) -> Found:
+def identified(drive: ResolvedDrive, seed: int, *, policies: bool = False, other_requests: bool = False) -> Found:
     """Identifies the drive through a noisy box, with at most two drive writes; with `policies` also by simulation."""
     with tempfile.TemporaryDirectory(prefix="ssdlab-blind-") as folder:
-        box = NoisyBox(SimulatedBox(drive, Path(folder), seed=seed), seed)
+        box = NoisyBox(SimulatedBox(drive, Path(folder), seed=seed), seed, other_requests=other_requests)
         found = identify(box, plan(box.capacity_bytes, Limits(2 * box.capacity_bytes)), Nowhere())
     if policies:
         found.add(choices.NAME, choices.choose(found))
@@ -376,6 +384,9 @@ def main() -> None:
     parser.add_argument("--output", type=Path, help="a JSON file for every value of every drive")
     parser.add_argument("--verbose", action="store_true", help="a line for each value that misses its target")
     parser.add_argument("--policies", action="store_true", help="tell policies too, by many simulations of each drive")
+    parser.add_argument(
+        "--other-requests", action="store_true", help="other random requests than simulations write, as fio has them"
+    )
     parser.add_argument("--no-predictions", action="store_true", help="leave out the five unseen workloads")
     options = parser.parse_args()
     rows: list[Judged] = []
@@ -383,7 +394,7 @@ def main() -> None:
     for seed in range(options.seed, options.seed + options.drives):
         begun = time.monotonic()
         drive, truth = drawn(seed)
-        found = identified(drive, seed, policies=options.policies)
+        found = identified(drive, seed, policies=options.policies, other_requests=options.other_requests)
         own = judged(seed, truth, found)
         rows += own
         if not options.no_predictions:

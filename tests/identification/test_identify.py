@@ -68,11 +68,12 @@ def small(op: float = 0.15) -> ResolvedDrive:
 class Sealed:
     """A box that hides the wrapped box: none of its other attributes is accessible."""
 
-    __slots__ = ("_counters", "_run", "capacity_bytes", "sector_bytes")
+    __slots__ = ("_counters", "_run", "capacity_bytes", "draws_as_simulated", "sector_bytes")
 
     def __init__(self, box: Box) -> None:
         self.capacity_bytes = box.capacity_bytes
         self.sector_bytes = box.sector_bytes
+        self.draws_as_simulated = box.draws_as_simulated
         self._run = lambda sections: box.run(sections)
         self._counters = lambda: box.counters()
 
@@ -97,6 +98,10 @@ class Failing:
     @property
     def sector_bytes(self) -> int:
         return self._box.sector_bytes
+
+    @property
+    def draws_as_simulated(self) -> bool:
+        return self._box.draws_as_simulated
 
     def run(self, sections: Sequence[str]) -> list[Completed]:
         self._left -= 1

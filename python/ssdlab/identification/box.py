@@ -69,6 +69,11 @@ class Box(Protocol):
         """Size of the smallest request."""
         ...
 
+    @property
+    def draws_as_simulated(self) -> bool:
+        """Whether random requests are those that a simulation of the same job draws."""
+        ...
+
     def run(self, sections: Sequence[str]) -> list[Completed]:
         """Runs sections of a job file (see `section`), in order. Raises RunFailed if the drive or fio fails."""
         ...

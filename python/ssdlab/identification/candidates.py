@@ -40,6 +40,8 @@ _WAF_EXACT, _SPEED_EXACT = 0.002, 0.002
 _CHANCE_MIN, _CHANCE_CACHE = 0.002, 0.01
 """The error of a right model by small errors of times and buffers, and that of one with an SLC cache (blind drives 301
 to 350)."""
+_CHANCE_REQUESTS = 0.015, 0.01
+"""The errors of the steps and of their totals by other random requests (blind drives 701 to 717)."""
 _CHANCE_MAX = 0.15
 _LEVEL_CHANCE_RANDOM = 0.02
 """The least error of the total write amplification of a right model whose victims are drawn at random: few runs do not
@@ -78,6 +80,8 @@ class Measured:
     wafs: Sequence[float]
     bytes_per_second: Sequence[float]
     overwrite: Overwrite | None
+    as_simulated: bool = True
+    """Whether a simulation writes the same random requests."""
 
     @property
     def seconds_per_programmed(self) -> float:
@@ -163,6 +167,8 @@ def run(found: Found, candidate: Candidate, measured: Measured) -> Candidate:
     logs = _deviations(wafs, measured.wafs)
     cached = _has_cache(candidate)
     chance = level_chance = _CHANCE_CACHE if cached else _CHANCE_MIN
+    if not measured.as_simulated:
+        chance, level_chance = max(chance, _CHANCE_REQUESTS[0]), max(level_chance, _CHANCE_REQUESTS[1])
     if len(outcomes) > 1 and max(wafs) < _IMPOSSIBLE:
         chance = min(max(chance, _between(outcomes, wafs, _deviations)), _CHANCE_MAX)
         level_chance = min(max(_LEVEL_CHANCE_RANDOM, _between(outcomes, wafs, _levels)), _CHANCE_MAX)

@@ -91,7 +91,8 @@ def choose(found: Found) -> Outcome:
     possible."""
     outcome = Outcome()
     points = [(rate, waf) for _, rate, waf in found.facts.get("random-writes", {}).get("points", ()) if waf is not None]
-    measured = Measured([waf for _, waf in points], [rate for rate, _ in points], _overwrite(found))
+    as_simulated = bool(found.facts.get("random-writes", {}).get("as_simulated"))
+    measured = Measured([waf for _, waf in points], [rate for rate, _ in points], _overwrite(found), as_simulated)
     why_not = _why_not(found, measured.wafs)
     if why_not is not None:
         # Keys that an experiment could not determine have a reason already.
@@ -429,7 +430,7 @@ _SPEED_SYSTEMATIC = 0.03
 """Relative systematic error of simulated speeds."""
 _SPEED_SHOWS = 0.08
 """The relative difference of durations above which another time must be wrong."""
-_REPEATED, _DURATION_EXACT = 0.01, 0.015
+_REPEATED, _DURATION_EXACT = 0.025, 0.015
 """The error of the write amplification up to which durations of a model are those of the drive, and their differences
 then: a busy host adds half a per cent."""
 _UNCERTAIN_MAX = 1.5

@@ -48,6 +48,11 @@ class DeviceBox:
             return _FILE_SECTOR_BYTES
         return int(sector.read_text("ascii"))
 
+    @property
+    def draws_as_simulated(self) -> bool:
+        """False: fio has random numbers of its own."""
+        return False
+
     def run(self, sections: Sequence[str]) -> list[Completed]:
         job_file = jobs.parse("".join(f"{each}{_LOG}" for each in sections), _NAME)
         self._calls += 1

@@ -47,6 +47,10 @@ class SimulatedBox:
     def sector_bytes(self) -> int:
         return 512
 
+    @property
+    def draws_as_simulated(self) -> bool:
+        return True
+
     def run(self, sections: Sequence[str]) -> list[Completed]:
         text = "".join(f"{each}{LOG}" for each in sections)
         initial = None if self.__state is None else saved_state(self.__state)

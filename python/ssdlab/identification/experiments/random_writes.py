@@ -53,7 +53,7 @@ def _run(bench: Bench) -> None:
         points.append((written, done.bytes_per_second, waf))
         filled += _filled(done)
         before = after
-    bench.outcome.facts["points"] = points
+    bench.outcome.facts |= {"points": points, "as_simulated": bench.box.draws_as_simulated}
     _buffer(bench, filled)
     known = [(at / 1e9, waf) for at, _, waf in points if waf is not None]
     if known:
