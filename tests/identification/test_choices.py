@@ -78,6 +78,19 @@ def test_blocks_of_an_slc_cache_are_told_from_erased_ones(tmp_path: Path, monkey
     assert found.inferred["slc_cache_bytes"].value == pytest.approx(30_000_000, rel=0.1)
 
 
+def test_a_cache_seen_an_erase_unit_too_small_is_corrected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A spare area 5 points off replaced the erase unit that the cache lacked (blind drive 801)."""
+    monkeypatch.setattr(choices, "_VICTIMS", ("greedy",))
+    large = 60_000_000
+    drive = small(0.12, {**SLC, "slc_cache.static_bytes": str(large)})
+    box = SimulatedBox(drive, tmp_path)
+    found = identify(box, plan(box.capacity_bytes, Limits(2 * box.capacity_bytes)), blind.Nowhere())
+    less = large - drive.capacity.slc_bytes_per_erase_unit
+    found.inferred["slc_cache_bytes"] = Inferred("slc_cache_bytes", less, 0.98 * less, 1.02 * large, "test")
+    found.add(choices.NAME, choices.choose(found))
+    assert choices.nearest(found)["slc_cache.static_bytes"] == pytest.approx(large, abs=1)
+
+
 def test_blocks_of_an_slc_cache_are_no_spare_area() -> None:
     values = {"nand.pages_per_block": 24, "nand.page_bytes": 16384, "nand.channels": 2, "nand.dies_per_channel": 2}
     known = {key: Inferred(key, value, value, value, "test") for key, value in values.items()}

@@ -60,7 +60,7 @@ _PAGES_KEY = "nand.pages_per_block"
 _SUSPECT, _SUSPECT_REGULAR, _SUSPECT_RANDOM = 0.015, 0.06, 0.08
 _SUSPECT_CHANCES = 2.5
 """Above this error of the best candidate its erase unit is suspected: one that single erases did not show, one that
-they showed, and beside victims drawn at random; there also in units of the chance."""
+they showed, and beside victims drawn at random; there also in units of the chance, as for the size of an SLC cache."""
 _UNIT_FACTORS = (1 / 4, 1 / 3, 2 / 5, 1 / 2, 3 / 5, 2 / 3, 3 / 4, 4 / 3, 3 / 2, 5 / 3, 2.0, 5 / 2, 3.0, 4.0)
 """Erase units that are tried then, as multiples of the suspected one: delays that repeat irregularly can be taken for
 several erase units, or for a part of one."""
@@ -175,7 +175,7 @@ class _Search:
         if self._kinds != [{}]:
             fitted += self._with_caches([Candidate(victim, self._placements[0], spare, {**fixed, **kind})
                                          for kind, victim in product(self._kinds, _VICTIMS)])  # fmt: skip
-            return self._polished_best(fitted)
+            return self._with_cache_sizes(self._polished_best(fitted))
         # Each victim with a spare area of its own: with that of another one, even the right victim is far off.
         for victim in _VICTIMS:
             fitted.append(self._fitted(Candidate(victim, self._placements[0], spare, {**fixed})))
@@ -320,6 +320,19 @@ class _Search:
                 each, step = min([each, *around], key=lambda own: own.score), sqrt(step)
             refined.append(each)
         return refined
+
+    def _with_cache_sizes(self, fitted: list[Candidate]) -> list[Candidate]:
+        """The candidates, and the best one with an SLC cache of an erase unit more or less if it does not repeat the
+        measurement: the end of a cache is seen about as exactly, and each of its erase units shows where it takes most
+        writes."""
+        best = fitted[0]
+        if best.error <= _SUSPECT_CHANCES * best.chance:
+            return fitted
+        key = next(key for key in best.others if key.startswith("slc_cache."))
+        file = model_of(self._found.inferred, self._found.capacity_bytes, "candidate", best.changes).file
+        sizes = [best.others[key] + sign * file.capacity.slc_bytes_per_erase_unit for sign in (1, -1)]
+        tried = self._with_caches([best.but(others={**best.others, key: each}) for each in sizes if each > 0])
+        return sorted([*fitted, *tried], key=lambda each: each.score)
 
     def _run(self, candidate: Candidate) -> Candidate:
         return candidates.run(self._found, candidate, self._measured)
