@@ -20,8 +20,8 @@ import time
 from pathlib import Path
 
 _SETTINGS = {
-    "nand.channels": 2, "nand.dies_per_channel": 2, "nand.planes_per_die": 2, "nand.blocks_per_plane": 120,
-    "nand.pages_per_block": 8, "nand.read_us": 45, "nand.program_us": 500, "write_buffer.bytes": 2097152,
+    "nand.channels": 2, "nand.dies_per_channel": 2, "nand.planes_per_die": 2, "nand.blocks_per_plane": 60,
+    "nand.pages_per_block": 24, "nand.read_us": 45, "nand.program_us": 500, "write_buffer.bytes": 2097152,
     "host_link.interface": "pcie3x4",
 }  # fmt: skip
 _LINE = [
