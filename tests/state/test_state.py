@@ -159,3 +159,12 @@ def test_a_steady_state_is_magnified_on_a_drive_with_large_batches_and_an_erased
     state = steady_state(parse(f"[a]\nsize=100%\n{UNIFORM}"), drive, tmp_path, seed=3)
     assert state.times > 1
     assert (run(f"[a]\nio_size=1%\n{UNIFORM}", drive, initial_state=state).jobs[0].waf or 0) > 1.5
+
+
+def test_a_block_of_the_smaller_drive_is_not_rounded_up_to_a_program(tmp_path: Path) -> None:
+    """A regression: the drive with a sixth of 12 pages a block had 3, as many as one program takes, and its state was
+    refused as that of another drive."""
+    drive = ssdlab.drive("skhynix-pe8110-960gb", scale="1/128")
+    state = steady_state(parse(f"[a]\nsize=100%\n{UNIFORM}"), drive, tmp_path, seed=3)
+    assert state.times == 4
+    assert (run(f"[a]\nio_size=1%\n{UNIFORM}", drive, initial_state=state).jobs[0].waf or 0) > 3

@@ -11,13 +11,14 @@ A drive with an SLC cache, a map cache, data reduction or striping runs the work
 """
 
 import hashlib
+import warnings
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ssdlab.drives import resolve
-from ssdlab.errors import InputError
+from ssdlab.errors import InputError, Note
 from ssdlab.specification import InitialState, Specification
 from ssdlab.targets import simulated
 from ssdlab.workloads import specifying
@@ -95,8 +96,14 @@ def _smaller(drive: "ResolvedDrive") -> tuple["ResolvedDrive", int]:
         if pages % times or units // times % stripe:
             continue
         try:
-            small = resolve(drive.file, scale=Fraction(1, times))
+            with warnings.catch_warnings():
+                # Notes on sizes that are only tried.
+                warnings.simplefilter("ignore", Note)
+                small = resolve(drive.file, scale=Fraction(1, times))
         except InputError:
+            continue
+        # A block keeps the pages of one program at least, so that a scale can leave it larger than asked.
+        if small.capacity.units_per_erase_unit * times != units:
             continue
         if small.capacity.erase_units != drive.capacity.erase_units:
             continue
