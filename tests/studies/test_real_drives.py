@@ -1,6 +1,7 @@
 """Loads by their names, one run of any drive, and the reasons for loads that cannot be run."""
 
 import json
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from in_process import call
 from ssdlab.drives import load, names, resolve
 from ssdlab.drives.schema import mean_us
 from ssdlab.errors import InputError
-from ssdlab.studies import registry
+from ssdlab.studies import page, registry
 from ssdlab.studies.contract import published
 from ssdlab.studies.real import real
 from ssdlab.studies.real_drives import asked, comparison, fitted, loads, measuring, zones
@@ -103,6 +104,18 @@ def test_zones_are_trimmed_whole_before_they_are_written_anew() -> None:
         assert (trim["direction"], write["direction"]) == ("trim", "write")
         assert trim["offset_bytes"] == write["offset_bytes"] and trim["size_bytes"] == write["size_bytes"] == 1 << 30
         assert write.get("wait_for") == trim["name"]
+
+
+def test_the_page_leaves_out_the_generated_jobs_of_zones() -> None:
+    """A regression: the page had 35 MB, since each of six runs lists 3,000 jobs."""
+    drive, load_asked = load("micron-7450-max-800gb"), loads.parse("zones 4 x 8 GiB")
+    specification = measuring.specify(drive, load_asked, 745 << 30, seed=1, scale=Fraction(1, 128))
+    shown = page._json(specification)
+    assert len(shown) < 200_000 < len(json.dumps(specification.to_dict()))
+    jobs = json.loads(shown)["engine"]["jobs"]
+    assert jobs[0] == specification.jobs[0] and jobs[-1] == f"{len(specification.jobs) - page.JOBS_MAX:,} more; " + (
+        "result.json has all"
+    )
 
 
 def test_act_reads_records_and_moves_as_many_blocks_as_it_writes() -> None:

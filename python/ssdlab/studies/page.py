@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from markupsafe import Markup
 
@@ -15,6 +16,8 @@ from ssdlab.studies.contract import Row, Study, StudyResult, Table
 PAGE_NAME = "report.html"
 NAMED_MAX = 3
 """The maximum number of fitted parameters that a row lists by name."""
+JOBS_MAX = 64
+"""The maximum number of jobs that the page lists of a specification."""
 
 
 def study_page(
@@ -150,4 +153,11 @@ def _cell(cell: str | float | None) -> str:
 
 
 def _json(specification: Specification) -> str:
-    return json.dumps(specification.to_dict(), indent=2, ensure_ascii=False)
+    """The specification as JSON. Of more than `JOBS_MAX` jobs, which only a generator writes, it has the first ones."""
+    whole: Mapping[str, Any] = specification.to_dict()
+    left_out = len(specification.jobs) - JOBS_MAX
+    if left_out > 0:
+        said = f"{left_out:,} more; result.json has all"
+        engine = whole["engine"] | {"jobs": [*specification.jobs[:JOBS_MAX], said]}
+        whole = {**whole, "engine": engine, "reporting": [*whole["reporting"][:JOBS_MAX], said]}
+    return json.dumps(whole, indent=2, ensure_ascii=False)
