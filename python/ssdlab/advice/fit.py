@@ -25,6 +25,7 @@ _STEP = 0.05
 _CONDITION_MAX = 100.0
 _PART_MIN = 0.3
 _CONFIDENCE = 0.95
+_STEPS_MAX = 40
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,9 @@ class Fit:
         return tuple(float(each) for each in left * left / total)
 
 
-def fit(model: Model, parameters: Sequence[Parameter], measured: Sequence[float]) -> Fit:
+def fit(
+    model: Model, parameters: Sequence[Parameter], measured: Sequence[float], *, steps_max: int = _STEPS_MAX
+) -> Fit:
     """The parameters with the least squared relative deviation. Raises ValueError for no points or invalid bounds.
 
     With fewer points than parameters there is still a result; `confounded` shows how little it is determined. Without
@@ -131,7 +134,7 @@ def fit(model: Model, parameters: Sequence[Parameter], measured: Sequence[float]
         jac=lambda logs: _jacobian(residuals, np.asarray(logs), bounds),
         xtol=1e-4,
         ftol=1e-6,
-        max_nfev=40,
+        max_nfev=steps_max,
     )
     logs = np.asarray(found.x, dtype=np.float64)
     left = residuals(logs)

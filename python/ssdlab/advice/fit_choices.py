@@ -77,7 +77,7 @@ def fit_choices(
     if not found:
         raise refused[0][1]
     found.sort(key=lambda each: each[1].rms)
-    limit = _rms_max(found[0][1].rms, len(measured) - len(parameters) - len(choices))
+    limit = rms_max(found[0][1].rms, len(measured) - len(parameters) - len(choices))
     ranked = [Combination(chosen, fitted, is_excluded=fitted.rms > limit) for chosen, fitted in found]
     return ranked + [Combination(chosen, None, str(error), is_excluded=True) for chosen, error in refused]
 
@@ -108,7 +108,8 @@ def leave_one_out(
     return predicted
 
 
-def _rms_max(best: float, freedom: int) -> float:
+def rms_max(best: float, freedom: int) -> float:
+    """The largest rms that scatter explains, with these degrees of freedom; see `fit_choices`."""
     from scipy import stats
 
     if freedom <= 0:

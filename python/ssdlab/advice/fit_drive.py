@@ -3,7 +3,8 @@
 A point is a line of a CSV file: `workload` (a job file, relative to the CSV), `space_in_use` (the part of the drive
 that the job uses: `100GiB`, or empty), `metric` and `value`. The job file has `${SPACE}` in place of that size.
 Optional columns: `rate` (requests per second, `${RATE}` in the job file), `job` (the job of the last stage whose
-requests count; by default all) and `drive` (the measured drive, if several are fitted together).
+requests count; by default all), `drive` (the measured drive, if several are fitted together) and `use` (`predict`: the
+drive is not fitted to the point).
 """
 
 import csv
@@ -13,6 +14,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Literal
 
 from ssdlab.advice.fit import Model, Parameter
@@ -20,13 +22,13 @@ from ssdlab.drives import DriveFile, resolve
 from ssdlab.drives import settings as drive_settings
 from ssdlab.drives.older_names import current_key
 from ssdlab.drives.schema import keys
-from ssdlab.errors import InputError, RunFailed, near
+from ssdlab.errors import InputError, RunFailed, check_word, near
 from ssdlab.quantities import parse_bytes
 from ssdlab.results.latency import Latency, merged
 from ssdlab.results.speed import speed
 from ssdlab.runs import run_many
+from ssdlab.targets.preconditioning import specify_beginning
 from ssdlab.workloads import jobs
-from ssdlab.workloads.specifying import specify
 
 if TYPE_CHECKING:
     from ssdlab.results import Result
@@ -34,12 +36,13 @@ if TYPE_CHECKING:
     from ssdlab.results.speed import DirectionSpeed
     from ssdlab.runs import Progress
     from ssdlab.specification import Specification
-    from ssdlab.workloads.specifying import Until
+    from ssdlab.workloads.specifying import Beginning, Until
 
     _Key = tuple[str, Path, str, float | None]
 
 COLUMNS = ("workload", "space_in_use", "metric", "value")
-OPTIONAL_COLUMNS = ("rate", "job", "drive")
+OPTIONAL_COLUMNS = ("rate", "job", "drive", "use")
+USES = ("fit", "predict")
 _EXPECTED = f"expected is a CSV file with the columns {', '.join(COLUMNS)}"
 _BYTES_PER_MIB = 1 << 20
 Side = Literal["read", "write"]
@@ -133,6 +136,8 @@ class Point:
     """The job of the last stage whose requests count; "" for all."""
     drive: str = ""
     """The name of the measured drive; "" if there is only one."""
+    is_predicted: bool = False
+    """Whether the point is predicted by the fitted drive, which is not fitted to it."""
 
     @property
     def title(self) -> str:
@@ -151,6 +156,8 @@ class Runs:
     workers: int | None = None
     steady: bool = True
     """Whether runs continue until the steady state; otherwise until the job is done."""
+    precondition: "Beginning" = "none"
+    """How the drive begins."""
     on_progress: "Progress | None" = None
 
 
@@ -200,7 +207,11 @@ def _point(path: Path, line: int, row: Mapping[str, str | None]) -> Point:
     workload = path.parent / cell["workload"]
     if not workload.is_file():
         raise InputError(f"{where}: workload {cell['workload']!r}: no such job file in the folder of {path.name}")
-    return Point(workload, cell["space_in_use"], cell["metric"], value, where, rate, cell["job"], cell["drive"])
+    check_word(f"{where}: use", cell["use"] or "fit", USES)
+    is_predicted = cell["use"] == "predict"
+    return Point(
+        workload, cell["space_in_use"], cell["metric"], value, where, rate, cell["job"], cell["drive"], is_predicted
+    )
 
 
 def _above_0(text: str, column: str, where: str) -> float:
@@ -277,23 +288,27 @@ def simulate_all(drives: Mapping[str, DriveFile], points: Sequence[Point], runs:
     """The figures of all points, each on the drive of its name; points without one are for the only drive."""
     only = next(iter(drives))
     resolved = {name: resolve(drive, scale=runs.scale) for name, drive in drives.items()}
+    until: Until = "steady" if runs.steady else "job"
     specifications: dict[_Key, Specification] = {}
-    for point in points:
-        key = _key(point)
-        if key not in specifications:
-            filled = {"SPACE": str(_size(point))} | ({} if point.rate is None else {"RATE": str(round(point.rate))})
-            job = jobs.load(point.workload, environment=filled)
-            until: Until = "steady" if runs.steady else "job"
-            specifications[key] = specify(job, resolved[point.drive or only], seed=runs.seed, until=until)
     results: dict[_Key, Result] = {}
-    keys = list(specifications)
-    with closing(run_many(list(specifications.values()), runs.workers, runs.on_progress)) as running:
-        for index, result in running:
-            if result.failure:
-                drive, workload, space, rate = keys[index]
-                of_rate = "" if rate is None else f", {rate:g} requests a second"
-                raise RunFailed(f"{drive or only}, {workload.name} {space}{of_rate}: {result.failure}")
-            results[keys[index]] = result
+    with TemporaryDirectory(prefix="ssdlab-") as folder:
+        for point in points:
+            key = _key(point)
+            if key not in specifications:
+                filled = {"SPACE": str(_size(point))} | ({} if point.rate is None else {"RATE": str(round(point.rate))})
+                job = jobs.load(point.workload, environment=filled)
+                drive = resolved[point.drive or only]
+                specifications[key] = specify_beginning(
+                    job, drive, runs.precondition, Path(folder), seed=runs.seed, until=until, timed=True
+                )
+        keys = list(specifications)
+        with closing(run_many(list(specifications.values()), runs.workers, runs.on_progress)) as running:
+            for index, result in running:
+                if result.failure:
+                    drive_name, workload, space, rate = keys[index]
+                    of_rate = "" if rate is None else f", {rate:g} requests a second"
+                    raise RunFailed(f"{drive_name or only}, {workload.name} {space}{of_rate}: {result.failure}")
+                results[keys[index]] = result
     return [_figure(point, results[_key(point)]) for point in points]
 
 

@@ -6,7 +6,7 @@ fit: they show the deviation of the fitted drive for other jobs.
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ssdlab.advice.fit_drive import Point, Runs
@@ -61,7 +61,7 @@ def read(path: Path, held_out: Sequence[str] = ()) -> Measurement:
     fitted = [point for point in points if str(point.workload) not in held_out]
     if not fitted:
         raise InputError(f"{path}: every job is held out; no points are left to fit")
-    unseen = [point for point in points if str(point.workload) in held_out]
+    unseen = [replace(point, is_predicted=True) for point in points if str(point.workload) in held_out]
     return Measurement(_job_text(ours["stages"]), int(ours["target"]["size_bytes"]), fitted, unseen)
 
 

@@ -9,12 +9,13 @@ from typing import TypedDict, get_args
 
 import polars as pl
 
-from ssdlab.advice import fit_choices, fit_drive, fit_measured, fit_next
+from ssdlab.advice import fit_choices, fit_drive, fit_measured, fit_next, fit_search
 from ssdlab.advice import free as freed
 from ssdlab.advice.fit import Fit, Model, Parameter
 from ssdlab.advice.fit_choices import Choice, Chosen, Combination
 from ssdlab.advice.fit_drive import Point, Runs
 from ssdlab.advice.fit_measured import Measurement
+from ssdlab.advice.fit_search import Alike
 from ssdlab.drives import DriveFile, Source, load, to_toml
 from ssdlab.drives import settings as drive_settings
 from ssdlab.errors import InputError, check_word, near
@@ -23,7 +24,7 @@ from ssdlab.report.charts.published import Bar, published_bars
 from ssdlab.report.figure import Figure
 from ssdlab.report.shown import Shown
 from ssdlab.results.files import staged
-from ssdlab.workloads.specifying import Until
+from ssdlab.workloads.specifying import Beginning, Until
 
 
 class BoundsJson(TypedDict):
@@ -70,11 +71,22 @@ class FreeNextJson(TypedDict):
 
 
 class HeldOutJson(TypedDict):
+    """`job` is a measured job, or the job file of a point with its inserted values. `interval` needs samples."""
+
     job: str
+    rate: float | None
     metric: str
     measured: float
     predicted: float
     deviation: float
+    interval: BoundsJson | None
+    decided: bool | None
+
+
+class AlikeJson(TypedDict):
+    chosen: dict[str, str]
+    values: dict[str, float]
+    rms: float
 
 
 class FittedJson(TypedDict):
@@ -89,6 +101,37 @@ class FittedJson(TypedDict):
     free_next: list[FreeNextJson]
     evaluations: int
     held_out: list[HeldOutJson]
+    alike: list[AlikeJson]
+
+
+_SAMPLES_MAX = 100_000
+# Beyond this ratio of its ends, an interval says that the points do not decide the figure.
+_DECIDED_MAX = 1.5
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A point that was not used for the fit, and the value of the fitted drive."""
+
+    point: Point
+    value: float
+    interval: tuple[float, float] | None = None
+    """The range over the drives that repeat the fitted points as well; None without samples."""
+
+    @property
+    def deviation(self) -> float:
+        """The deviation of the predicted value from the measured one, a share."""
+        return self.value / self.point.value - 1
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether the measured value is in the interval; False without samples."""
+        return self.interval is not None and self.interval[0] <= self.point.value <= self.interval[1]
+
+    @property
+    def is_decided(self) -> bool | None:
+        """Whether the fitted points decide the figure within a factor of 1.5; None without samples."""
+        return None if self.interval is None else self.interval[1] <= _DECIDED_MAX * self.interval[0]
 
 
 @dataclass(frozen=True, repr=False)
@@ -107,8 +150,12 @@ class Fitted(Shown):
     """If a parameter ended at a bound: the fixed keys that would explain most of the deviations."""
     left_out: Sequence[float] | None = None
     """The prediction for each point from a fit to the others; None if not requested."""
-    held_out: Sequence[tuple[Point, float]] = ()
-    """Points that were not used for the fit, with the values of the fitted drive."""
+    held_out: Sequence[Prediction] = ()
+    """Points that were not used for the fit."""
+    alike: Sequence[Alike] = ()
+    """With samples: drives within the tolerance of the fit, the best first and then as different as possible."""
+    evaluations: int = 0
+    """How many drives were simulated for the fit."""
 
     @property
     def drive(self) -> DriveFile:
@@ -135,12 +182,13 @@ class Fitted(Shown):
             [*_named(point), value, value / point.value - 1, left, True]
             for point, value, left in zip(self.points, self.fit.simulated, self._left_out(), strict=True)
         ]
-        rows += [[*_named(point), value, value / point.value - 1, None, False] for point, value in self.held_out]
+        rows += [[*_named(each.point), each.value, each.deviation, None, False] for each in self.held_out]
         return pl.DataFrame(rows, schema=_SCHEMA, orient="row")
 
     def figures(self) -> list[Figure]:
         """A picture of each point with its measured and its fitted value."""
-        pairs = [*zip(self.points, self.fit.simulated, strict=True), *self.held_out]
+        held_out = [(each.point, each.value) for each in self.held_out]
+        pairs = [*zip(self.points, self.fit.simulated, strict=True), *held_out]
         bars = [Bar(f"{point.title}, {point.metric}", "fitted", value, point.value) for point, value in pairs]
         count = f"{len(self.parameters) + len(self.chosen)} fitted to {len(self.points)} points"
         caption = "Bars: the fitted drive. Upright marks: measured."
@@ -195,16 +243,27 @@ class Fitted(Shown):
             "confounded": [list(group) for group in found.confounded],
             "at_bound": list(found.at_bound),
             "free_next": [{"key": each.key, "share": each.share, "factor": each.factor} for each in self.next_free],
-            "evaluations": found.evaluations,
+            "evaluations": self.evaluations,
             "held_out": [
                 {
-                    "job": str(point.workload),
-                    "metric": point.metric,
-                    "measured": point.value,
-                    "predicted": value,
-                    "deviation": value / point.value - 1,
+                    "job": each.point.workload.name,
+                    "rate": each.point.rate,
+                    "metric": each.point.metric,
+                    "measured": each.point.value,
+                    "predicted": each.value,
+                    "deviation": each.deviation,
+                    "interval": each.interval and {"min": each.interval[0], "max": each.interval[1]},
+                    "decided": each.is_decided,
                 }
-                for point, value in self.held_out
+                for each in self.held_out
+            ],
+            "alike": [
+                {
+                    "chosen": dict(each.chosen),
+                    "values": dict(zip((each.name for each in self.parameters), each.values, strict=True)),
+                    "rms": each.rms,
+                }
+                for each in self.alike
             ],
         }
 
@@ -233,9 +292,13 @@ class Fitting:
     parameters: Sequence[Parameter]
     choices: Sequence[Choice]
     points: Sequence[Point]
+    held_out: Sequence[Point]
+    """Points that are predicted instead of fitted to."""
     measurement: Measurement | None
     """The measurement that the points come from; None for a CSV file."""
     runs: Runs
+    samples: int
+    """The number of drives drawn over all that is free; 0 for least squares from the initial values alone."""
 
     @property
     def drive(self) -> DriveFile:
@@ -257,7 +320,14 @@ class Fitting:
             return model
 
         values = [point.value for point in self.points]
-        ranked = fit_choices.fit_choices(model_of, self.choices, self.parameters, values)
+        alike: Sequence[Alike] = ()
+        if self.samples:
+            searched = fit_search.search(
+                model_of, self.choices, self.parameters, values, samples=self.samples, seed=self.runs.seed
+            )
+            ranked, alike = searched.combinations, searched.alike
+        else:
+            ranked = fit_choices.fit_choices(model_of, self.choices, self.parameters, values)
         found = ranked[0].fit
         assert found is not None, "the best combination is one that there is"
         fitted = self._at(ranked[0].chosen, found.values)
@@ -268,8 +338,7 @@ class Fitting:
         if found.at_bound:
             names = [each.name for each in self.parameters]
             next_free = fit_next.suggestions(fitted, names, found, lambda moved: self._simulate(moved, self.points))
-        unseen = self.measurement.held_out if self.measurement else ()
-        predicted = self._simulate(fitted, unseen) if unseen else ()
+        evaluations = len(known)
         return Fitted(
             {name: self._with_sources(name, drive) for name, drive in fitted.items()},
             self.parameters,
@@ -278,8 +347,22 @@ class Fitting:
             found,
             next_free,
             left_out,
-            list(zip(unseen, predicted, strict=True)),
+            self._predictions(fitted, alike),
+            alike,
+            evaluations,
         )
+
+    def _predictions(self, fitted: Mapping[str, DriveFile], alike: Sequence[Alike]) -> list[Prediction]:
+        if not self.held_out:
+            return []
+        best = self._simulate(fitted, self.held_out)
+        if not self.samples:
+            return [Prediction(point, value) for point, value in zip(self.held_out, best, strict=True)]
+        others = [self._simulate(self._at(each.chosen, each.values), self.held_out) for each in alike[1:]]
+        return [
+            Prediction(point, figures[0], (min(figures), max(figures)))
+            for point, *figures in zip(self.held_out, best, *others, strict=True)
+        ]
 
     def _at(self, chosen: Chosen, values: Sequence[float]) -> dict[str, DriveFile]:
         return freed.at(self.drives, [each.name for each in self.parameters], values, chosen)
@@ -307,9 +390,14 @@ def fitting(
     scale: Fraction | str | None = None,
     seed: int = 1,
     workers: int | None = None,
+    precondition: Beginning = "none",
+    samples: int = 0,
 ) -> Fitting:
     """The inputs of the fit for the arguments of `fit`. Raises InputError."""
     check_word("--until", until, get_args(Until))
+    check_word("--precondition", precondition, get_args(Beginning))
+    if not 0 <= samples <= _SAMPLES_MAX:
+        raise InputError(f"--samples {samples}: allowed are 0 to {_SAMPLES_MAX:,}")
     named = [drive] if isinstance(drive, str | Path) else list(drive)
     initial: dict[str, DriveFile] = {}
     for each in named:
@@ -321,14 +409,22 @@ def fitting(
     measurement = fit_measured.read(path, held_out) if fit_measured.is_result(path) else None
     if held_out and measurement is None:
         raise InputError("--held-out requires a measurement: give its result.json")
+    if measurement and precondition != "none":
+        raise InputError(f"--precondition: {path} has the measured jobs, which begin with the drive as it was")
     if measurement and len(initial) > 1:
         raise InputError(f"--drive: {path} is a measurement of one drive; {len(initial)} drives are given")
-    measured = list(measurement.points) if measurement else _of_drives(fit_drive.read_points(path), initial)
+    given = [*measurement.points, *measurement.held_out] if measurement else fit_drive.read_points(path)
+    measured = given if measurement else _of_drives(given, initial)
+    unseen = [point for point in measured if point.is_predicted]
+    fitted_to = [point for point in measured if not point.is_predicted]
+    if not fitted_to:
+        raise InputError(f"{path}: every point is predicted; no points are left to fit")
     parameters, choices = freed.parse([free] if isinstance(free, str) else free, initial)
-    fit_choices.combinations(choices)
+    if not samples:
+        fit_choices.combinations(choices)
     exact = parse_scale(scale) if isinstance(scale, str) else scale
-    runs = Runs(scale=exact, seed=seed, workers=workers, steady=until == "steady")
-    return Fitting(initial, parameters, choices, measured, measurement, runs)
+    runs = Runs(scale=exact, seed=seed, workers=workers, steady=until == "steady", precondition=precondition)
+    return Fitting(initial, parameters, choices, fitted_to, unseen, measurement, runs, samples)
 
 
 def _of_drives(points: Sequence[Point], drives: Mapping[str, DriveFile]) -> list[Point]:
@@ -360,16 +456,20 @@ def fit(
     scale: Fraction | str | None = None,
     seed: int = 1,
     workers: int | None = None,
+    precondition: Beginning = "none",
+    samples: int = 0,
 ) -> Fitted:
     """Fits keys of a drive file to measured points by simulation, as `ssdlab fit`.
 
-    `points` is a CSV file with the columns workload, space_in_use, metric, value (and optionally rate, job, drive), or
+    `points` is a CSV file with the columns workload, space_in_use, metric, value (optionally rate, job, drive, use), or
     the result.json of a measurement. `drive` is the initial drive, a name from the catalogue or a .toml file, with
     `settings` of its keys; several drives are fitted together, each to the points with its name. `free` are keys with
     their bounds, "nand.program_us=100..2000", or with their possible values, "ftl.victim=greedy,fifo"; the prefix
     "NAME:" restricts them to one of several drives. `until`: each point is run until SNIA's steady state, or until the
     job is done ("job"). `leave_one_out` also predicts each point from a fit to the others. `held_out` are jobs of a
-    measurement that are predicted instead of fitted to. `scale` ("1/16") reduces drive and workloads.
+    measurement that are predicted instead of fitted to. `scale` ("1/16") reduces drive and workloads. `precondition`:
+    how the drive begins, as in `run`. `samples`: this number of drives is drawn over all that is free, least squares
+    starts from the best of them, and predictions have intervals.
 
     Raises InputError for invalid points, keys and bounds, with file and line; RunFailed if a run fails or does not have
     the figure of a point.
@@ -387,6 +487,8 @@ def fit(
         scale=scale,
         seed=seed,
         workers=workers,
+        precondition=precondition,
+        samples=samples,
     )
     return asked.fitted(leave_one_out=leave_one_out)
 

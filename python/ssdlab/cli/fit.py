@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ssdlab.advice.fit_drive import Point, Runs
     from ssdlab.advice.fit_measured import Measurement
     from ssdlab.advice.fit_next import Suggestion
-    from ssdlab.advice.fitting import Fitted
+    from ssdlab.advice.fitting import Fitted, Prediction
     from ssdlab.drives import DriveFile
 
 
@@ -37,6 +37,7 @@ class Simulations:
     until: Annotated[
         Until, typer.Option(metavar="steady|job", help="Run each point until SNIA's steady state, or the job once.")
     ] = "steady"
+    precondition: options.Precondition = "none"
     scale: options.Scale = None
     seed: options.Seed = 1
     workers: options.Workers = None
@@ -47,7 +48,7 @@ def fit(
         str,
         typer.Argument(
             metavar="POINTS.csv|RESULT.json",
-            help="Columns workload, space_in_use, metric, value, also rate, job, drive; or the result of "
+            help="Columns workload, space_in_use, metric, value, also rate, job, drive, use; or the result of "
             "`ssdlab measure JOB.fio`.",
         ),
     ],
@@ -66,6 +67,13 @@ def fit(
     ],
     settings: options.Set = None,
     *,
+    samples: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            help="Search the whole of the bounds and choices, with N drawn drives; predictions have intervals.",
+        ),
+    ] = 0,
     leave_one_out: Annotated[
         bool, typer.Option("--leave-one-out", help="Also predict each point from a fit to the others.")
     ] = False,
@@ -97,6 +105,8 @@ def fit(
         scale=runs.scale,
         seed=runs.seed,
         workers=runs.workers,
+        precondition=runs.precondition,
+        samples=samples,
     )
     directory = Path(output) if output else Path("out") / f"fit-{'-'.join(asked.drives)}"
     if asked.measurement:
@@ -123,13 +133,19 @@ def _sizes(measurement: Measurement, drive: DriveFile, runs: Runs) -> str:
     return f"measured on {format_bytes(measurement.size_bytes)}; the simulated drive has {format_bytes(own)}"
 
 
-def _print_unseen(unseen: Sequence[tuple[Point, float]]) -> None:
+def _print_unseen(unseen: Sequence[Prediction]) -> None:
     typer.echo("\nnot fitted to:")
-    for point, value in unseen:
-        deviation = 100 * (value / point.value - 1)
-        typer.echo(
-            f"  {point.workload} {point.metric}: measured {point.value:.5g}, predicted {value:.5g} ({deviation:+.1f} %)"
-        )
+    for each in unseen:
+        said = f"measured {each.point.value:.5g}, predicted {each.value:.5g} ({100 * each.deviation:+.1f} %)"
+        if each.interval:
+            said += f", {each.interval[0]:.5g} to {each.interval[1]:.5g}"
+        typer.echo(f"  {each.point.title} {each.point.metric}: {said}{'' if each.is_decided in (None, True) else ' ?'}")
+    if any(each.interval for each in unseen):
+        off = [abs(each.deviation) for each in unseen]
+        inside = sum(each.is_inside for each in unseen)
+        typer.echo(f"  mean error {100 * sum(off) / len(off):.1f} %; {inside} of {len(unseen)} within their interval")
+    if any(each.is_decided is False for each in unseen):
+        typer.echo("  ?: drives that fit the points as well differ by more than a factor of 1.5")
 
 
 def _print(
