@@ -39,10 +39,17 @@ def steady_state(workload: "Workload", drive: "ResolvedDrive", folder: Path, *, 
     """
     small, times = (drive, 1) if _keeps_more_than_a_map(drive) else _smaller(drive)
     specification = specifying.specify(workload, small, seed=seed, until="steady", precondition="fill", timed=False)
-    path = folder / f"{specification.hash()[:16]}.state"
-    result = simulated.run(specification, save_state=path)
-    if result.steady_state is None or not result.steady_state.reached:
-        raise InputError(f"--precondition steady: {drive.name} does not become steady under this workload; use fill")
+    for job in specification.engine["jobs"]:
+        # Without a clock rates have no effect, so that workloads at several rates share a state.
+        job.pop("rate_iops", None)
+    path = folder / f"{hashlib.sha256(specification.engine_json().encode()).hexdigest()[:16]}.state"
+    if not path.exists():
+        result = simulated.run(specification, save_state=path)
+        if result.steady_state is None or not result.steady_state.reached:
+            path.unlink(missing_ok=True)
+            raise InputError(
+                f"--precondition steady: {drive.name} does not become steady under this workload; use fill"
+            )
     return saved_state(path, times)
 
 
