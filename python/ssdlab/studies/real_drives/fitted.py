@@ -15,7 +15,8 @@ _THROTTLE = (
     "background.erased_pool_bytes",
 )
 _DELAYS = ("controller.delayed_share", "controller.delay_us")
-"""Fitted to the PE8110; the other drives have its values, which were seen to be right for them."""
+"""Fitted to the PE8110; the 7450 MAX and the PM9A3 have its values, which were seen to be right for them. The P5520 has
+its own."""
 _SATURATED = ("nand.suspend_repeats_us", "ftl.gc_throttling.units_at_a_time", "write_buffer.paced")
 
 THROUGHPUT: dict[str, tuple[str, ...]] = {
@@ -46,6 +47,7 @@ LATENCY: dict[str, tuple[str, ...]] = {
         *_FRONT,
         *_HELD,
         *_BUFFER,
+        *_DELAYS,
         "nand.copy_read_us",
         "controller.program_us",
         "write_buffer.programs_first",
