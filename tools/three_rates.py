@@ -21,8 +21,10 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
+from ssdlab.advice import fit_drive
 from ssdlab.drives import DriveFile, load, to_toml
 from ssdlab.drives import settings as drive_settings
 from ssdlab.studies.contract import published
@@ -215,6 +217,14 @@ def row(folder: Path) -> dict[str, float | int]:
     return found | {f"all {name}": value for name, value in _errors(predicted).items()}
 
 
+def of_the_catalogue(of: Ladder, folder: Path, scale: int) -> list[float]:
+    """The deviations of the catalogue's drive, which was fitted to the whole ladder, at the predicted points."""
+    points = [point for point in fit_drive.read_points(folder / "points.csv") if point.is_predicted]
+    runs = fit_drive.Runs(scale=Fraction(1, scale), workers=1, steady=False, precondition="steady")
+    values = fit_drive.simulate(load(of.drive), points, runs)
+    return [abs(value / point.value - 1) for value, point in zip(values, points, strict=True)]
+
+
 def _errors(predicted: Sequence[Mapping[str, object]]) -> dict[str, float | int]:
     off = [abs(float(str(each["deviation"]))) for each in predicted]
     decided = [error for error, each in zip(off, predicted, strict=True) if each["decided"]]
@@ -256,6 +266,10 @@ def main(arguments: Sequence[str]) -> None:
                 f"decided {found[f'{key} decided']} of {found[f'{key} count']}, "
                 f"mean error of these {found[f'{key} mean of decided']:7.1%}; inside {found[f'{key} inside']}\n"
             )
+        off = of_the_catalogue(of, folder, scale)
+        sys.stdout.write(
+            f"  catalogue     mean error {statistics.mean(off):8.1%}, median {statistics.median(off):7.1%}\n"
+        )
         sys.stdout.flush()
 
 
