@@ -8,7 +8,7 @@ to its published latencies or throughputs remains. The rates are chosen by one r
 second, the rate nearest to 0.7 of its random writes, and the lowest rate at least a quarter above them. What is free is
 the same for all drives; where the 99th percentile of writes at the middle rate, which the drive sustains, is above a
 millisecond, it is also how garbage collection holds writes back. Writes DIR/DRIVE with points.csv, job files,
-start.toml, the command, what it printed and its result, and prints a table. Takes 10 to 40 minutes per drive, on one
+start.toml, the command, what it printed and its result, and prints a table. Takes 8 to 30 minutes per drive, on one
 processor.
 """
 
