@@ -61,7 +61,8 @@ pub struct Gc {
     pub random: Random,
     /// The next erase unit that wear levelling examines.
     pub leveled_to: u32,
-    pub under_way: Option<Move>,
+    /// In a box, since it is taken out and put back for each write.
+    pub under_way: Option<Box<Move>>,
     pub owed: Owed,
     /// Whether the dies have yet to perform most of a piece.
     has_backlog: bool,
@@ -104,7 +105,7 @@ impl Owed {
 /// What a reclaim group has begun while another has its turn.
 #[derive(Default)]
 struct Waiting {
-    under_way: Option<Move>,
+    under_way: Option<Box<Move>>,
     owed: Owed,
     list: Vec<(Lpn, Ppn)>,
 }
@@ -441,7 +442,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     pub(super) fn empty(&mut self, victim: EraseUnit, cause: Cause) -> Result<(), ReadOnly> {
         let mut under_way = self.begin_move(victim, cause)?;
         if let Err(reason) = self.advance(&mut under_way, u64::MAX) {
-            self.gc.under_way = Some(under_way);
+            self.gc.under_way = Some(Box::new(under_way));
             return Err(reason);
         }
         self.note_moved(&under_way);
@@ -454,7 +455,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         if self.slc_cache.is_some() && self.space.free.len() <= self.space.margins.reserve_erase_units {
             self.finish_folding()?;
         }
-        self.gc.under_way = Some(self.begin_move(victim, cause)?);
+        self.gc.under_way = Some(Box::new(self.begin_move(victim, cause)?));
         Ok(())
     }
 

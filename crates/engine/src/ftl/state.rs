@@ -92,7 +92,7 @@ struct Header {
 #[derive(Serialize, Deserialize)]
 struct ExtraState {
     live_units: Vec<u32>,
-    under_way: Option<Move>,
+    under_way: Option<Box<Move>>,
     slc_cache: Option<Holding>,
     /// By erase unit: whether it is in SLC mode.
     is_slc: Option<Vec<bool>>,
@@ -498,7 +498,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             states.get(under_way.victim.index()) == Some(&State::Open)
                 && under_way.is_within(&self.space, self.map.units())
         };
-        if !extra_state.under_way.as_ref().is_none_or(is_within) {
+        if !extra_state.under_way.as_deref().is_none_or(is_within) {
             return Err(damaged("its victim"));
         }
         if let (Some(cache), Some(held)) = (&mut self.slc_cache, extra_state.slc_cache)

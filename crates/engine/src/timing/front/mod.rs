@@ -670,7 +670,7 @@ impl Intake for Front {
         self.now_ns = self.now_ns.max(now_ns);
     }
 
-    #[inline]
+    #[inline(always)]
     fn submit<R: Requester<Self>>(
         &mut self,
         submission: Submission,
