@@ -3,6 +3,7 @@
 import ast
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -230,6 +231,24 @@ def test_the_plan_keeps_to_its_budget(tmp_path: Path) -> None:
     assert {"over_provisioning", "erase_unit_bytes"} <= {each.key for each in found.undetermined}
     read_only = plan(box.capacity_bytes, Limits(10**12, read_only=True))
     assert all(not each.write_bytes for each in read_only) and read_only
+
+
+def test_the_plan_counts_rests(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--drive", "generic-tlc-480", "--scale", "1/64", "--dry-run"]
+    call("identify", *words)
+    whole = capsys.readouterr().out
+    call("identify", *words, "--read-only")
+    read_only = capsys.readouterr().out
+    assert "with 11 rests of 5 s" in whole and "22 min in all" in whole
+    assert "rest" not in read_only
+
+    def minutes(said: str) -> float:
+        found = re.search(r"([\d.]+) min at", said)
+        assert found
+        return float(found[1])
+
+    written_min = 1.96 * 480e9 / 64 / 100e6 / 60
+    assert minutes(whole) - minutes(read_only) == pytest.approx(written_min + 11 * 5 / 60, abs=0.2)
 
 
 def test_what_was_told_makes_a_drive_file(tmp_path: Path) -> None:

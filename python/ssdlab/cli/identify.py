@@ -21,6 +21,7 @@ from ssdlab.identification.bench import Limits
 from ssdlab.identification.boxes.simulated import SimulatedBox
 from ssdlab.identification.drive import model_of
 from ssdlab.identification.experiments import random_writes
+from ssdlab.identification.experiments.resting import REST_S, REST_S_MAX
 from ssdlab.identification.store import FOLDER, SCRATCH, Store
 from ssdlab.quantities import format_bytes
 from ssdlab.results.files import check_writable
@@ -265,10 +266,16 @@ def _print_plan(planned: Sequence[Planned], capacity_bytes: int) -> None:
         typer.echo(
             f"# {each.experiment.name}: {each.experiment.title}; writes {format_bytes(each.write_bytes)} or less"
         )
-    minutes = (written / RATE_MB_S / 1e6 + reads * _READ_US / 1e6) / 60
+    rests = sum(each.experiment.rests for each in planned)
+    minutes = (written / RATE_MB_S / 1e6 + reads * _READ_US / 1e6 + rests * REST_S) / 60
     typer.echo(
         f"# total: {format_bytes(written)} written or less, {written / capacity_bytes:.3g} x the capacity, and about "
         f"{reads:,} reads; {minutes:.1f} min at {RATE_MB_S:g} MB/s and {_READ_US} us a read"
+        + (f", with {rests} rests of {REST_S:g} s" if rests else "")
     )
+    if rests:
+        typer.echo(
+            f"# beside an SLC cache a rest takes up to {REST_S_MAX:g} s, {rests * REST_S_MAX / 60:.0f} min in all"
+        )
     if any(each.experiment.name == random_writes.NAME for each in planned):
         typer.echo("# then: simulations without the drive, 40 to 500 runs of what was written, for what is left")

@@ -115,6 +115,8 @@ class Experiment:
     """The most that it writes, as a share of the capacity."""
     reads: int = 0
     """About how many requests it reads, most of them one at a time."""
+    rests: int = 0
+    """The number of its rests (`experiments/resting.py`)."""
     whole_drive: bool = False
     """Whether it requires a whole drive, purged before the first experiment, of which the host uses all capacity."""
     needs: Callable[[Mapping[str, Inferred], Mapping[str, Any]], str | None] = lambda _known, _facts: None

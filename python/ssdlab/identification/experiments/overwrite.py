@@ -327,6 +327,7 @@ EXPERIMENT = Experiment(
     ("erase_unit_bytes", "over_provisioning", "nand.pages_per_block", "nand.erase_us"),
     _run,
     write_share=WRITE_SHARE,
+    rests=1,
     whole_drive=True,
     needs=lambda _known, facts: None if "fill" in facts else "the drive was not filled",
 )

@@ -130,6 +130,7 @@ EXPERIMENT = Experiment(
     ("ftl.victim", "ftl.placement"),
     _run,
     write_share=0.45,
+    rests=STEPS,
     whole_drive=True,
     needs=lambda _known, facts: None if "fill" in facts else "the drive was not filled",
 )
