@@ -114,7 +114,7 @@ def _page(found: Found, model: Model, target: Mapping[str, Any], figures: Sequen
         subtitle=f"{found.capacity_bytes / 1e9:.4g} GB; {written:.3g} drive writes, {found.seconds / 60:.3g} minutes",
         summary=(
             f"{determined} values were inferred from completed requests alone; {missed} could not be determined. "
-            f"{DRIVE_FILE} holds a drive with these values; what nothing showed is assumed there, and says so."
+            f"{DRIVE_FILE} holds these values; the others are assumed, and their sources say so."
         ),
         before=[page.Section("Inferred values", _table(found))],
         figures=figures,
