@@ -1,7 +1,7 @@
 #!/usr/bin/env -S .venv/bin/python
 """Fits drives to their latencies at three rates and predicts their other rates, with `ssdlab fit`.
 
-usage: tools/three_rates.py [DRIVE ...] [--output DIR]; all drives with a published ladder of rates by default.
+    tools/three_rates.py skhynix-pe8110-960gb --output out/three-rates
 
 Each drive begins with its geometry, its data sheet, and the same generic values as the others: nothing that was fitted
 to its published latencies or throughputs remains. The rates are chosen by one rule from the data sheet: 20,000 writes a
@@ -12,6 +12,7 @@ start.toml, the command, what it printed and its result, and prints a table. Tak
 processor.
 """
 
+import argparse
 import csv
 import json
 import re
@@ -245,12 +246,19 @@ def _is_inside(each: Mapping[str, object]) -> bool:
     return bool(interval["min"] <= each["measured"] <= interval["max"])
 
 
-def main(arguments: Sequence[str]) -> None:
+def main() -> None:
     """Fits each drive and prints a line for each kind of figure."""
-    names = [each for each in arguments if each in SCALES] or list(SCALES)
-    output = Path(arguments[arguments.index("--output") + 1]) if "--output" in arguments else Path("out/three-rates")
-    for name in names:
-        folder, of, scale = output / name, ladder(name), SCALES[name]
+    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
+    parser.add_argument("drives", nargs="*", metavar="DRIVE", help=f"of {', '.join(SCALES)}; all by default")
+    parser.add_argument(
+        "--output", type=Path, default=Path("out/three-rates"), metavar="DIR", help="default: %(default)s"
+    )
+    options = parser.parse_args()
+    for name in options.drives:
+        if name not in SCALES:
+            parser.error(f"{name}: no drive with a published ladder of rates; these are {', '.join(SCALES)}")
+    for name in options.drives or SCALES:
+        folder, of, scale = options.output / name, ladder(name), SCALES[name]
         folder.mkdir(parents=True, exist_ok=True)
         write_points(of, folder, scale)
         (folder / "start.toml").write_text(to_toml(start(of)), encoding="utf-8")
@@ -274,4 +282,4 @@ def main(arguments: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()
