@@ -47,7 +47,9 @@ _LEVEL_CHANCE_RANDOM = 0.02
 """The least error of the total write amplification of a right model whose victims are drawn at random: few runs do not
 tell less (blind drive 711: 0.025 from 16 runs)."""
 _WAF_EXACT_RANDOM = 0.01
+"""The difference of the write amplification at which a fit ends if victims are drawn at random."""
 _TOLD_ERROR_MAX = 0.15
+"""The error above which a candidate does not repeat the measurement."""
 _PACE_CHANCE, _PACE_LOG_MAX = 0.08, 1.4
 """The deviation of the durations of a right model, and the largest one of a single part."""
 _BEGIN_NEAR = 0.01
@@ -249,6 +251,7 @@ def _has_cache(candidate: Candidate) -> bool:
 def _with_requests_of(specification: Specification, texts: Sequence[str]) -> Specification:
     """The specification of all texts in one run, with the requests that each draws as a job file of its own: the
     random numbers of a job depend on its position in the file."""
+    # The seed of the run counts only for jobs without a randseed, whose requests are not compared.
     seeds = [
         clone_seed(1, section.get(RANDSEED), index, 0)
         for text in texts

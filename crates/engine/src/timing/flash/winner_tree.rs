@@ -16,8 +16,8 @@ pub fn key(time_ns: u64, index: usize) -> u64 {
 
 pub struct WinnerTree {
     /// Leaves from index `leaves` on, the root at 1. The bits of each key are inverted, so that a leaf without an event
-    /// is 0, and the largest wins. The array has the largest size, of which the system provides the pages in use: an
-    /// index needs no check.
+    /// is 0, and the largest wins. Always of the largest size, so that indices need no bounds check; the system
+    /// provides memory only for what is used.
     keys: Box<[u64; NODES_MAX]>,
     leaves: usize,
 }
