@@ -82,6 +82,7 @@ impl Front {
                 self.note_waiting();
                 Ok(())
             }
+            Operation::Write if W::IS_DIRECT => self.execute::<W, R>(slot, drive, requester),
             Operation::Write => self.bring::<W, R>(slot, request.length_bytes, drive, requester),
             Operation::Trim | Operation::Flush => self.bring::<W, R>(slot, 0, drive, requester),
         }

@@ -189,7 +189,7 @@ impl Issuing<'_> {
         let mut issued_ns = now_ns;
         let request = match self.turn_of(number, &mut issued_ns, front, drives) {
             Turn::Now => {
-                let Some(request) = self.next_request(number, front, drives) else {
+                let Some(&request) = self.next_request(number, front, drives) else {
                     // A job that is ended early may have lost its reset.
                     if resets && !self.job(number).is_trimming {
                         self.schedule.zones.release(number);
@@ -247,7 +247,7 @@ impl Issuing<'_> {
         if self.client.is_over(number, now_ns) {
             return self.end_if_complete(number, front, drives);
         }
-        let Some(request) = self.next_request(number, front, drives) else {
+        let Some(&request) = self.next_request(number, front, drives) else {
             return self.end_if_complete(number, front, drives);
         };
         let job = self.job(number);
@@ -307,7 +307,7 @@ impl Issuing<'_> {
                 turn => return turn,
             }
         }
-        let next = self.next_request(number, front, drives);
+        let next = self.next_request(number, front, drives).copied();
         match (&mut self.job(number).pacing, next) {
             (Some(pacing), Some(request)) => pacing.turn(request.operation, now_ns),
             (Some(pacing), None) => pacing.turn_to_end(now_ns),
@@ -359,15 +359,16 @@ impl Issuing<'_> {
         Ok(false)
     }
 
-    /// The job's next request, which is not consumed.
+    /// The job's next request, which is not consumed. By reference: the processor waits where a value is loaded whole that
+    /// has just been stored in parts.
     #[inline(always)]
-    fn next_request<F: Intake>(&mut self, number: u32, front: &F, drives: &F::Drives<'_>) -> Option<Request> {
+    fn next_request<F: Intake>(&mut self, number: u32, front: &F, drives: &F::Drives<'_>) -> Option<&Request> {
         let upcoming = &self.schedule.jobs[number as usize].upcoming;
         if upcoming.next.is_multiple_of(PREFETCHED_AT_ONCE) || upcoming.next == upcoming.requests.len() {
             self.prepare_requests(number, front, drives);
         }
         let upcoming = &self.schedule.jobs[number as usize].upcoming;
-        upcoming.requests.get(upcoming.next).copied()
+        upcoming.requests.get(upcoming.next)
     }
 
     /// Draws requests if there is none left, and prefetches what the next ones will access.
