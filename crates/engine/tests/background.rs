@@ -97,7 +97,12 @@ impl<P: PlacementPolicy> Idling for Ftl<P, Plain, Recorder> {
                 Idle::Decided => {
                     let decisions = std::mem::take(&mut self.clock_mut().decisions);
                     assert!(!decisions.is_empty(), "a batch decides on something");
-                    batches.push(decisions.iter().filter(|one| matches!(one, Decision::Program(..))).count());
+                    batches.push(
+                        decisions
+                            .iter()
+                            .filter(|one| matches!(one, Decision::Copy(..) | Decision::Program(..)))
+                            .count(),
+                    );
                 }
             }
         }

@@ -87,7 +87,6 @@ impl Twin {
     }
 
     fn follow(&mut self, decisions: &[Decision], written: &mut VecDeque<u64>) {
-        let mut read = None;
         for &decision in decisions {
             match decision {
                 Decision::Read(from, cause) => {
@@ -95,7 +94,7 @@ impl Twin {
                     match cause {
                         Cause::Host => self.of(unit).read_units.host += 1,
                         Cause::ReadModifyWrite => self.of(unit).read_units.read_modify_write += 1,
-                        _ => read = Some(unit),
+                        _ => unreachable!("a unit that is moved is a copy"),
                     }
                 }
                 Decision::Program(to, Cause::Host) => {
@@ -103,12 +102,9 @@ impl Twin {
                     self.of(unit).programmed_units.host += 1;
                     self.places.insert(to.0, unit);
                 }
-                Decision::Program(_, Cause::Parity | Cause::Padding | Cause::Metadata)
-                | Decision::ReadFromMemory(..)
-                | Decision::Erase(_)
-                | Decision::Open(..) => {}
-                Decision::Program(to, cause) => {
-                    let unit = read.take().unwrap();
+                Decision::Program(..) | Decision::ReadFromMemory(..) | Decision::Erase(_) | Decision::Open(..) => {}
+                Decision::Copy(from, to, cause) => {
+                    let unit = self.places[&from.0];
                     let programs = &mut self.of(unit).programmed_units;
                     match cause {
                         Cause::WearLeveling => programs.wear_leveling += 1,

@@ -235,7 +235,9 @@ impl ObviousGroups {
         match decision {
             Decision::Open(erase_unit, is_slc) => drop(self.is_slc.insert(erase_unit.0, is_slc)),
             Decision::Erase(EraseUnit(number)) => self.programmed.retain(|ppn, _| ppn / units != number),
-            Decision::Program(ppn, cause) => assert_eq!(self.programmed.insert(ppn.0, cause), None),
+            Decision::Copy(_, ppn, cause) | Decision::Program(ppn, cause) => {
+                assert_eq!(self.programmed.insert(ppn.0, cause), None)
+            }
             Decision::Read(..) | Decision::ReadFromMemory(..) => {}
         }
     }

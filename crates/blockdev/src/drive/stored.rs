@@ -335,8 +335,8 @@ impl Stored {
 
     fn spoil_map(&mut self) {
         let Some(mut left) = self.forgets_after.take() else { return };
-        for pair in self.decisions.windows(2) {
-            let [Decision::Read(from, _), Decision::Program(to, Cause::Gc)] = *pair else { continue };
+        for decision in &self.decisions {
+            let Decision::Copy(from, to, Cause::Gc) = *decision else { continue };
             left -= 1;
             if left == 0 {
                 let lpn = Lpn(self.nand.medium().spare(to.0).lpn);

@@ -177,16 +177,11 @@ impl Nand {
         let mut answer = Ok(());
         let mut map_pages = map_pages.iter();
         let mut next_unit = transfer.first_unit(self.medium.shape().unit_bytes);
-        let mut copied = None;
         self.old_is = contents::Old::Nothing;
         for &decision in decisions {
             let done = match decision {
                 Decision::Read(ppn, Cause::ReadModifyWrite) | Decision::ReadFromMemory(ppn, Cause::ReadModifyWrite) => {
                     self.load_old(ppn.0)
-                }
-                Decision::Read(ppn, Cause::Gc | Cause::WearLeveling | Cause::SlcFold) => {
-                    copied = Some(ppn.0);
-                    Ok(())
                 }
                 // The host's data is read by slot elsewhere; reads of the drive's own pages transfer nothing.
                 Decision::Read(..) | Decision::ReadFromMemory(..) => Ok(()),
@@ -197,19 +192,19 @@ impl Nand {
                     self.programmed(ppn.0);
                     done
                 }
-                Decision::Program(ppn, Cause::Gc | Cause::WearLeveling | Cause::SlcFold) => {
-                    let from = copied.take().expect("a copy is a read followed by its program");
-                    self.prepare(ppn.0);
-                    self.copy(from, ppn.0);
-                    self.programmed(ppn.0);
+                Decision::Copy(from, to, _) => {
+                    self.prepare(to.0);
+                    self.copy(from.0, to.0);
+                    self.programmed(to.0);
                     Ok(())
                 }
-                Decision::Program(ppn, cause) => {
+                Decision::Program(ppn, cause @ (Cause::Parity | Cause::Padding | Cause::Metadata)) => {
                     self.prepare(ppn.0);
                     let done = self.write_own(ppn.0, cause, &mut map_pages);
                     self.programmed(ppn.0);
                     done
                 }
+                Decision::Program(_, cause) => unreachable!("a unit programmed for {cause:?} is a copy"),
                 Decision::Erase(erase_unit) => {
                     self.decide_erase(erase_unit.0);
                     Ok(())

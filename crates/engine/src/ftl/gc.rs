@@ -281,7 +281,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
 
     /// Moves live units of the victim, at most `budget` slots. Returns whether none is left; the victim is then to be
     /// erased.
-    #[inline]
+    #[inline(always)]
     pub(super) fn advance(&mut self, under_way: &mut Move, mut budget: u64) -> Result<bool, ReadOnly> {
         // Units gathered in this call cannot have been overwritten since.
         let mut is_fresh = false;
@@ -363,8 +363,9 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         live_units
     }
 
-    /// Moves all live units among `places` of an erase unit to a stream, in the order of their slots. Updates map,
+    /// Moves all live units among `units` of an erase unit to a stream, in the order of their slots. Updates map,
     /// occupancy and counters.
+    #[inline(always)]
     pub(super) fn relocate(
         &mut self,
         erase_unit: EraseUnit,

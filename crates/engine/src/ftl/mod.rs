@@ -306,7 +306,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     #[inline(always)]
     fn write_unit(&mut self, lpn: Lpn, identifier: u8) -> Result<(), ReadOnly> {
         let mut stream = self.placement.host_stream(lpn, identifier, self.overwritten(lpn));
-        if self.space.is_stopped(stream) {
+        if self.space.is_stopped(stream) && !self.passes_turn(stream) {
             self.make_room_for_host(stream)?;
             // Garbage collection may have moved the old copy, which the policy decides by.
             stream = self.placement.host_stream(lpn, identifier, self.overwritten(lpn));
@@ -324,6 +324,13 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             self.lose(old);
         }
         if C::PACED { self.pace_gc(stream, 1) } else { Ok(()) }
+    }
+
+    /// Passes the stream's turn to the next die where that needs no decision, which is most of what
+    /// `make_room_for_host` does on a drive of single blocks.
+    #[inline(always)]
+    fn passes_turn(&mut self, stream: StreamId) -> bool {
+        self.read_only.is_none() && !self.lacks_reserve() && self.space.go_round(stream)
     }
 
     /// The old copy that a write to `lpn` invalidates; not looked up for policies that do not need it.
@@ -616,7 +623,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
 
     /// Reads units and programs them into the stream's open erase unit; updates the map, and opens erase units as
     /// needed.
-    #[inline]
+    #[inline(always)]
     fn copy_units(&mut self, mut units: &[(Lpn, Ppn)], stream: StreamId, born_at: u64, cause: Cause) {
         loop {
             units = &units[self.deal_out(units, stream, born_at, cause)..];
@@ -631,9 +638,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             let (now, later) = units.split_at(units.len().min(frontier.run_length() as usize));
             let first = frontier.take_many(now.len() as u32);
             self.map.link_run(now, first);
-            for (&(_, from), to) in now.iter().zip(first.0..) {
-                self.clock.copy(from, Ppn(to), cause);
-            }
+            self.clock.copy(now.iter().zip(first.0..).map(|(&(_, from), to)| (from, Ppn(to))), cause);
             frontier.note_moved(now.len() as u64, born_at);
             self.observe_move(now, stream);
             units = later;
@@ -641,19 +646,21 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     }
 
     /// The same for as many of the first units as the dies take in turn without a decision. Returns their number.
-    #[inline]
+    #[inline(always)]
     fn deal_out(&mut self, units: &[(Lpn, Ppn)], stream: StreamId, born_at: u64, cause: Cause) -> usize {
         // The observer is notified of each destination erase unit.
         if self.observed.is_some() {
             return 0;
         }
-        let Self { space, map, clock, .. } = self;
-        let mut dealt = units.iter();
-        space.deal_out(stream, units.len(), born_at, |to| {
-            let &(lpn, from) = dealt.next().expect("no more places than units");
-            map.link(lpn, to);
-            clock.copy(from, to, cause);
-        })
+        let Some(mut turns) = self.space.deal_out(stream, units.len(), born_at) else { return 0 };
+        let dealt = turns.count();
+        let copies = units[..dealt].iter().map(|&(lpn, from)| {
+            let to = turns.take();
+            self.map.link(lpn, to);
+            (from, to)
+        });
+        self.clock.copy(copies, cause);
+        dealt
     }
 
     /// All units come from one erase unit.

@@ -33,11 +33,13 @@ pub trait Clock {
     #[inline(always)]
     fn pack(&mut self, _packed: Packed) {}
 
-    /// A unit is read and programmed into another slot.
+    /// Units are read and programmed into other slots, one after another, each from the first to the second.
     #[inline(always)]
-    fn copy(&mut self, from: Ppn, to: Ppn, cause: Cause) {
-        self.read(from, cause);
-        self.program(to, cause);
+    fn copy(&mut self, slots: impl Iterator<Item = (Ppn, Ppn)>, cause: Cause) {
+        for (from, to) in slots {
+            self.read(from, cause);
+            self.program(to, cause);
+        }
     }
 }
 

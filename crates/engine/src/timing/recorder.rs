@@ -5,7 +5,7 @@ use super::in_memory::InMemory;
 use crate::ledger::Cause;
 use crate::units::{EraseUnit, Lpn, Ppn};
 
-/// One flash operation on a mapping unit, or on an erase unit. A copy is a read followed by its program.
+/// One flash operation on a mapping unit, or on an erase unit; or a copy, which is two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// A read from flash.
@@ -14,21 +14,12 @@ pub enum Decision {
     ReadFromMemory(Ppn, Cause),
     /// A program.
     Program(Ppn, Cause),
+    /// A read of the first, from flash, and then its program into the second.
+    Copy(Ppn, Ppn, Cause),
     /// An erase.
     Erase(EraseUnit),
     /// From now on the erase unit is written in SLC mode, or not.
     Open(EraseUnit, bool),
-}
-
-impl Decision {
-    /// The number of its mapping unit or erase unit.
-    #[inline(always)]
-    pub(super) fn number(&self) -> u32 {
-        match *self {
-            Self::Read(ppn, _) | Self::ReadFromMemory(ppn, _) | Self::Program(ppn, _) => ppn.0,
-            Self::Erase(erase_unit) | Self::Open(erase_unit, _) => erase_unit.0,
-        }
-    }
 }
 
 /// Where a drive with data reduction stores what, in slots. Its decisions contain the mapping units that are filled.
@@ -119,8 +110,8 @@ impl Clock for Recorder {
         }
     }
 
-    #[inline]
-    fn copy(&mut self, from: Ppn, to: Ppn, cause: Cause) {
-        self.decisions.extend([Decision::Read(from, cause), Decision::Program(to, cause)]);
+    #[inline(always)]
+    fn copy(&mut self, slots: impl Iterator<Item = (Ppn, Ppn)>, cause: Cause) {
+        self.decisions.extend(slots.map(|(from, to)| Decision::Copy(from, to, cause)));
     }
 }

@@ -154,7 +154,7 @@ pub trait Layer: Sized {
 
     /// Moves units to the stream's frontier, and opens erase units as it fills up. Counts the reads only where units
     /// are packed.
-    #[inline]
+    #[inline(always)]
     fn move_units<P: PlacementPolicy, C: Clock>(
         ftl: &mut Ftl<P, Self, C>,
         units: &[(Lpn, Ppn)],

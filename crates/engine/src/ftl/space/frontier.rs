@@ -53,6 +53,17 @@ impl Frontier {
         ppn
     }
 
+    /// Takes the next slot, beyond the next stop, for a moved unit that was written at `born_at`, and stops after it.
+    #[inline(always)]
+    pub fn take_moved(&mut self, born_at: u64) -> Ppn {
+        let ppn = Ppn(self.next);
+        self.next += 1;
+        self.stop = self.next;
+        self.moved_units += 1;
+        self.moved_born_sum += u128::from(born_at);
+        ppn
+    }
+
     pub fn opened_at(&self) -> u64 {
         self.opened_at
     }

@@ -206,10 +206,18 @@ impl Space {
         let data_units = self.layout_of(erase_unit).data_units_per_erase_unit();
         self.filled.born_at[erase_unit.index()] = self.frontiers[frontier.index()].born_at(data_units, now);
         self.filled.closed_at[erase_unit.index()] = now;
-        self.frontiers[frontier.index()] = Frontier::shut();
+        self.shut(frontier);
         if !self.is_slc(erase_unit) {
             self.occupancy.close(erase_unit);
             self.filled.closings += 1;
+        }
+    }
+
+    /// The stream has no open erase unit at its frontier any more.
+    pub fn shut(&mut self, frontier: StreamId) {
+        self.frontiers[frontier.index()] = Frontier::shut();
+        if let Some(open_blocks) = &mut self.open_blocks {
+            open_blocks.forget_turns(frontier);
         }
     }
 

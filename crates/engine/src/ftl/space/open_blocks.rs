@@ -9,7 +9,7 @@
 //! as far as the spare area allows. Without a clock it takes the best victim anywhere: a skipped die accumulates stale
 //! units and is chosen soon.
 
-use super::{Frontier, Space};
+use super::{Frontier, Layout, Space};
 use crate::divisor::Divisor;
 use crate::error::SpecificationError;
 use crate::nand::Geometry;
@@ -30,6 +30,9 @@ pub struct OpenBlocks {
     goes_round: bool,
     /// By stream: the die of its frontier, or on which the next is opened.
     active: Vec<u32>,
+    /// By stream: how many more times its turn can pass to the next die before a block is full or missing; 0 if that is
+    /// not known.
+    turns: Vec<u32>,
     /// By stream and die: the open block, unless it is the frontier.
     parked: Vec<Frontier>,
     /// By die: its erase units.
@@ -94,6 +97,7 @@ impl OpenBlocks {
             random: Random::new(seed ^ 0x6469_6573),
             // So that the first group goes to the first die.
             active: vec![0; usize::from(streams)],
+            turns: vec![0; usize::from(streams)],
             parked: vec![Frontier::shut(); usize::from(streams) * dies as usize],
             erase_units,
             free_at_ns: vec![0; dies as usize],
@@ -159,6 +163,7 @@ impl OpenBlocks {
             return Err("its open blocks are not those of such a drive".into());
         }
         self.active.clone_from(&state.active);
+        self.turns.fill(0);
         self.parked = parked;
         if let Some(random) = &state.random {
             self.random = random.clone();
@@ -180,7 +185,77 @@ impl OpenBlocks {
         let holds = |units: &Vec<EraseUnit>| units.binary_search(&erase_unit).is_ok();
         let die = self.erase_units.iter().position(holds).expect("every erase unit lies on a die");
         let slot = self.slot_of(stream, die as u32);
+        self.forget_turns(stream);
         &mut self.parked[slot]
+    }
+
+    /// The stream's open blocks change otherwise than by `go_round` and `deal_out`.
+    pub fn forget_turns(&mut self, stream: StreamId) {
+        self.turns[stream.index()] = 0;
+    }
+
+    #[inline(always)]
+    fn die_after(&self, die: u32) -> u32 {
+        if die + 1 == self.dies { 0 } else { die + 1 }
+    }
+
+    /// How many times the turn can pass to the next die from a frontier between two groups: until the group is dealt that
+    /// fills a block, or until a die has no open block.
+    #[inline(never)]
+    fn turns_from(&self, stream: StreamId, frontier: &Frontier, layout: &Layout) -> u32 {
+        let units = layout.units_per_erase_unit();
+        // Only if its position is between two groups.
+        let groups_left = |frontier: &Frontier| {
+            let slot = frontier.next().0 - layout.first(frontier.erase_unit?);
+            let is_between = frontier.is_stopped() && self.group_units.remainder(slot) == 0;
+            is_between.then(|| self.group_units.quotient(units - slot))
+        };
+        // A newly opened block is written before the turn ends.
+        let groups = self.group_units.quotient(units);
+        let own_left = groups_left(frontier).unwrap_or(0);
+        if own_left == 0 || own_left == groups {
+            return 0;
+        }
+        let last = self.active[stream.index()];
+        let turns = |(die, parked): (u32, &Frontier)| {
+            let left = if die == last { own_left } else { groups_left(parked).unwrap_or(0) };
+            let until_turn = if die > last { die - last } else { die + self.dies - last };
+            // A die whose block is full continues in another.
+            (until_turn + left * self.dies) - if left == 0 { 1 } else { self.dies }
+        };
+        (0..).zip(self.parked_of(stream)).map(turns).min().unwrap_or(0)
+    }
+}
+
+/// A number of slots of the dies in turn.
+pub struct Turns<'a> {
+    parked: &'a mut [Frontier],
+    /// Also parked until the last slot is taken.
+    frontier: &'a mut Frontier,
+    active: &'a mut u32,
+    die: usize,
+    count: usize,
+    born_at: u64,
+}
+
+impl Turns<'_> {
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Takes the next slot; at most `count` times.
+    #[inline(always)]
+    pub fn take(&mut self) -> Ppn {
+        self.die = if self.die + 1 == self.parked.len() { 0 } else { self.die + 1 };
+        self.parked[self.die].take_moved(self.born_at)
+    }
+}
+
+impl Drop for Turns<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        *self.frontier = std::mem::replace(&mut self.parked[self.die], Frontier::shut());
+        *self.active = self.die as u32;
     }
 }
 
@@ -188,6 +263,7 @@ impl Space {
     /// All open blocks were parked: each stream continues with the one on the die whose turn it is.
     pub fn take_up_turns(&mut self) {
         let Some(open_blocks) = &mut self.open_blocks else { return };
+        open_blocks.turns.fill(0);
         for (stream, frontier) in self.frontiers.iter_mut().enumerate() {
             let slot = open_blocks.slot_of(StreamId(stream as u8), open_blocks.active[stream]);
             *frontier = std::mem::replace(&mut open_blocks.parked[slot], Frontier::shut());
@@ -201,6 +277,7 @@ impl Space {
             && let Some(slot) = open_blocks.parked.iter().position(is_it)
         {
             let (stream, die) = (slot / open_blocks.dies as usize, slot as u32 % open_blocks.dies);
+            open_blocks.turns[stream] = 0;
             let left = std::mem::replace(&mut open_blocks.active[stream], die);
             let front = std::mem::replace(&mut self.frontiers[stream], open_blocks.parked[slot]);
             open_blocks.parked[slot] = Frontier::shut();
@@ -226,6 +303,7 @@ impl Space {
     /// erased block may be opened for it; `is_timed` whether the queued work of each die is known to the policy.
     pub fn turn(&mut self, stream: StreamId, may_open: bool, is_timed: bool) {
         let open_blocks = self.open_blocks.as_mut().expect("there are open_blocks");
+        open_blocks.forget_turns(stream);
         let last = open_blocks.active[stream.index()];
         let of_stream = open_blocks.slots_of(stream);
         let parked = &mut open_blocks.parked[of_stream];
@@ -246,75 +324,57 @@ impl Space {
         *frontier = std::mem::replace(&mut parked[die as usize], Frontier::shut());
     }
 
+    /// How many times the stream's turn can pass to the next die without a decision. 0 in the middle of a group.
+    #[inline(always)]
+    fn turns(&mut self, stream: StreamId) -> u32 {
+        let frontier = &self.frontiers[stream.index()];
+        let Some(open_blocks) = self.open_blocks.as_mut() else { return 0 };
+        if !open_blocks.goes_round || !frontier.is_stopped() {
+            return 0;
+        }
+        if open_blocks.turns[stream.index()] == 0 {
+            open_blocks.turns[stream.index()] = open_blocks.turns_from(stream, frontier, &self.layout);
+        }
+        open_blocks.turns[stream.index()]
+    }
+
     /// Passes the turn to the next die where no decision is needed: the group is full, and the open block of that die
     /// is not. Otherwise changes nothing and returns false.
     #[inline(always)]
     pub fn go_round(&mut self, stream: StreamId) -> bool {
-        let Some(open_blocks) = self.open_blocks.as_mut().filter(|open_blocks| open_blocks.goes_round) else {
-            return false;
-        };
-        let (group_units, units) = (open_blocks.group_units, self.layout.units_per_erase_unit());
-        // For a block with free slots, at a position between two groups.
-        let slot_between_groups = |frontier: &Frontier| {
-            let slot = frontier.next().0 - self.layout.first(frontier.erase_unit?);
-            (frontier.is_stopped() && slot < units && group_units.remainder(slot) == 0).then_some(slot)
-        };
-        let of_stream = open_blocks.slots_of(stream);
-        let parked = &mut open_blocks.parked[of_stream];
-        let frontier = &mut self.frontiers[stream.index()];
-        let active = &mut open_blocks.active[stream.index()];
-        let next = if *active + 1 == open_blocks.dies { 0 } else { *active + 1 };
-        // A newly opened block is written before the turn ends.
-        let has_begun = slot_between_groups(frontier).is_some_and(|slot| slot > 0);
-        if !has_begun || slot_between_groups(&parked[next as usize]).is_none() {
+        if self.turns(stream) == 0 {
             return false;
         }
-        parked[*active as usize] = std::mem::replace(frontier, parked[next as usize]);
+        let open_blocks = self.open_blocks.as_mut().expect("it has turns");
+        let frontier = &mut self.frontiers[stream.index()];
+        let last = open_blocks.active[stream.index()];
+        let next = open_blocks.die_after(last);
+        open_blocks.turns[stream.index()] -= 1;
+        open_blocks.active[stream.index()] = next;
+        let of_stream = open_blocks.slots_of(stream);
+        let parked = &mut open_blocks.parked[of_stream];
+        parked[last as usize] = std::mem::replace(frontier, parked[next as usize]);
         parked[next as usize] = Frontier::shut();
-        frontier.run_to(Ppn(frontier.next().0 + group_units.get()));
-        *active = next;
+        frontier.run_to(Ppn(frontier.next().0 + open_blocks.group_units.get()));
         true
     }
 
-    /// Assigns slots of the dies in turn to at most `units` units moved by garbage collection, as far as no decision is
-    /// needed, and only where each unit is a group of its own. Returns their number.
-    #[inline]
-    pub fn deal_out(&mut self, stream: StreamId, units: usize, born_at: u64, mut take: impl FnMut(Ppn)) -> usize {
-        let takes_turns_by_unit =
-            |open_blocks: &&mut Box<OpenBlocks>| open_blocks.goes_round && open_blocks.group_units.get() == 1;
-        let Some(open_blocks) = self.open_blocks.as_mut().filter(takes_turns_by_unit) else { return 0 };
+    /// Slots of the dies in turn for at most `units` units moved by garbage collection, as far as no decision is needed,
+    /// and only where each unit is a group of its own. None if there are none.
+    #[inline(always)]
+    pub fn deal_out(&mut self, stream: StreamId, units: usize, born_at: u64) -> Option<Turns<'_>> {
+        let count = units.min(self.turns(stream) as usize);
+        let open_blocks = self.open_blocks.as_mut()?;
+        if count == 0 || open_blocks.group_units.get() > 1 {
+            return None;
+        }
+        open_blocks.turns[stream.index()] -= count as u32;
         let of_stream = open_blocks.slots_of(stream);
         let parked = &mut open_blocks.parked[of_stream];
-        let frontier = &mut self.frontiers[stream.index()];
         let active = &mut open_blocks.active[stream.index()];
-        let slot = |frontier: &Frontier| Some(frontier.next().0 - self.layout.first(frontier.erase_unit?));
-        // A newly opened block is written before the turn ends.
-        if slot(frontier).is_none_or(|slot| slot == 0) {
-            return 0;
-        }
-        parked[*active as usize] = *frontier;
-        let slots_left = |frontier: &Frontier| match slot(frontier) {
-            Some(slot) if frontier.is_stopped() => (self.layout.units_per_erase_unit() - slot) as usize,
-            _ => 0,
-        };
-        // A die whose block is full continues in another, so its turn comes twice.
-        let (last, dies) = (*active as usize, open_blocks.dies as usize);
-        let full_after = |(die, frontier): (usize, &Frontier)| match slots_left(frontier) {
-            0 => 0,
-            left => (if die > last { die - last } else { die + dies - last }) + (left - 1) * dies,
-        };
-        let until_full = parked.iter().enumerate().map(full_after).min().unwrap_or(0);
-        let dealt = units.min(until_full);
-        for _ in 0..dealt {
-            *active = if *active + 1 == open_blocks.dies { 0 } else { *active + 1 };
-            let taker = &mut parked[*active as usize];
-            taker.run_to(Ppn(taker.next().0 + 1));
-            let to = taker.take();
-            taker.note_moved(1, born_at);
-            take(to);
-        }
-        *frontier = std::mem::replace(&mut parked[*active as usize], Frontier::shut());
-        dealt
+        let (frontier, die) = (&mut self.frontiers[stream.index()], *active as usize);
+        parked[die] = *frontier;
+        Some(Turns { parked, frontier, active, die, count, born_at })
     }
 
     /// The die whose turn it is cannot be used: passes the turn to the next one with an open or an erased block.
@@ -328,6 +388,7 @@ impl Space {
         let Some(die) = usable else { return false };
         let slot = open_blocks.slot_of(stream, die);
         open_blocks.active[stream.index()] = die;
+        open_blocks.forget_turns(stream);
         self.frontiers[stream.index()] = std::mem::replace(&mut open_blocks.parked[slot], Frontier::shut());
         true
     }

@@ -137,6 +137,21 @@ impl Groups {
         group
     }
 
+    /// The same for a unit of the host that is a group by itself, which `slot` waits for from now on.
+    #[inline(always)]
+    pub(super) fn of_unit(&mut self, ppn: Ppn, slot: u32, queued: Queued) -> GroupId {
+        debug_assert_eq!(self.units(), 1);
+        let group = self.spare.pop().unwrap_or_else(|| self.add());
+        let index = group as usize;
+        self.groups[index] = Group { number: ppn.0, issued: 1, arrived: 1, waiting: 1 };
+        self.slots[index] = slot;
+        self.queued[index] = queued;
+        if self.in_memory.is_some() {
+            self.note_in_memory(group);
+        }
+        group
+    }
+
     #[cold]
     fn add(&mut self) -> GroupId {
         self.groups.push(Group::default());

@@ -17,113 +17,70 @@ use super::dies::{Dies, has_ended};
 use super::operation::{Array, Costs, Operation, Work};
 use super::ring::Ring;
 use super::service::Ended;
-use super::winner_tree::{TIME_MAX_NS, key};
+use super::winner_tree::{index_of, key, time_of};
 
-const DIE_BITS: u32 = 16;
-const DIE_MASK: u64 = (1 << DIE_BITS) - 1;
-/// Of a run.
-const COUNT_BITS: u32 = 24;
-const COUNT_MASK: u64 = (1 << COUNT_BITS) - 1;
 const NEVER: u64 = u64::MAX;
-/// An entry of `Die::waited_for`, and one of `Die::reads`.
-const WAITED_FOR_WORDS: u32 = 2;
-const READ_WORDS: u32 = 3;
 
-/// The end of a copy, relative to the reads of its die, and the die of the program that is due then.
-#[inline(always)]
-fn copy_word(end_ns: u64, reads_ns: u64, to_die: u64) -> u64 {
-    end_ns.wrapping_sub(reads_ns) << DIE_BITS | to_die
+/// Copies one after another without a gap, whose programs go to the dies in turn.
+#[derive(Clone, Copy, Debug, Default)]
+struct Copies {
+    /// When the first ends, relative to the reads of its die.
+    end_ns: u64,
+    each_ns: u64,
+    count: u32,
+    /// The die of the first program.
+    to_die: u32,
 }
 
-#[inline(always)]
-fn end_of_copy(word: u64, reads_ns: u64) -> u64 {
-    (word >> DIE_BITS).wrapping_add(reads_ns) & TIME_MAX_NS
-}
-
-/// Operations one after another without a gap, as runs of equal ones: the durations and counts of those that had not
-/// begun when an operation in progress was last looked for.
-#[derive(Clone, Debug, Default)]
-struct Runs {
-    starts_ns: u64,
-    /// A word each: the duration and, in the lowest bits, the count.
-    before_last: Ring,
-    last: u64,
-}
-
-impl Runs {
-    fn is_empty(&self) -> bool {
-        self.last == 0
-    }
-
-    fn clear(&mut self, starts_ns: u64) {
-        self.before_last.forget(self.before_last.len());
-        self.last = 0;
-        self.starts_ns = starts_ns;
-    }
-
-    /// Appends operations of equal durations.
+impl Copies {
+    /// Without the first `ended`, on this many dies.
     #[inline(always)]
-    fn add(&mut self, duration_ns: u64, count: u64) {
-        if self.last >> COUNT_BITS == duration_ns && (self.last & COUNT_MASK) + count <= COUNT_MASK {
-            self.last += count;
-        } else {
-            if self.last > 0 {
-                self.before_last.push(self.last);
-            }
-            self.last = duration_ns << COUNT_BITS | count;
+    fn without(self, ended: u32, dies: u32) -> Self {
+        Self {
+            end_ns: self.end_ns.wrapping_add(u64::from(ended) * self.each_ns),
+            count: self.count - ended,
+            to_die: if ended < dies { in_turn(self.to_die + ended, dies) } else { (self.to_die + ended) % dies },
+            ..self
         }
     }
+}
 
-    /// Removes runs that have ended before `now`, if there is no room for another.
-    #[inline(always)]
-    fn make_room(&mut self, now: u64) {
-        if self.before_last.is_full() {
-            self.forget_ended(|ends_ns| ends_ns < now);
-        }
-    }
+/// The die of a number below twice their number.
+#[inline(always)]
+fn in_turn(number: u32, dies: u32) -> u32 {
+    if number >= dies { number - dies } else { number }
+}
 
-    #[inline(never)]
-    fn forget_ended(&mut self, has_ended: impl Fn(u64) -> bool) {
-        while let Some(run) = self.before_last.first() {
-            let ends_ns = self.starts_ns + (run >> COUNT_BITS) * (run & COUNT_MASK);
-            if !has_ended(ends_ns) {
-                return;
-            }
-            self.before_last.forget(1);
-            self.starts_ns = ends_ns;
-        }
-    }
+/// An operation with an event.
+#[derive(Clone, Copy, Debug, Default)]
+struct WaitedFor {
+    /// For a read of the host; otherwise relative to the reads of its die.
+    end_ns: u64,
+    operation: Operation,
+}
 
-    /// Removes what has begun; there must be an operation in progress. Returns its end.
-    fn take_in_progress(&mut self, now: u64, has_ended: impl Fn(u64) -> bool) -> u64 {
-        self.forget_ended(&has_ended);
-        let run = self.before_last.first().unwrap_or(self.last);
-        let (duration_ns, count) = (run >> COUNT_BITS, run & COUNT_MASK);
-        let ended = (now - self.starts_ns) / duration_ns;
-        let is_last_over = ended == 0 || has_ended(self.starts_ns + ended * duration_ns);
-        let begun = ended + u64::from(is_last_over);
-        debug_assert!(begun <= count);
-        self.starts_ns += begun * duration_ns;
-        let rest = if begun == count { 0 } else { run - begun };
-        match (self.before_last.is_empty(), rest) {
-            (true, _) => self.last = rest,
-            (false, 0) => self.before_last.forget(1),
-            (false, _) => self.before_last.set(0, rest),
-        }
-        self.starts_ns
-    }
+/// Operations of one duration, one after another without a gap.
+#[derive(Clone, Copy, Debug, Default)]
+struct Run {
+    /// When the last ends, relative to the reads of its die.
+    ends_ns: u64,
+    each_ns: u64,
+    count: u64,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Die {
-    /// All operations but reads of the host.
-    runs: Runs,
-    /// Copies that have not ended, one word each.
-    copies: Ring,
-    /// Operations with an event: the end, relative to the reads, and the operation.
-    waited_for: Ring,
-    /// Reads of the host: the end, the operation, and how long the die had worked for the drive itself.
-    reads: Ring,
+    /// All operations but reads of the host that have not begun, and some that have: the first read of the host that is
+    /// queued while none waits removes those.
+    runs: Ring<Run>,
+    /// Copies that have not ended.
+    copies: Ring<Copies>,
+    /// Before those, at most one that had begun when a read of the host delayed the rest of its run.
+    begun_copy: Option<Copies>,
+    /// Operations with an event but reads of the host.
+    waited_for: Ring<WaitedFor>,
+    /// Reads of the host, and how long the die had worked for the drive itself.
+    reads: Ring<(WaitedFor, u64)>,
     /// The last of these times, of the read that ended last.
     own_work_then_ns: u64,
     /// The time taken by all reads of the host so far.
@@ -140,31 +97,78 @@ impl Die {
     /// Appends operations to the queue. Returns when the first starts.
     #[inline(always)]
     fn append(&mut self, now: u64, duration_ns: u64, count: u64) -> u64 {
-        if self.runs.is_empty() | (self.end_ns < now) {
-            self.end_ns = self.end_ns.max(now);
-            self.runs.clear(self.end_ns);
-        }
-        self.runs.make_room(now);
-        self.runs.add(duration_ns, count);
-        let starts_ns = self.end_ns;
-        self.end_ns += count * duration_ns;
+        let starts_ns = self.end_ns.max(now);
+        self.end_ns = starts_ns + count * duration_ns;
         self.queued_ns += count * duration_ns;
+        if self.runs.is_full() {
+            self.forget_runs(now);
+        }
+        self.runs.push(Run { ends_ns: self.end_ns.wrapping_sub(self.reads_ns), each_ns: duration_ns, count });
         starts_ns
+    }
+
+    /// Removes runs that ended before `now`.
+    #[inline(never)]
+    fn forget_runs(&mut self, now: u64) {
+        let ended = self.runs.partition_point(|run| run.ends_ns.wrapping_add(self.reads_ns) < now);
+        self.runs.forget(ended);
+    }
+
+    /// Removes what has begun, if anything is left. Returns when the operation in progress ends.
+    fn take_in_progress(&mut self, now: u64, has_ended: impl Fn(u64) -> bool) -> Option<u64> {
+        loop {
+            let run = self.runs.first()?;
+            let ends_ns = run.ends_ns.wrapping_add(self.reads_ns);
+            if has_ended(ends_ns) {
+                self.runs.forget(1);
+                continue;
+            }
+            let starts_ns = ends_ns - run.count * run.each_ns;
+            let ended = (now - starts_ns) / run.each_ns;
+            let is_last_over = ended == 0 || has_ended(starts_ns + ended * run.each_ns);
+            let begun = ended + u64::from(is_last_over);
+            debug_assert!(begun <= run.count);
+            if begun == run.count {
+                self.runs.forget(1);
+            } else {
+                self.runs.set(0, Run { count: run.count - begun, ..run });
+            }
+            return Some(starts_ns + begun * run.each_ns);
+        }
+    }
+
+    /// The copies that end first.
+    #[inline(always)]
+    fn first_copies(&self) -> Option<Copies> {
+        if self.begun_copy.is_some() { self.begun_copy } else { self.copies.first() }
     }
 
     #[inline(always)]
     fn first_copy_ns(&self) -> u64 {
-        self.copies.first().map_or(NEVER, |word| end_of_copy(word, self.reads_ns))
+        self.first_copies().map_or(NEVER, |copies| copies.end_ns.wrapping_add(self.reads_ns))
+    }
+
+    /// Removes the first `ended` of the first copies.
+    #[inline(always)]
+    fn remove_copies(&mut self, first: Copies, ended: u32, dies: u32) {
+        if self.begun_copy.take().is_some() {
+            return;
+        }
+        if ended == first.count {
+            self.copies.forget(1);
+        } else {
+            self.copies.set(0, first.without(ended, dies));
+        }
     }
 
     #[inline(always)]
     fn first_waited_for_ns(&self) -> u64 {
-        self.waited_for.first().map_or(NEVER, |end_ns| end_ns.wrapping_add(self.reads_ns))
+        self.waited_for.first().map_or(NEVER, |first| first.end_ns.wrapping_add(self.reads_ns))
     }
 
     #[inline(always)]
     fn first_read_ns(&self) -> u64 {
-        self.reads.first().unwrap_or(NEVER)
+        self.reads.first().map_or(NEVER, |(read, _)| read.end_ns)
     }
 
     #[inline(always)]
@@ -182,48 +186,46 @@ impl Die {
     /// How long the operation of the host that is in progress, if one is, has taken until now.
     #[inline(always)]
     fn host_in_progress_ns(&self, now: u64, costs: &Costs) -> u64 {
-        let since_start = |end_ns: u64, word| {
-            let operation = Operation::from_word(word);
+        let since_start = |end_ns: u64, operation: Operation| {
             let started_ns = end_ns.wrapping_sub(costs.duration_ns(operation));
             if operation.is_of_host() { now.saturating_sub(started_ns) } else { 0 }
         };
-        if !self.reads.is_empty() {
-            let of_read = since_start(self.reads.get(0), self.reads.get(1));
+        if let Some((read, _)) = self.reads.first() {
+            let of_read = since_start(read.end_ns, read.operation);
             if of_read > 0 {
                 return of_read;
             }
         }
-        if self.waited_for.is_empty() { 0 } else { since_start(self.first_waited_for_ns(), self.waited_for.get(1)) }
+        let of_first = |first: WaitedFor| since_start(first.end_ns.wrapping_add(self.reads_ns), first.operation);
+        self.waited_for.first().map_or(0, of_first)
     }
 
     /// Queues a read of the host. Returns its end.
-    fn append_read(&mut self, now: u64, read_ns: u64, has_ended: impl Fn(u64) -> bool) -> u64 {
-        if self.end_ns < now || (self.end_ns == now && has_ended(now)) {
-            self.runs.clear(now);
-        }
+    fn append_read(&mut self, now: u64, read_ns: u64, dies: u32, has_ended: impl Fn(u64) -> bool) -> u64 {
         let starts_ns = match self.reads.len() {
-            0 if self.runs.is_empty() => self.end_ns.max(now),
-            0 => self.runs.take_in_progress(now, has_ended),
+            0 => self.take_in_progress(now, has_ended).unwrap_or(self.end_ns.max(now)),
             // After those before it.
-            words => self.reads.get(words - READ_WORDS),
+            reads => self.reads.get(reads - 1).0.end_ns,
         };
-        self.delay(starts_ns, read_ns);
+        self.delay(starts_ns, read_ns, dies);
         self.end_ns = self.end_ns.max(now) + read_ns;
         self.queued_ns += read_ns;
         starts_ns + read_ns
     }
 
     /// Delays what has not begun at `from_ns` by a read. At most the first operation has begun.
-    fn delay(&mut self, from_ns: u64, read_ns: u64) {
-        let reads_ns = self.reads_ns + read_ns;
+    fn delay(&mut self, from_ns: u64, read_ns: u64, dies: u32) {
         if self.first_waited_for_ns() <= from_ns {
-            self.waited_for.set(0, self.first_waited_for_ns().wrapping_sub(reads_ns));
+            let first = self.waited_for.get(0);
+            self.waited_for.set(0, WaitedFor { end_ns: first.end_ns.wrapping_sub(read_ns), ..first });
         }
-        if self.first_copy_ns() <= from_ns {
-            self.copies.set(0, copy_word(self.first_copy_ns(), reads_ns, self.copies.get(0) & DIE_MASK));
+        if self.first_copy_ns() <= from_ns
+            && let Some(first) = self.first_copies()
+        {
+            self.remove_copies(first, 1, dies);
+            self.begun_copy = Some(Copies { end_ns: first.end_ns.wrapping_sub(read_ns), count: 1, ..first });
         }
-        self.runs.starts_ns += read_ns;
-        self.reads_ns = reads_ns;
+        self.reads_ns += read_ns;
     }
 }
 
@@ -231,8 +233,9 @@ impl Die {
 #[derive(Clone, Debug, Default)]
 pub(super) struct KnownEnds {
     dies: Vec<Die>,
-    /// By die: when its first copy ends.
+    /// By die: when its first copy ends; and the earliest of these times, or an earlier one.
     first_copy_ns: Vec<u64>,
+    next_copy_ns: u64,
     program_ns: u64,
     /// Programs due on dies that were idle meanwhile: the key of the copy's end, and the die.
     due: Vec<(u64, u32)>,
@@ -244,6 +247,7 @@ impl KnownEnds {
         Self {
             dies: vec![Die::default(); dies as usize],
             first_copy_ns: vec![NEVER; dies as usize],
+            next_copy_ns: NEVER,
             program_ns,
             due: Vec::new(),
         }
@@ -253,40 +257,76 @@ impl KnownEnds {
         !self.dies.is_empty()
     }
 
-    /// Queues the programs of copies that have ended now, after the event with the key `last_event`.
+    /// Queues the programs of the copies that have ended before `now`, and at `now` on the first `passed_dies`.
     #[inline(always)]
-    fn come_to(&mut self, now: u64, last_event: u64) {
+    fn come_to(&mut self, now: u64, passed_dies: usize) {
+        if self.next_copy_ns <= now {
+            self.pass_copies(now, passed_dies);
+        }
+    }
+
+    #[inline(never)]
+    fn pass_copies(&mut self, now: u64, passed_dies: usize) {
+        self.next_copy_ns = NEVER;
         for die in 0..self.dies.len() {
-            if self.first_copy_ns[die] <= now {
-                self.pass_copies(die, now, last_event);
+            let until_ns = now.saturating_add(u64::from(die < passed_dies));
+            if self.first_copy_ns[die] < until_ns {
+                self.pass_copies_of(die, now, until_ns);
             }
+            self.next_copy_ns = self.next_copy_ns.min(self.first_copy_ns[die]);
         }
         if !self.due.is_empty() {
             self.queue_due();
         }
     }
 
-    #[inline]
-    fn pass_copies(&mut self, index: usize, now: u64, last_event: u64) {
+    #[inline(always)]
+    fn pass_copies_of(&mut self, index: usize, now: u64, until_ns: u64) {
+        let dies = self.dies.len() as u32;
         loop {
             let die = &mut self.dies[index];
-            let Some(word) = die.copies.first() else {
+            let Some(first) = die.first_copies() else {
                 self.first_copy_ns[index] = NEVER;
                 return;
             };
-            let end_ns = end_of_copy(word, die.reads_ns);
-            if !has_ended(end_ns, now, index, last_event) {
+            let end_ns = first.end_ns.wrapping_add(die.reads_ns);
+            if end_ns >= until_ns {
                 self.first_copy_ns[index] = end_ns;
                 return;
             }
-            die.copies.forget(1);
-            let to_die = word & DIE_MASK;
-            let target = &mut self.dies[to_die as usize];
-            if target.end_ns < now {
-                self.due.push((key(end_ns, index), to_die as u32));
+            let ended = match first.count {
+                1 => 1,
+                count => {
+                    let later = (until_ns - 1 - end_ns).checked_div(first.each_ns);
+                    later.map_or(count, |later| later.min(u64::from(count - 1)) as u32 + 1)
+                }
+            };
+            die.remove_copies(first, ended, dies);
+            self.program_copies(index, now, Copies { end_ns, count: ended, ..first });
+        }
+    }
+
+    /// Queues the programs of copies that have ended on a die, now or before.
+    #[inline(always)]
+    fn program_copies(&mut self, index: usize, now: u64, copies: Copies) {
+        let dies = self.dies.len() as u32;
+        if copies.count == 1 && self.dies[copies.to_die as usize].end_ns >= now {
+            self.dies[copies.to_die as usize].append(now, self.program_ns, 1);
+            return;
+        }
+        let (rounds, more) =
+            if copies.count < dies { (0, copies.count) } else { (copies.count / dies, copies.count % dies) };
+        let mut die = copies.to_die;
+        for first in 0..copies.count.min(dies) {
+            let count = rounds + u32::from(first < more);
+            let target = &mut self.dies[die as usize];
+            if target.end_ns >= now {
+                target.append(now, self.program_ns, u64::from(count));
             } else {
-                target.append(now, self.program_ns, 1);
+                let end_of = |turn: u32| copies.end_ns + u64::from(first + turn * dies) * copies.each_ns;
+                self.due.extend((0..count).map(|turn| (key(end_of(turn), index), die)));
             }
+            die = in_turn(die + 1, dies);
         }
     }
 
@@ -296,7 +336,7 @@ impl KnownEnds {
         self.due.sort_unstable();
         for index in 0..self.due.len() {
             let (key, die) = self.due[index];
-            self.dies[die as usize].append(key >> DIE_BITS, self.program_ns, 1);
+            self.dies[die as usize].append(time_of(key), self.program_ns, 1);
         }
         self.due.clear();
     }
@@ -304,21 +344,22 @@ impl KnownEnds {
     /// The total busy time of the dies until `now`.
     pub fn busy_ns(&self, now: u64) -> u64 {
         let mut then = self.clone();
-        then.come_to(now, NEVER);
+        then.come_to(now, usize::MAX);
         then.dies.iter().map(|die| die.busy_ns(now)).sum()
     }
 
     /// When everything queued so far has ended.
     pub fn rests_at_ns(&self) -> u64 {
         let end_ns = |known: &Self| known.dies.iter().map(|die| die.end_ns).max().unwrap_or(0);
-        if self.first_copy_ns.iter().all(|&first_ns| first_ns == NEVER) {
+        if self.next_copy_ns == NEVER {
             return end_ns(self);
         }
         let mut then = self.clone();
-        then.come_to(NEVER, NEVER);
+        then.come_to(NEVER, 0);
         end_ns(&then)
     }
 
+    #[inline(always)]
     pub fn own_work_ns(&self, now: u64, index: usize, costs: &Costs) -> u64 {
         let die = &self.dies[index];
         die.busy_ns(now) - die.host_ns - die.host_in_progress_ns(now, costs)
@@ -342,32 +383,22 @@ impl Dies {
     /// Before anything is queued at `now`.
     #[inline(always)]
     pub(super) fn come_to(&mut self, now: u64) {
-        self.known.come_to(now, self.last_event);
+        // Simultaneous events occur in the order of the dies.
+        let passed_dies = if time_of(self.last_event) == now { index_of(self.last_event) + 1 } else { 0 };
+        self.known.come_to(now, passed_dies);
     }
 
-    /// Queues copies of one duration on a die, each with the die of its program.
+    /// Queues copies on a die, whose programs go to the dies in turn, the first to `to_die`.
     #[inline(always)]
-    pub(super) fn queue_known_copies(
-        &mut self,
-        now: u64,
-        index: usize,
-        copy: Operation,
-        to_dies: impl ExactSizeIterator<Item = usize>,
-    ) {
-        if to_dies.len() == 0 {
-            return;
-        }
-        let duration_ns = self.costs.duration_ns(copy);
+    pub(super) fn queue_known_copies(&mut self, now: u64, index: usize, copy: Operation, count: u32, to_die: u32) {
+        let each_ns = self.costs.duration_ns(copy);
         let die = &mut self.known.dies[index];
-        let mut end_ns = die.append(now, duration_ns, to_dies.len() as u64);
-        if die.copies.is_empty() {
-            self.known.first_copy_ns[index] = end_ns + duration_ns;
+        let end_ns = die.append(now, each_ns, u64::from(count)) + each_ns;
+        if die.first_copies().is_none() {
+            self.known.first_copy_ns[index] = end_ns;
+            self.known.next_copy_ns = self.known.next_copy_ns.min(end_ns);
         }
-        let reads_ns = die.reads_ns;
-        die.copies.extend(to_dies.map(|to_die| {
-            end_ns += duration_ns;
-            copy_word(end_ns, reads_ns, to_die as u64)
-        }));
+        die.copies.push(Copies { end_ns: end_ns.wrapping_sub(die.reads_ns), each_ns, count, to_die });
     }
 
     #[inline(always)]
@@ -382,7 +413,7 @@ impl Dies {
         let end_ns = die.append(now, duration_ns, 1) + duration_ns;
         if !operation.is_quiet() {
             let is_next = die.waited_for.is_empty();
-            die.waited_for.extend([end_ns.wrapping_sub(die.reads_ns), operation.word()].into_iter());
+            die.waited_for.push(WaitedFor { end_ns: end_ns.wrapping_sub(die.reads_ns), operation });
             if is_next {
                 self.events.put(index, die.next_event_ns());
             }
@@ -393,9 +424,10 @@ impl Dies {
         let own_work_ns = self.known.own_work_ns(now, index, &self.costs);
         let read_ns = self.costs.duration_ns(operation);
         let last_event = self.last_event;
+        let dies = self.known.dies.len() as u32;
         let die = &mut self.known.dies[index];
-        let end_ns = die.append_read(now, read_ns, |ends_ns| has_ended(ends_ns, now, index, last_event));
-        die.reads.extend([end_ns, operation.word(), own_work_ns].into_iter());
+        let end_ns = die.append_read(now, read_ns, dies, |ends_ns| has_ended(ends_ns, now, index, last_event));
+        die.reads.push((WaitedFor { end_ns, operation }, own_work_ns));
         self.known.first_copy_ns[index] = die.first_copy_ns();
         self.events.put(index, die.next_event_ns());
     }
@@ -405,18 +437,20 @@ impl Dies {
     pub(super) fn take_known_event(&mut self, now: u64, index: usize) -> Operation {
         self.last_event = key(now, index);
         let die = &mut self.known.dies[index];
-        let word = if die.first_read_ns() == now {
-            let word = die.reads.get(1);
-            die.own_work_then_ns = die.reads.get(2);
-            die.reads.forget(READ_WORDS);
-            word
-        } else {
-            let word = die.waited_for.get(1);
-            die.waited_for.forget(WAITED_FOR_WORDS);
-            word
+        let ended = match die.reads.first() {
+            Some((read, own_work_ns)) if read.end_ns == now => {
+                die.own_work_then_ns = own_work_ns;
+                die.reads.forget(1);
+                read
+            }
+            _ => {
+                let ended = die.waited_for.get(0);
+                die.waited_for.forget(1);
+                ended
+            }
         };
         self.events.put(index, die.next_event_ns());
-        Operation::from_word(word)
+        ended.operation
     }
 
     /// Counts the host's operation that has just ended.
@@ -443,8 +477,7 @@ mod tests {
         let nand = Nand { channels: 2, dies_per_channel: 1, pages_per_block: 8, ..Drive::textbook().nand };
         let flash = Flash::new(&nand, nand.page_bytes, EraseUnitKind::Block);
         let mut flash = if is_fused { flash } else { flash.without_fusing() };
-        let copy = |slot| [Decision::Read(Ppn(slot), Cause::Gc), Decision::Program(Ppn(16 + slot), Cause::Gc)];
-        let copies = (0..5).flat_map(copy);
+        let copies = (0..5).map(|slot| Decision::Copy(Ppn(slot), Ppn(16 + slot), Cause::Gc));
         let decisions: Vec<_> = [Decision::Program(Ppn(32), Cause::Host)].into_iter().chain(copies).collect();
         flash.carry_out(0, &decisions, 0);
         let mut events = 0;

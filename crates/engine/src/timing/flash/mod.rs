@@ -35,7 +35,7 @@ use erase_turns::EraseTurns;
 use groups::{GroupId, Groups};
 use handing_on::HandingOn;
 use in_memory::InMemory;
-use kind::{Any, FlashKind, Kind, for_kind};
+use kind::{Any, FlashKind, Kind, KnownEnds, for_kind};
 use layout::{DieLayout, WordLines, dies_without_bad_blocks};
 use operation::{Array, Costs, Operation, Work};
 use pipeline::Pipelines;
@@ -73,21 +73,19 @@ impl CopyRun {
     }
 }
 
-/// The copies at the start, each a read and a program.
+/// The copies at the start.
 #[inline(always)]
-fn copies_at(decisions: &[Decision]) -> &[[Decision; 2]] {
-    let (pairs, _) = decisions.as_chunks::<2>();
-    let is_copy = |pair: &[Decision; 2]| {
-        matches!(pair, [Decision::Read(_, read), Decision::Program(_, programmed)]
-            if *read != Cause::Host && *programmed != Cause::Host)
-    };
-    &pairs[..pairs.iter().take_while(|pair| is_copy(pair)).count()]
+fn copies_at(decisions: &[Decision]) -> &[Decision] {
+    &decisions[..decisions.iter().take_while(|decision| matches!(decision, Decision::Copy(..))).count()]
 }
 
-/// From where to where; without looking at the kinds of the two decisions again.
+/// From where to where a copy goes.
 #[inline(always)]
-fn slots_of_copy([read, program]: &[Decision; 2]) -> (u32, u32) {
-    (read.number(), program.number())
+fn slots_of_copy(copy: &Decision) -> (u32, u32) {
+    match *copy {
+        Decision::Copy(from, to, _) => (from.0, to.0),
+        _ => unreachable!("it is a copy"),
+    }
 }
 
 /// The flash of one device.
@@ -188,7 +186,7 @@ impl Flash {
     /// After everything that changes what the flash has; before its first operation.
     fn of_its_kind(mut self) -> Self {
         self.kind = match (self.is_plain(), self.dies.is_fused) {
-            (true, true) if self.copies_without_group() && self.layout.is_by_block() => FlashKind::KnownEnds,
+            (true, true) if self.copies_without_group() => FlashKind::KnownEnds,
             (true, true) => FlashKind::PlainFused,
             (true, false) => FlashKind::PlainUnfused,
             (false, _) => FlashKind::Any,
@@ -561,6 +559,16 @@ impl Flash {
             self.dies.come_to(now);
         }
         let mut units_of_slot = 0;
+        let decisions = if K::KNOWS_ENDS {
+            let (units, later) = self.carry_out_known(now, decisions, slot);
+            if later.is_empty() {
+                return units;
+            }
+            units_of_slot = units;
+            later
+        } else {
+            decisions
+        };
         let mut host_page = NONE;
         let mut host_units = 0;
         let mut copied_page = NONE;
@@ -581,38 +589,28 @@ impl Flash {
                 Decision::Read(ppn, _) => {
                     self.queue_lone_read::<K>(now, copied_page);
                     copied_page = self.units_per_page.quotient(ppn.0);
-                    if K::KNOWS_ENDS {
-                        let from_here = &all[all.len() - decisions.len() - 1..];
-                        let copies = self.take_known_copies::<K>(now, from_here, &mut run, host_units > 0);
-                        if copies > 0 {
-                            decisions = from_here[2 * copies..].iter();
-                            copied_page = NONE;
-                        }
-                        continue;
-                    }
-                    if self.copies_without_group() {
-                        while let [Decision::Program(to, cause), later @ ..] = decisions.as_slice()
-                            && *cause != Cause::Host
-                        {
-                            self.queue_copies::<K>(now, run);
-                            run = CopyRun { page: copied_page, units: 1, work: Work::Copy, target: to.0 };
-                            (copied_page, decisions) = (NONE, later.iter());
-                            let [Decision::Read(next, cause), later @ ..] = later else { break };
-                            if *cause == Cause::Host {
-                                break;
-                            }
-                            (copied_page, decisions) = (next.0, later.iter());
-                        }
-                        continue;
-                    }
-                    // Garbage collection moves many units; those with the same page and group are processed together.
+                }
+                Decision::Copy(..) => {
+                    self.queue_lone_read::<K>(now, copied_page);
+                    copied_page = NONE;
                     let from_here = &all[all.len() - decisions.len() - 1..];
-                    let copies = copies_at(from_here);
-                    if !copies.is_empty() {
+                    let (copies, later) = from_here.split_at(copies_at(from_here).len());
+                    decisions = later.iter();
+                    if K::KNOWS_ENDS {
+                        self.take_known_copies::<K>(now, copies, later, &mut run, host_units > 0);
+                    } else if self.copies_without_group() {
+                        for (from, to) in copies.iter().map(slots_of_copy) {
+                            self.queue_copies::<K>(now, run);
+                            let page = self.units_per_page.quotient(from);
+                            run = CopyRun { page, units: 1, work: Work::Copy, target: to };
+                        }
+                    } else {
                         self.take_copies::<K>(now, copies, &mut run);
-                        copied_page = NONE;
-                        decisions = from_here[2 * copies.len()..].iter();
                     }
+                }
+                Decision::Program(ppn, Cause::Host) if K::KNOWS_ENDS && copied_page == NONE => {
+                    self.queue_known_program(now, ppn, slot);
+                    units_of_slot += 1;
                 }
                 Decision::Program(ppn, cause) => {
                     let group = self.groups.of::<K>(ppn, self.is_slc::<K>(ppn.0));
@@ -650,7 +648,7 @@ impl Flash {
 
     /// Takes copies into the run as long as page and group stay the same, and queues those before.
     #[inline(always)]
-    fn take_copies<K: Kind>(&mut self, now: u64, mut copies: &[[Decision; 2]], run: &mut CopyRun) {
+    fn take_copies<K: Kind>(&mut self, now: u64, mut copies: &[Decision], run: &mut CopyRun) {
         while let Some(first) = copies.first() {
             let (from, to) = slots_of_copy(first);
             let page = self.units_per_page.quotient(from);
@@ -658,7 +656,7 @@ impl Flash {
             self.take_on_run::<K>(now, run, page, group);
             let count_max = copies.len().min(self.groups.room(group) as usize);
             let slots = page * self.units_per_page.get()..(page + 1) * self.units_per_page.get();
-            let is_next = |copy: &[Decision; 2], next_to: u32| {
+            let is_next = |copy: &Decision, next_to: u32| {
                 let (from, to) = slots_of_copy(copy);
                 slots.contains(&from) & (to == next_to)
             };
@@ -700,57 +698,113 @@ impl Flash {
         let array = if is_in_register { Array::Nothing } else { Array::Read };
         let copy = self.at::<K>(page * self.units_per_page.get(), Operation::new(array, work, units, target));
         if K::KNOWS_ENDS && work == Work::Copy {
-            let to_die = self.layout.die_of_group(target, target);
-            return self.dies.queue_known_copies(now, die, copy, [to_die].into_iter());
+            let to_die = self.layout.die_of_group(target, target) as u32;
+            return self.dies.queue_known_copies(now, die, copy, 1, to_die);
         }
         self.dies.queue::<K>(now, die, if K::HAS_EXTRAS { copy.for_copy() } else { copy });
     }
 
-    /// Queues the copies at the start of `decisions`, after the one before them. The last one is kept for what the host
-    /// writes in between. Returns their number.
+    /// Queues copies after the one before them. The last one is kept for what the host writes in between.
     #[inline(always)]
     fn take_known_copies<K: Kind>(
         &mut self,
         now: u64,
-        decisions: &[Decision],
+        copies: &[Decision],
+        later: &[Decision],
         run: &mut CopyRun,
         has_host_read: bool,
-    ) -> usize {
-        let copies = copies_at(decisions);
-        let Some((last, before)) = copies.split_last() else { return 0 };
+    ) {
+        let Some((last, before)) = copies.split_last() else { return };
         self.queue_copies::<K>(now, *run);
-        let is_last_next = matches!(decisions[2 * copies.len()..], [] | [Decision::Erase(_), ..]);
+        let is_last_next = matches!(later, [] | [Decision::Erase(_), ..]);
         let is_kept = !is_last_next || has_host_read;
         self.queue_known_copies(now, if is_kept { before } else { copies });
         let (page, target) = slots_of_copy(last);
         *run = CopyRun { page, units: u32::from(is_kept), work: Work::Copy, target };
-        copies.len()
     }
 
-    /// Queues copies of units that are pages and program groups of their own, in blocks that are erase units.
+    /// Carries out the first decisions as long as none of them has to wait for a later one. Returns the units of the
+    /// host, and the decisions that are left.
     #[inline(always)]
-    fn queue_known_copies(&mut self, now: u64, mut copies: &[[Decision; 2]]) {
-        let layout = &self.layout;
-        while let Some(first) = copies.first() {
-            let (page, _) = slots_of_copy(first);
-            let die = layout.die_of_group(page, page);
-            let block = page..page + layout.groups_left(page);
-            let on_die = copies.iter().take_while(|copy| block.contains(&slots_of_copy(copy).0)).count();
-            let (of_die, others) = copies.split_at(on_die);
-            let (last, _) = slots_of_copy(of_die.last().expect("there is one"));
-            // Only the first can be a page that was just read: the others differ.
-            let is_in_register = std::mem::replace(&mut self.last_copied_page[die], last) == page;
-            let array = if is_in_register { Array::Nothing } else { Array::Read };
-            let to_die = |copy: &[Decision; 2]| {
-                let (_, to) = slots_of_copy(copy);
-                layout.die_of_group(to, to)
-            };
-            let of_array = |array| Operation::new(array, Work::Copy, 1, 0);
-            let (first, rest) = of_die.split_at(usize::from(is_in_register));
-            self.dies.queue_known_copies(now, die, of_array(array), first.iter().map(to_die));
-            self.dies.queue_known_copies(now, die, of_array(Array::Read), rest.iter().map(to_die));
-            copies = others;
+    fn carry_out_known<'a>(&mut self, now: u64, decisions: &'a [Decision], slot: u32) -> (u32, &'a [Decision]) {
+        let mut left = decisions;
+        let mut units = 0;
+        loop {
+            left = match left {
+                [Decision::Program(ppn, Cause::Host), later @ ..] => {
+                    self.queue_known_program(now, *ppn, slot);
+                    units += 1;
+                    later
+                }
+                [Decision::Copy(..), ..] => {
+                    let (copies, later) = left.split_at(copies_at(left).len());
+                    if !matches!(later, [] | [Decision::Erase(_), ..]) {
+                        return (units, left);
+                    }
+                    self.queue_known_copies(now, copies);
+                    later
+                }
+                [Decision::Erase(erase_unit), later @ ..] => {
+                    self.decide_erase::<KnownEnds>(now, erase_unit.0);
+                    later
+                }
+                _ => return (units, left),
+            }
         }
+    }
+
+    /// Queues copies of units that are pages and program groups of their own.
+    #[inline(always)]
+    fn queue_known_copies(&mut self, now: u64, copies: &[Decision]) {
+        if self.layout.is_by_block() {
+            return self.queue_known_copies_of_blocks(now, copies);
+        }
+        for (page, to) in copies.iter().map(slots_of_copy) {
+            let (die, to_die) = (self.layout.die_of_group(page, page), self.layout.die_of_group(to, to) as u32);
+            let is_in_register = std::mem::replace(&mut self.last_copied_page[die], page) == page;
+            let array = if is_in_register { Array::Nothing } else { Array::Read };
+            self.dies.queue_known_copies(now, die, Operation::new(array, Work::Copy, 1, 0), 1, to_die);
+        }
+    }
+
+    /// The same for copies from blocks that are erase units: many from one die, whose programs go to the dies in turn.
+    #[inline(always)]
+    fn queue_known_copies_of_blocks(&mut self, now: u64, mut copies: &[Decision]) {
+        let dies = self.dies_count;
+        while let Some(first) = copies.first() {
+            let (page, to) = slots_of_copy(first);
+            let die = self.layout.die_of_group(page, page);
+            let block = page..page + self.layout.groups_left(page);
+            let to_die = |to: u32| self.layout.die_of_group(to, to) as u32;
+            let first_to_die = to_die(to);
+            let mut next_to_die = first_to_die;
+            let mut count = 1;
+            // Only the first can be a page that was just read: the others differ.
+            let is_in_register = self.last_copied_page[die] == page;
+            while !is_in_register && let Some(copy) = copies.get(count) {
+                let (from, to) = slots_of_copy(copy);
+                next_to_die = if next_to_die + 1 == dies { 0 } else { next_to_die + 1 };
+                if !block.contains(&from) | (to_die(to) != next_to_die) {
+                    break;
+                }
+                count += 1;
+            }
+            let (of_run, later) = copies.split_at(count);
+            (self.last_copied_page[die], _) = slots_of_copy(of_run.last().expect("there is one"));
+            let array = if is_in_register { Array::Nothing } else { Array::Read };
+            let copy = Operation::new(array, Work::Copy, 1, 0);
+            self.dies.queue_known_copies(now, die, copy, count as u32, first_to_die);
+            copies = later;
+        }
+    }
+
+    /// Queues the program of a unit of the host that is a group by itself.
+    #[inline(always)]
+    fn queue_known_program(&mut self, now: u64, ppn: Ppn, slot: u32) {
+        let die = self.layout.die_of_group(ppn.0, ppn.0);
+        let own_work_ns = self.dies.own_work_ns::<KnownEnds>(now, die);
+        let group = self.groups.of_unit(ppn, slot, Queued { at_ns: now, own_work_ns, is_held_by_copies: false });
+        self.dies.queue_known(now, die, Operation::new(Array::Program, Work::Program, 1, group));
     }
 
     /// A unit that is read and does not fill a unit to be programmed: with data reduction several are packed into one.

@@ -1,20 +1,20 @@
 //! A queue of words in one allocation that grows and never shrinks, so that a run soon allocates no more.
 
 #[derive(Clone, Debug)]
-pub struct Ring {
+pub struct Ring<W = u64> {
     /// Their number is a power of two.
-    words: Box<[u64]>,
+    words: Box<[W]>,
     head: u32,
     len: u32,
 }
 
-impl Default for Ring {
+impl<W: Copy + Default> Default for Ring<W> {
     fn default() -> Self {
-        Self { words: vec![0; 8].into_boxed_slice(), head: 0, len: 0 }
+        Self { words: vec![W::default(); 8].into_boxed_slice(), head: 0, len: 0 }
     }
 }
 
-impl Ring {
+impl<W: Copy + Default> Ring<W> {
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.len == 0
@@ -33,26 +33,40 @@ impl Ring {
 
     /// The word `slot` positions after the first.
     #[inline(always)]
-    pub fn get(&self, slot: u32) -> u64 {
+    pub fn get(&self, slot: u32) -> W {
         debug_assert!(slot < self.len);
         self.words[self.head.wrapping_add(slot) as usize & (self.words.len() - 1)]
     }
 
     #[inline(always)]
-    pub fn first(&self) -> Option<u64> {
+    pub fn first(&self) -> Option<W> {
         (self.len > 0).then(|| self.get(0))
+    }
+
+    /// How many of the first words meet a condition that no later one meets.
+    pub fn partition_point(&self, mut meets: impl FnMut(W) -> bool) -> u32 {
+        let (mut met, mut end) = (0, self.len);
+        while met < end {
+            let middle = met + (end - met) / 2;
+            if meets(self.get(middle)) {
+                met = middle + 1;
+            } else {
+                end = middle;
+            }
+        }
+        met
     }
 
     /// Replaces the word `slot` positions after the first.
     #[inline(always)]
-    pub fn set(&mut self, slot: u32, word: u64) {
+    pub fn set(&mut self, slot: u32, word: W) {
         debug_assert!(slot < self.len);
         let mask = self.words.len() - 1;
         self.words[self.head.wrapping_add(slot) as usize & mask] = word;
     }
 
     #[inline(always)]
-    pub fn push(&mut self, word: u64) {
+    pub fn push(&mut self, word: W) {
         if self.is_full() {
             self.grow();
         }
@@ -61,23 +75,8 @@ impl Ring {
         self.len += 1;
     }
 
-    /// Appends several words.
     #[inline(always)]
-    pub fn extend(&mut self, words: impl ExactSizeIterator<Item = u64>) {
-        let count = words.len();
-        while self.words.len() - (self.len as usize) < count {
-            self.grow();
-        }
-        let mask = self.words.len() - 1;
-        let first = self.head.wrapping_add(self.len) as usize;
-        for (slot, word) in (first..).zip(words) {
-            self.words[slot & mask] = word;
-        }
-        self.len += count as u32;
-    }
-
-    #[inline(always)]
-    pub fn pop(&mut self) -> Option<u64> {
+    pub fn pop(&mut self) -> Option<W> {
         let word = self.first()?;
         self.forget(1);
         Some(word)
@@ -94,8 +93,8 @@ impl Ring {
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
-        let mut words: Vec<u64> = (0..self.len).map(|slot| self.get(slot)).collect();
-        words.resize(2 * self.words.len(), 0);
+        let mut words: Vec<W> = (0..self.len).map(|slot| self.get(slot)).collect();
+        words.resize(2 * self.words.len(), W::default());
         self.words = words.into_boxed_slice();
         self.head = 0;
     }
@@ -107,10 +106,21 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::VecDeque;
 
+    #[test]
+    fn the_first_words_that_meet_a_condition_are_counted() {
+        for count in 0..20 {
+            let mut ring = Ring::default();
+            (0..5u64).for_each(|word| ring.push(word));
+            ring.forget(5);
+            (0..count).for_each(|word| ring.push(word));
+            assert!((0..=count).all(|met| ring.partition_point(|word| word < met) == met as u32));
+        }
+    }
+
     proptest! {
         #[test]
         fn it_is_first_in_first_out(steps in proptest::collection::vec((0u32..6, any::<u64>()), 1..400)) {
-            let mut ring = Ring::default();
+            let mut ring = Ring::<u64>::default();
             let mut obvious = VecDeque::new();
             for (kind, word) in steps {
                 match kind {
@@ -119,11 +129,6 @@ mod tests {
                         let count = (word % 3).min(obvious.len() as u64);
                         ring.forget(count as u32);
                         obvious.drain(..count as usize);
-                    }
-                    3 => {
-                        let words = (0..word % 20).map(|slot| word ^ slot);
-                        ring.extend(words.clone().collect::<Vec<_>>().into_iter());
-                        obvious.extend(words);
                     }
                     2 if !obvious.is_empty() => {
                         let slot = word as usize % obvious.len();

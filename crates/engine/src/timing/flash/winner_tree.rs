@@ -6,12 +6,26 @@ const INDEX_BITS: u32 = 16;
 const NEVER: u64 = 0;
 /// Of a tree with as many leaves as keys can name.
 const NODES_MAX: usize = 2 << INDEX_BITS;
-pub const TIME_MAX_NS: u64 = (1 << (64 - INDEX_BITS)) - 1;
+/// The largest number of a die in a key.
+const DIES_MAX: usize = (1 << INDEX_BITS) - 1;
+const TIME_MAX_NS: u64 = (1 << (64 - INDEX_BITS)) - 1;
 
 #[inline(always)]
 pub fn key(time_ns: u64, index: usize) -> u64 {
     debug_assert!(time_ns <= TIME_MAX_NS);
     time_ns << INDEX_BITS | index as u64
+}
+
+/// The time in a key.
+#[inline(always)]
+pub fn time_of(key: u64) -> u64 {
+    key >> INDEX_BITS
+}
+
+/// The number of the die in a key.
+#[inline(always)]
+pub fn index_of(key: u64) -> usize {
+    key as usize & DIES_MAX
 }
 
 pub struct WinnerTree {
@@ -24,7 +38,7 @@ pub struct WinnerTree {
 
 impl WinnerTree {
     pub fn new(count: usize) -> Self {
-        assert!(count < 1 << INDEX_BITS, "{count} dies are more than a key can name");
+        assert!(count <= DIES_MAX, "{count} dies are more than a key can name");
         let keys = vec![NEVER; NODES_MAX].into_boxed_slice().try_into().expect("a box of this size");
         Self { keys, leaves: count.next_power_of_two() }
     }
@@ -50,7 +64,7 @@ impl WinnerTree {
     pub fn earliest(&self) -> Option<(u64, usize)> {
         let inverted = self.keys[1];
         let key = !inverted;
-        (inverted != NEVER).then_some((key >> INDEX_BITS, (key & ((1 << INDEX_BITS) - 1)) as usize))
+        (inverted != NEVER).then_some((time_of(key), index_of(key)))
     }
 
     /// Always up to the root: stopping early would be a branch that the processor cannot predict.

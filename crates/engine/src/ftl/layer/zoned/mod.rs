@@ -11,7 +11,6 @@ mod table;
 use super::Layer;
 use crate::error::{ReadOnly, SpecificationError};
 use crate::ftl::Ftl;
-use crate::ftl::space::Frontier;
 use crate::ledger::Cause;
 use crate::nand::Geometry;
 use crate::policies::placement::PlacementPolicy;
@@ -300,7 +299,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Zoned, C> {
         if self.space.frontier(stream).erase_unit == Some(erase_unit) {
             let units = self.space.layout.units_per_erase_unit();
             self.layer.unprogrammed += u64::from(units - self.space.written_slots(erase_unit));
-            self.space.frontiers[stream.index()] = Frontier::shut();
+            self.space.shut(stream);
         }
     }
 
