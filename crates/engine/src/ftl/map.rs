@@ -169,41 +169,39 @@ impl Map {
     pub fn gather_live(&self, erase_unit: EraseUnit, from: u32, count_max: usize, out: &mut Vec<(Lpn, Ppn)>) -> u32 {
         let first = self.layout.first(erase_unit) as usize;
         let end = first + self.layout.units_per_erase_unit() as usize;
-        let mut found = [(Lpn(0), Ppn(0)); 64];
         let mut at = first + from as usize;
         while at < end && out.len() + 64 <= count_max.max(64) {
             let word = at / 64;
             let word_end = ((word + 1) * 64).min(end);
             let mask = (u64::MAX >> (64 - (word_end - at))) << (at % 64);
-            out.extend_from_slice(self.live_of_word(word, self.live.get(word) & mask, &mut found));
+            self.gather_word(word, self.live.get(word) & mask, out);
             at = word_end;
         }
         (at - first) as u32
     }
 
-    /// The units whose bits are set in a word of live bits. Arrays of the word's size need no bounds check of each
+    /// The units whose bits are set in a word of live bits. An array of the word's size needs no bounds check of each
     /// slot.
     #[inline(always)]
-    fn live_of_word<'a>(&self, word: usize, mut bits: u64, found: &'a mut [(Lpn, Ppn); 64]) -> &'a [(Lpn, Ppn)] {
+    fn gather_word(&self, word: usize, mut bits: u64, out: &mut Vec<(Lpn, Ppn)>) {
         let first = word * 64;
         let rest = &self.logical.as_slice()[first..];
         let last;
-        let logical = match rest.first_chunk() {
+        let logical = match rest.first_chunk::<64>() {
             Some(logical) => logical,
             None => {
                 last = padded(rest);
                 &last
             }
         };
-        let found = &mut found[..bits.count_ones() as usize];
-        for unit in found.iter_mut() {
+        out.reserve(64);
+        while bits != 0 {
             let slot = bits.trailing_zeros() % 64;
             let lpn = Lpn(logical[slot as usize]);
             self.prefetch_physical(lpn);
-            *unit = (lpn, Ppn(first as u32 + slot));
-            bits &= bits.wrapping_sub(1);
+            out.push((lpn, Ppn(first as u32 + slot)));
+            bits &= bits - 1;
         }
-        found
     }
 
     /// The map, the reverse map, and the live bits.
