@@ -539,6 +539,14 @@ impl Front {
         if !self.slots.units_came(slot, units) {
             return Ok(());
         }
+        if W::IS_DIRECT {
+            // On a copy: the processor waits where parts that have just been changed one by one are copied together.
+            let mut account = *self.slots.account(slot);
+            if let Some(service) = service {
+                account.spend_on_flash(service);
+            }
+            return self.complete_with::<W, R>(slot, account.parts(), drive, requester);
+        }
         if let Some(service) = service {
             self.slots.account(slot).spend_on_flash(service);
         }
@@ -637,8 +645,21 @@ impl Front {
         drive: &mut dyn TimedDrive,
         requester: &mut R,
     ) -> Result<(), ReadOnly> {
+        let parts = *self.slots.account(slot).parts();
+        self.complete_with::<W, R>(slot, &parts, drive, requester)
+    }
+
+    /// The same with the parts of its time.
+    #[inline(always)]
+    fn complete_with<W: Features, R: Requester<Self>>(
+        &mut self,
+        slot: u32,
+        parts: &Parts,
+        drive: &mut dyn TimedDrive,
+        requester: &mut R,
+    ) -> Result<(), ReadOnly> {
         self.idle_since_ns = self.now_ns;
-        let (completion, parts) = self.slots.complete(slot, self.now_ns);
+        let completion = self.slots.complete(slot, self.now_ns);
         // The next enters its slot before the host can submit more.
         if !W::IS_DIRECT
             && let Some(next) = self.command_slots.as_mut().and_then(CommandSlots::leave)
@@ -646,8 +667,8 @@ impl Front {
             self.slots.account(next).spend(Part::Queueing, self.now_ns);
             self.admit::<AnyFeatures, R>(next, drive, requester)?;
         }
-        debug_assert!(!self.tells_parts || Slots::is_accounted_for(&completion, &parts));
-        requester.completed(completion, &parts, self, drive)
+        debug_assert!(!self.tells_parts || Slots::is_accounted_for(&completion, parts));
+        requester.completed(completion, parts, self, drive)
     }
 }
 

@@ -82,12 +82,11 @@ impl Slots {
 
     /// The request has completed, and its slot is free.
     #[inline]
-    pub fn complete(&mut self, slot: u32, completed_ns: u64) -> (Completion, Parts) {
+    pub fn complete(&mut self, slot: u32, completed_ns: u64) -> Completion {
         let Submission { request, issued_ns, tag, .. } = self.submission(slot);
         let Request { operation, length_bytes, offset_bytes, .. } = request;
         self.spare.push(slot);
-        let completion = Completion { tag, operation, length_bytes, offset_bytes, issued_ns, completed_ns };
-        (completion, *self.accounts[slot as usize].parts())
+        Completion { tag, operation, length_bytes, offset_bytes, issued_ns, completed_ns }
     }
 
     pub fn is_accounted_for(completion: &Completion, parts: &Parts) -> bool {

@@ -229,7 +229,7 @@ impl Intake for StripedFront {
             }
             let Some((slot, parts)) = self.completed.pop_front() else { return Ok(()) };
             if self.slots.units_came(slot, 1) {
-                let (completion, _) = self.slots.complete(slot, self.now_ns);
+                let completion = self.slots.complete(slot, self.now_ns);
                 requester.completed(completion, &parts, self, drives)?;
             }
         }
