@@ -330,7 +330,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     /// `make_room_for_host` does on a drive of single blocks.
     #[inline(always)]
     fn passes_turn(&mut self, stream: StreamId) -> bool {
-        self.read_only.is_none() && !self.lacks_reserve() && self.space.go_round(stream)
+        self.read_only.is_none() && !self.lacks_reserve() && self.space.pass_turn(stream, C::PACED)
     }
 
     /// The old copy that a write to `lpn` invalidates; not looked up for policies that do not need it.
@@ -503,7 +503,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     /// Returns whether there is space.
     #[inline]
     fn go_on(&mut self, stream: StreamId) -> bool {
-        self.space.go_round(stream) || self.go_on_in_turn(stream, false)
+        self.space.pass_turn(stream, C::PACED) || self.go_on_in_turn(stream, false)
     }
 
     fn go_on_in_turn(&mut self, stream: StreamId, mut has_turn_begun: bool) -> bool {

@@ -26,13 +26,16 @@ pub struct OpenBlocks {
     policy: DieChoice,
     /// For policies with random choice.
     random: Random,
-    /// Whether the next die with space takes the next group, without parity in between.
-    goes_round: bool,
+    /// Whether the next die with space takes the next group.
+    takes_turns: bool,
+    has_parity: bool,
     /// By stream: the die of its frontier, or on which the next is opened.
     active: Vec<u32>,
     /// By stream: how many more times its turn can pass to the next die before a block is full or missing; 0 if that is
     /// not known.
     turns: Vec<u32>,
+    /// By stream: whether it is known to have an open block on every die.
+    is_open_everywhere: Vec<bool>,
     /// By stream and die: the open block, unless it is the frontier.
     parked: Vec<Frontier>,
     /// By die: its erase units.
@@ -92,12 +95,14 @@ impl OpenBlocks {
         Box::new(Self {
             dies,
             group_units: Divisor::new(group_units),
-            goes_round: policy.takes_turns() && drive.parity.units_per_stripe == 0,
+            takes_turns: policy.takes_turns(),
+            has_parity: drive.parity.units_per_stripe > 0,
             policy,
             random: Random::new(seed ^ 0x6469_6573),
             // So that the first group goes to the first die.
             active: vec![0; usize::from(streams)],
             turns: vec![0; usize::from(streams)],
+            is_open_everywhere: vec![false; usize::from(streams)],
             parked: vec![Frontier::shut(); usize::from(streams) * dies as usize],
             erase_units,
             free_at_ns: vec![0; dies as usize],
@@ -164,6 +169,7 @@ impl OpenBlocks {
         }
         self.active.clone_from(&state.active);
         self.turns.fill(0);
+        self.is_open_everywhere.fill(false);
         self.parked = parked;
         if let Some(random) = &state.random {
             self.random = random.clone();
@@ -189,9 +195,10 @@ impl OpenBlocks {
         &mut self.parked[slot]
     }
 
-    /// The stream's open blocks change otherwise than by `go_round` and `deal_out`.
+    /// The stream's open blocks change otherwise than by `pass_turn` and `deal_out`.
     pub fn forget_turns(&mut self, stream: StreamId) {
         self.turns[stream.index()] = 0;
+        self.is_open_everywhere[stream.index()] = false;
     }
 
     #[inline(always)]
@@ -264,6 +271,7 @@ impl Space {
     pub fn take_up_turns(&mut self) {
         let Some(open_blocks) = &mut self.open_blocks else { return };
         open_blocks.turns.fill(0);
+        open_blocks.is_open_everywhere.fill(false);
         for (stream, frontier) in self.frontiers.iter_mut().enumerate() {
             let slot = open_blocks.slot_of(StreamId(stream as u8), open_blocks.active[stream]);
             *frontier = std::mem::replace(&mut open_blocks.parked[slot], Frontier::shut());
@@ -277,7 +285,7 @@ impl Space {
             && let Some(slot) = open_blocks.parked.iter().position(is_it)
         {
             let (stream, die) = (slot / open_blocks.dies as usize, slot as u32 % open_blocks.dies);
-            open_blocks.turns[stream] = 0;
+            open_blocks.forget_turns(StreamId(stream as u8));
             let left = std::mem::replace(&mut open_blocks.active[stream], die);
             let front = std::mem::replace(&mut self.frontiers[stream], open_blocks.parked[slot]);
             open_blocks.parked[slot] = Frontier::shut();
@@ -303,12 +311,13 @@ impl Space {
     /// erased block may be opened for it; `is_timed` whether the queued work of each die is known to the policy.
     pub fn turn(&mut self, stream: StreamId, may_open: bool, is_timed: bool) {
         let open_blocks = self.open_blocks.as_mut().expect("there are open_blocks");
-        open_blocks.forget_turns(stream);
+        open_blocks.turns[stream.index()] = 0;
         let last = open_blocks.active[stream.index()];
         let of_stream = open_blocks.slots_of(stream);
         let parked = &mut open_blocks.parked[of_stream];
         let frontier = &mut self.frontiers[stream.index()];
         parked[last as usize] = *frontier;
+        open_blocks.is_open_everywhere[stream.index()] = parked.iter().all(|parked| parked.erase_unit.is_some());
         let free = &self.free;
         let has_room = |die: u32| parked[die as usize].erase_unit.is_some() || (may_open && free.len_on(die) > 0);
         // If none has, the host collects garbage wherever that frees space, and tries again.
@@ -329,7 +338,7 @@ impl Space {
     fn turns(&mut self, stream: StreamId) -> u32 {
         let frontier = &self.frontiers[stream.index()];
         let Some(open_blocks) = self.open_blocks.as_mut() else { return 0 };
-        if !open_blocks.goes_round || !frontier.is_stopped() {
+        if !open_blocks.takes_turns || open_blocks.has_parity || !frontier.is_stopped() {
             return 0;
         }
         if open_blocks.turns[stream.index()] == 0 {
@@ -338,10 +347,59 @@ impl Space {
         open_blocks.turns[stream.index()]
     }
 
-    /// Passes the turn to the next die where no decision is needed: the group is full, and the open block of that die
-    /// is not. Otherwise changes nothing and returns false.
+    /// Passes the turn where no block must be closed or opened: the group is full, and its block is not. Otherwise
+    /// changes nothing and returns false. `is_timed` as in `turn`.
     #[inline(always)]
-    pub fn go_round(&mut self, stream: StreamId) -> bool {
+    pub fn pass_turn(&mut self, stream: StreamId, is_timed: bool) -> bool {
+        match &self.open_blocks {
+            Some(open_blocks) if open_blocks.is_open_everywhere[stream.index()] && !open_blocks.takes_turns => {
+                self.turn_to_open_block(stream, is_timed)
+            }
+            Some(_) => self.go_round(stream),
+            None => false,
+        }
+    }
+
+    /// The same on a stream with open blocks on all dies, among which the policy chooses.
+    #[inline(never)]
+    fn turn_to_open_block(&mut self, stream: StreamId, is_timed: bool) -> bool {
+        let open_blocks = self.open_blocks.as_mut().expect("there are open blocks");
+        let frontier = &mut self.frontiers[stream.index()];
+        let Some(erase_unit) = frontier.erase_unit else { return false };
+        let slot = frontier.next().0 - self.layout.first(erase_unit);
+        let is_between_groups = frontier.is_stopped() && open_blocks.group_units.remainder(slot) == 0;
+        let is_full = slot == self.layout.units_per_erase_unit();
+        if open_blocks.has_parity || !is_between_groups || is_full || slot == 0 {
+            return false;
+        }
+        let last = open_blocks.active[stream.index()];
+        let dies = open_blocks.dies;
+        let view = View { last, dies, has_room: |_| true, free_at_ns: &open_blocks.free_at_ns };
+        let die = open_blocks.policy.choose(&view, &mut open_blocks.random);
+        if is_timed {
+            open_blocks.free_at_ns[die as usize] += open_blocks.group_ns;
+        }
+        if die != last {
+            open_blocks.active[stream.index()] = die;
+            let of_stream = open_blocks.slots_of(stream);
+            let parked = &mut open_blocks.parked[of_stream];
+            parked[last as usize] = std::mem::replace(frontier, parked[die as usize]);
+            parked[die as usize] = Frontier::shut();
+        }
+        // Its last turn may have been interrupted in the middle of a group.
+        if frontier.is_stopped()
+            && let Some(erase_unit) = frontier.erase_unit
+        {
+            let slot = frontier.next().0 - self.layout.first(erase_unit);
+            let in_group = open_blocks.group_units.remainder(slot);
+            frontier.run_to(Ppn(frontier.next().0 + open_blocks.group_units.get() - in_group));
+        }
+        true
+    }
+
+    /// The same where the dies take turns.
+    #[inline(always)]
+    fn go_round(&mut self, stream: StreamId) -> bool {
         if self.turns(stream) == 0 {
             return false;
         }
