@@ -52,6 +52,18 @@ fn every_die_choice_keeps_the_drive_clean_at_about_the_same_cost() {
     }
 }
 
+/// With fewer writes in flight than a group has units.
+#[test]
+fn every_die_choice_goes_on_after_padding() {
+    let shape = Shape { page_bytes: 16_384, pages: 4, ..BLOCKS };
+    for description in die_choice::descriptions() {
+        for depth in [1, 3, 6] {
+            let measured = writes(of_blocks(shape, description.name), false, 1, depth, 2);
+            assert!(measured.waf > 2.0, "{}, depth {depth}: {measured:?}", description.name);
+        }
+    }
+}
+
 #[test]
 fn an_open_block_on_every_die_writes_to_all_dies_at_once() {
     let drive = of_blocks(BLOCKS, "round-robin");

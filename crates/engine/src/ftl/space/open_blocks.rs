@@ -34,7 +34,7 @@ pub struct OpenBlocks {
     /// By stream: how many more times its turn can pass to the next die before a block is full or missing; 0 if that is
     /// not known.
     turns: Vec<u32>,
-    /// By stream: whether it is known to have an open block on every die.
+    /// By stream: whether it is known to have an open block with free slots on every die.
     is_open_everywhere: Vec<bool>,
     /// By stream and die: the open block, unless it is the frontier.
     parked: Vec<Frontier>,
@@ -317,7 +317,11 @@ impl Space {
         let parked = &mut open_blocks.parked[of_stream];
         let frontier = &mut self.frontiers[stream.index()];
         parked[last as usize] = *frontier;
-        open_blocks.is_open_everywhere[stream.index()] = parked.iter().all(|parked| parked.erase_unit.is_some());
+        // Padding may have filled a block whose turn was over.
+        let has_slots =
+            |open: EraseUnit, next: Ppn| next.0 < self.layout.first(open) + self.layout.units_per_erase_unit();
+        open_blocks.is_open_everywhere[stream.index()] =
+            parked.iter().all(|parked| parked.erase_unit.is_some_and(|open| has_slots(open, parked.next())));
         let free = &self.free;
         let has_room = |die: u32| parked[die as usize].erase_unit.is_some() || (may_open && free.len_on(die) > 0);
         // If none has, the host collects garbage wherever that frees space, and tries again.
@@ -391,6 +395,7 @@ impl Space {
             && let Some(erase_unit) = frontier.erase_unit
         {
             let slot = frontier.next().0 - self.layout.first(erase_unit);
+            debug_assert!(slot < self.layout.units_per_erase_unit());
             let in_group = open_blocks.group_units.remainder(slot);
             frontier.run_to(Ppn(frontier.next().0 + open_blocks.group_units.get() - in_group));
         }
