@@ -9,9 +9,11 @@
 //! A read of the host overtakes what has not begun, and so delays it by its own time. All ends behind it move together;
 //! they are stored relative to the time that reads have taken on the die, of which one number changes.
 //!
-//! Requires that each unit is a program group of its own, and that erases wait for nothing (`Flash::of_its_kind`). Used
-//! for erase units of one block only: copies from a superblock come from another die each, and one event for each is then
-//! as fast. Tests compare it with one event per operation, `without_fusing`.
+//! Garbage collection copies many units of a block one after another, and where the dies take turns their programs go to
+//! one die after another: such copies are one entry, whose progress at a given time is found by division.
+//!
+//! Requires that each unit is a program group of its own, and that erases wait for nothing (`Flash::of_its_kind`). Tests
+//! compare it with one event per operation, `without_fusing`.
 
 use super::dies::{Dies, has_ended};
 use super::operation::{Array, Costs, Operation, Work};
