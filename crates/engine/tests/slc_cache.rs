@@ -236,7 +236,7 @@ impl ObviousGroups {
             Decision::Open(erase_unit, is_slc) => drop(self.is_slc.insert(erase_unit.0, is_slc)),
             Decision::Erase(EraseUnit(number)) => self.programmed.retain(|ppn, _| ppn / units != number),
             Decision::Copy(_, ppn, cause) | Decision::Program(ppn, cause) => {
-                assert_eq!(self.programmed.insert(ppn.0, cause), None)
+                assert_eq!(self.programmed.insert(ppn.0, cause), None);
             }
             Decision::Read(..) | Decision::ReadFromMemory(..) => {}
         }
