@@ -14,7 +14,7 @@ pub enum Decision {
     ReadFromMemory(Ppn, Cause),
     /// A program.
     Program(Ppn, Cause),
-    /// A read of the first, from flash, and then its program into the second.
+    /// A read of the first slot from flash, and then a program of its data into the second.
     Copy(Ppn, Ppn, Cause),
     /// An erase.
     Erase(EraseUnit),

@@ -35,7 +35,7 @@ use erase_turns::EraseTurns;
 use groups::{GroupId, Groups};
 use handing_on::HandingOn;
 use in_memory::InMemory;
-use kind::{Any, FlashKind, Kind, KnownEnds, for_kind};
+use kind::{Any, FlashKind, Kind, for_kind};
 use layout::{DieLayout, WordLines, dies_without_bad_blocks};
 use operation::{Array, Costs, Operation, Work};
 use pipeline::Pipelines;
@@ -702,109 +702,6 @@ impl Flash {
             return self.dies.queue_known_copies(now, die, copy, 1, to_die);
         }
         self.dies.queue::<K>(now, die, if K::HAS_EXTRAS { copy.for_copy() } else { copy });
-    }
-
-    /// Queues copies after the one before them. The last one is kept for what the host writes in between.
-    #[inline(always)]
-    fn take_known_copies<K: Kind>(
-        &mut self,
-        now: u64,
-        copies: &[Decision],
-        later: &[Decision],
-        run: &mut CopyRun,
-        has_host_read: bool,
-    ) {
-        let Some((last, before)) = copies.split_last() else { return };
-        self.queue_copies::<K>(now, *run);
-        let is_last_next = matches!(later, [] | [Decision::Erase(_), ..]);
-        let is_kept = !is_last_next || has_host_read;
-        self.queue_known_copies(now, if is_kept { before } else { copies });
-        let (page, target) = slots_of_copy(last);
-        *run = CopyRun { page, units: u32::from(is_kept), work: Work::Copy, target };
-    }
-
-    /// Carries out the first decisions as long as none of them has to wait for a later one. Returns the units of the
-    /// host, and the decisions that are left.
-    #[inline(always)]
-    fn carry_out_known<'a>(&mut self, now: u64, decisions: &'a [Decision], slot: u32) -> (u32, &'a [Decision]) {
-        let mut left = decisions;
-        let mut units = 0;
-        loop {
-            left = match left {
-                [Decision::Program(ppn, Cause::Host), later @ ..] => {
-                    self.queue_known_program(now, *ppn, slot);
-                    units += 1;
-                    later
-                }
-                [Decision::Copy(..), ..] => {
-                    let (copies, later) = left.split_at(copies_at(left).len());
-                    if !matches!(later, [] | [Decision::Erase(_), ..]) {
-                        return (units, left);
-                    }
-                    self.queue_known_copies(now, copies);
-                    later
-                }
-                [Decision::Erase(erase_unit), later @ ..] => {
-                    self.decide_erase::<KnownEnds>(now, erase_unit.0);
-                    later
-                }
-                _ => return (units, left),
-            }
-        }
-    }
-
-    /// Queues copies of units that are pages and program groups of their own.
-    #[inline(always)]
-    fn queue_known_copies(&mut self, now: u64, copies: &[Decision]) {
-        if self.layout.is_by_block() {
-            return self.queue_known_copies_of_blocks(now, copies);
-        }
-        for (page, to) in copies.iter().map(slots_of_copy) {
-            let (die, to_die) = (self.layout.die_of_group(page, page), self.layout.die_of_group(to, to) as u32);
-            let is_in_register = std::mem::replace(&mut self.last_copied_page[die], page) == page;
-            let array = if is_in_register { Array::Nothing } else { Array::Read };
-            self.dies.queue_known_copies(now, die, Operation::new(array, Work::Copy, 1, 0), 1, to_die);
-        }
-    }
-
-    /// The same for copies from blocks that are erase units: many from one die, whose programs go to the dies in turn.
-    #[inline(always)]
-    fn queue_known_copies_of_blocks(&mut self, now: u64, mut copies: &[Decision]) {
-        let dies = self.dies_count;
-        while let Some(first) = copies.first() {
-            let (page, to) = slots_of_copy(first);
-            let die = self.layout.die_of_group(page, page);
-            let block = page..page + self.layout.groups_left(page);
-            let to_die = |to: u32| self.layout.die_of_group(to, to) as u32;
-            let first_to_die = to_die(to);
-            let mut next_to_die = first_to_die;
-            let mut count = 1;
-            // Only the first can be a page that was just read: the others differ.
-            let is_in_register = self.last_copied_page[die] == page;
-            while !is_in_register && let Some(copy) = copies.get(count) {
-                let (from, to) = slots_of_copy(copy);
-                next_to_die = if next_to_die + 1 == dies { 0 } else { next_to_die + 1 };
-                if !block.contains(&from) | (to_die(to) != next_to_die) {
-                    break;
-                }
-                count += 1;
-            }
-            let (of_run, later) = copies.split_at(count);
-            (self.last_copied_page[die], _) = slots_of_copy(of_run.last().expect("there is one"));
-            let array = if is_in_register { Array::Nothing } else { Array::Read };
-            let copy = Operation::new(array, Work::Copy, 1, 0);
-            self.dies.queue_known_copies(now, die, copy, count as u32, first_to_die);
-            copies = later;
-        }
-    }
-
-    /// Queues the program of a unit of the host that is a group by itself.
-    #[inline(always)]
-    fn queue_known_program(&mut self, now: u64, ppn: Ppn, slot: u32) {
-        let die = self.layout.die_of_group(ppn.0, ppn.0);
-        let own_work_ns = self.dies.own_work_ns::<KnownEnds>(now, die);
-        let group = self.groups.of_unit(ppn, slot, Queued { at_ns: now, own_work_ns, is_held_by_copies: false });
-        self.dies.queue_known(now, die, Operation::new(Array::Program, Work::Program, 1, group));
     }
 
     /// A unit that is read and does not fill a unit to be programmed: with data reduction several are packed into one.

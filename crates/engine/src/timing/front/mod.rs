@@ -540,7 +540,7 @@ impl Front {
             return Ok(());
         }
         if W::IS_DIRECT {
-            // On a copy: the processor waits where parts that have just been changed one by one are copied together.
+            // Changed on a copy: copying the parts right after changing them one by one would stall the processor.
             let mut account = *self.slots.account(slot);
             if let Some(service) = service {
                 account.spend_on_flash(service);

@@ -359,8 +359,8 @@ impl Issuing<'_> {
         Ok(false)
     }
 
-    /// The job's next request, which is not consumed. By reference: the processor waits where a value is loaded whole that
-    /// has just been stored in parts.
+    /// The job's next request, which is not consumed. By reference, so that it is copied whole: a load of the whole right
+    /// after stores of its parts would stall the processor.
     #[inline(always)]
     fn next_request<F: Intake>(&mut self, number: u32, front: &F, drives: &F::Drives<'_>) -> Option<&Request> {
         let upcoming = &self.schedule.jobs[number as usize].upcoming;
