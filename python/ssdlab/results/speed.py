@@ -1,19 +1,18 @@
 """The speed of a variant in the part of the run that is compared: the steady-state rounds, or the last stage.
 
 Rates, means and percentiles of the steady state are those of its rounds together, as counted by the engine; those of a
-last stage are computed from the series over time and the bins of its jobs.
+last stage are the counts of its jobs over the time of the longest, as fio sums up a group. The series over time is not
+used: an interval across the border of two stages has requests of both.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from ssdlab.results.fio_schema import Direction
-from ssdlab.results.latency import Latency, merged
+from ssdlab.results.job_result import JobResult
+from ssdlab.results.latency import merged
 from ssdlab.results.result import Result
 from ssdlab.results.steady_state import SteadyTiming
-
-if TYPE_CHECKING:
-    import polars
 
 
 @dataclass(frozen=True)
@@ -49,22 +48,20 @@ class Speed:
 
 
 def speed(result: Result) -> Speed | None:
-    """The speed of a result; None without a clock, or if no interval of the series is in the window."""
-    series = result.timing_series
-    if series is None:
+    """The speed of a result; None without a clock, or if the window has no length."""
+    if result.timing_series is None:
         return None
     if result.steady_state:
         timing = result.steady_state.timing
         if timing is None or timing.window_seconds <= 0:
             return None
         return Speed("steady state", timing.window_seconds, _settled(timing, "read"), _settled(timing, "write"))
-    import polars as pl
-
-    rows = series.filter(pl.col("stage") == result.specification.jobs[-1]["stage"])
-    seconds = float(rows["interval_seconds"].sum())
+    last = result.specification.jobs[-1]["stage"]
+    jobs = [job for job in result.jobs if job.stage == last]
+    seconds = max((job.seconds or 0.0 for job in jobs), default=0.0)
     if seconds <= 0:
         return None
-    return Speed("last stage", seconds, *(_direction(result, rows, name, seconds) for name in ("read", "write")))
+    return Speed("last stage", seconds, _counted(jobs, "read", seconds), _counted(jobs, "write", seconds))
 
 
 def _settled(timing: SteadyTiming, name: Direction) -> DirectionSpeed:
@@ -79,18 +76,12 @@ def _settled(timing: SteadyTiming, name: Direction) -> DirectionSpeed:
     )
 
 
-def _direction(result: Result, rows: "polars.DataFrame", name: str, seconds: float) -> DirectionSpeed:
-    ios = rows[f"{name}_ios"]
-    total = int(ios.sum())
-    moved_mb = float((rows[f"{name}_mb_s"] * rows["interval_seconds"]).sum())
-    if not total:
-        return DirectionSpeed(0.0, 0.0, None, None)
-    percentile_ns = _whole_stage(result, name).percentile_ns(99.9)
-    mean_ns = float((rows[f"{name}_latency_ns_mean"] * ios).sum()) / total
-    return DirectionSpeed(total / seconds, moved_mb / seconds, mean_ns, percentile_ns)
-
-
-def _whole_stage(result: Result, name: str) -> Latency:
-    last = result.specification.jobs[-1]["stage"]
-    latencies = [getattr(job, name).latency for job in result.jobs if job.stage == last]
-    return merged([latency for latency in latencies if latency is not None])
+def _counted(jobs: Sequence[JobResult], name: Direction, seconds: float) -> DirectionSpeed:
+    directions = [job.direction(name) for job in jobs]
+    latency = merged([direction.latency for direction in directions if direction.latency is not None])
+    return DirectionSpeed(
+        sum(direction.total_ios for direction in directions) / seconds,
+        sum(direction.io_bytes for direction in directions) / seconds / 1e6,
+        latency.mean_ns,
+        latency.percentile_ns(99.9),
+    )
