@@ -34,7 +34,8 @@ def drives(done: "subprocess.CompletedProcess[str]") -> list[dict[str, object]]:
 
 def test_a_folder(ssdlab: Program) -> None:
     done = ssdlab("health", str(SAMPLE), "--json")
-    assert done.returncode == 0, done.stderr
+    # One of the drives has counted 15 media errors, which need attention.
+    assert done.returncode == 1, done.stderr
     assert len(drives(done)) == len(REPORTS)
     one = next(each for each in drives(done) if str(each["source"]).endswith("11.txt"))
     assert one["waf"] == pytest.approx(12182430 / 9654861)
@@ -121,7 +122,8 @@ def test_the_table_fits_the_terminal(tmp_path: Path, columns: int) -> None:
     said = program_in(tmp_path, columns)("health", str(SAMPLE)).stdout.splitlines()
     assert len(said) > len(REPORTS)
     assert max(len(line) for line in said) <= columns
-    assert all(word in said[1] for word in ("WAF", "used", "years left", "state"))
+    head = " ".join(said[1:3])
+    assert all(word in head for word in ("WAF", "used", "years", "left", "state"))
 
 
 def test_two_reports_of_one_drive_give_its_pace(ssdlab: Program, tmp_path: Path) -> None:
@@ -273,3 +275,41 @@ def test_an_implausible_figure_is_no_number(ssdlab: Program, tmp_path: Path) -> 
         (only,) = drives(ssdlab("health", name, "--json"))
         assert only["waf"] is None and only["waf_is_implausible"] is True
         assert said in str(only["waf_reason"])
+
+
+RAID_VOLUME = """smartctl 7.0 2018-12-30 r4883 [x86_64-linux-5.4.0] (local build)
+
+=== START OF INFORMATION SECTION ===
+Vendor:               AVAGO
+Product:              MR9361-16i
+User Capacity:        959,656,755,200 bytes [959 GB]
+Logical block size:   512 bytes
+Device type:          disk
+SMART support is:     Unavailable - device lacks SMART capability.
+
+=== START OF READ SMART DATA SECTION ===
+Current Drive Temperature:     0 C
+Drive Trip Temperature:        0 C
+"""
+
+
+def test_a_volume_of_which_nothing_is_known_is_not_fine(ssdlab: Program, tmp_path: Path) -> None:
+    # It was listed as fine, and the summary said that no drive needs attention.
+    report = tmp_path / "volume.txt"
+    report.write_text(RAID_VOLUME)
+    (row,) = drives(ssdlab("health", str(report), "--json"))
+    assert row["level"] == "unknown"
+    said = " ".join(ssdlab("health", str(report)).stdout.split())
+    assert "a volume of a RAID controller" in said and "megaraid" in said
+    assert "1 drive: 1 unknown" in said
+    assert "no drive needs attention" not in said
+
+
+def test_uncorrectable_errors_need_attention(ssdlab: Program, tmp_path: Path) -> None:
+    # 153 of them were a note, beside "no drive needs attention" and exit code 0.
+    report = tmp_path / "errors.json"
+    report.write_text(json.dumps(ata("Crucial/Micron Client SSDs", {(187, "Reported_Uncorrect"): 153})))
+    done = ssdlab("health", str(report))
+    assert done.returncode == 1
+    assert "153 times" in done.stdout
+    assert "no drive needs attention" not in done.stdout

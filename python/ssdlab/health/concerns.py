@@ -1,5 +1,6 @@
 """Problems of a drive that a person should know, in plain sentences, the gravest first; none if all is well."""
 
+import re
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -11,6 +12,8 @@ YEARS_LEFT_MIN = 1.0
 USED_PERCENT_MAX = 90
 SPARE_PERCENT_MIN = 20
 WAF_HIGH = 5.0
+_RAID = re.compile(r"AVAGO|LSI|MegaRAID|\bMR9|PERC|LOGICAL VOLUME|ServeRAID|Adaptec|Smart ?Array|ASR\d|RAID", re.I)
+"""Names of volumes of RAID controllers in the answer to SCSI INQUIRY."""
 
 Row = TableRow
 
@@ -19,10 +22,12 @@ class Level(IntEnum):
     """The severity of a concern."""
 
     FINE = 0
-    NOTE = 1
-    ATTENTION = 2
+    UNKNOWN = 1
+    """The report does not say whether the drive is well."""
+    NOTE = 2
+    ATTENTION = 3
     """Action is needed: plan a replacement, or inspect the drive."""
-    FAILING = 3
+    FAILING = 4
     """The drive reports it, or is about to stop accepting writes."""
 
 
@@ -39,7 +44,7 @@ class Concern:
 
 def of(row: Row) -> list[Concern]:
     """The concerns of a drive's row (columns as in `drive.row_of`), the gravest first."""
-    found = [*_own_word(row), *_wear(row), *_spare(row), *_rest(row), *_writes(row)]
+    found = [*_own_word(row), *_unknown(row), *_wear(row), *_spare(row), *_rest(row), *_writes(row)]
     return sorted(found, key=lambda concern: -concern.level)
 
 
@@ -53,6 +58,18 @@ def _own_word(row: Row) -> list[Concern]:
     if row["failing"]:
         found.append(Concern(Level.FAILING, f"At or below the manufacturer's threshold: {row['failing']}."))
     return found
+
+
+def _unknown(row: Row) -> list[Concern]:
+    if row["passed"] is None and row["used_percent"] is None and row["protocol"] != "NVMe":
+        text = "Nothing is known of its health"
+        if _RAID.search(row["model"] or ""):
+            text += (
+                ": it is a volume of a RAID controller. Read the drives behind it, for example with "
+                "smartctl -a -d megaraid,0 (or cciss,0; aacraid,0,0,0; see smartctl's manual) and the device"
+            )
+        return [Concern(Level.UNKNOWN, f"{text}.")]
+    return []
 
 
 def _wear(row: Row) -> list[Concern]:
@@ -90,7 +107,7 @@ def _rest(row: Row) -> list[Concern]:
     errors = row["media_errors"]
     if errors:
         text = f"Unreadable or corrupt data {errors:,} time{'s' * (errors != 1)}."
-        found.append(Concern(Level.NOTE, text))
+        found.append(Concern(Level.ATTENTION, text))
     return found
 
 

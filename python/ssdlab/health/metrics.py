@@ -11,7 +11,6 @@ from pathlib import Path
 
 import polars as pl
 
-from ssdlab.health.concerns import LEVELS
 from ssdlab.health.drive import Row
 from ssdlab.health.life import HOURS_PER_YEAR
 from ssdlab.report.files import write_atomically
@@ -48,6 +47,8 @@ def _plain(column: str, factor: float = 1.0) -> Callable[[Row], float | None]:
 def _life_left(row: Row) -> float | None:
     return None if row["used_percent"] is None else max(0.0, 1 - row["used_percent"] / 100)
 
+
+_CONCERN_LEVELS = {"fine": 0.0, "note": 1.0, "attention": 2.0, "failing": 3.0}
 
 METRICS = (
     Metric("smartctl_device_capacity_bytes", "gauge", "Capacity of the drive.", _plain("capacity_bytes")),
@@ -108,8 +109,8 @@ METRICS = (
     Metric(
         "ssd_concern_level",
         "gauge",
-        "0 if all is fine, 1 for a note, 2 if it needs attention, 3 if it is failing.",
-        lambda row: float(LEVELS.index(row["level"])),
+        "0 if all is fine, 1 for a note, 2 if it needs attention, 3 if it is failing; absent if nothing is known.",
+        lambda row: _CONCERN_LEVELS.get(row["level"]),
     ),
 )
 _INFO = ("smartctl_device", "gauge", "Identity of the drive; always 1.")

@@ -5,11 +5,13 @@ from typing import TypedDict
 
 import polars as pl
 
-from ssdlab.health.concerns import LEVELS
+from ssdlab.health.concerns import LEVELS, Level
 from ssdlab.health.drive import Row
 
 _SPREAD_OF = 10
 """The least number of drives for which the spread is given."""
+_REPORTED = tuple(level.name.lower() for level in (Level.UNKNOWN, Level.ATTENTION, Level.FAILING))
+"""The levels that the finding counts."""
 
 
 class SummaryJson(TypedDict):
@@ -40,7 +42,7 @@ class Summary:
 
     def finding(self) -> str:
         """The number of drives in each urgent state, for example "12 drives: 1 failing, 2 attention"."""
-        bad = [f"{self.by_level[level]:,} {level}" for level in reversed(LEVELS[2:]) if self.by_level.get(level)]
+        bad = [f"{self.by_level[level]:,} {level}" for level in reversed(_REPORTED) if self.by_level.get(level)]
         return f"{_count(self.drives, 'drive')}: {', '.join(bad) or 'no drive needs attention'}"
 
     def sentence(self) -> str:

@@ -16,7 +16,7 @@ _MISSING = "-"
 _YEARS_SHOWN_MAX = 50
 _SAID_IN_FULL_OF = 5
 """For more drives than this, only the gravest concern is printed."""
-_STYLES = {"failing": "bold red", "attention": "yellow", "note": "", "fine": "green"}
+_STYLES = {"failing": "bold red", "attention": "yellow", "note": "", "unknown": "", "fine": "green"}
 
 
 @dataclass(frozen=True)
