@@ -147,7 +147,9 @@ def _nvme(report: JsonObject, info: dict[str, str]) -> None:
 
 def _scsi(report: JsonObject, info: dict[str, str], text: str) -> None:
     report["device"] = {"protocol": "SCSI"}
-    used = _number(info.get("Percentage used endurance indicator"))
+    # Versions of smartctl differ in the name.
+    names = ("Percentage used endurance indicator", "SS Media used endurance indicator")
+    used = next((value for name in names if (value := _number(info.get(name))) is not None), None)
     if used is not None:
         report["scsi_percentage_used_endurance_indicator"] = used
     temperature, trip = _number(info.get("Current Drive Temperature")), _number(info.get("Drive Trip Temperature"))
