@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 from ssdlab.drives.namespaces import allocated_bytes
 from ssdlab.engine import plain
 from ssdlab.engine.types import Zones
-from ssdlab.errors import InputError
+from ssdlab.errors import InputError, notify
 from ssdlab.specification import InitialState, Reporting, Specification
 from ssdlab.workloads import Workload, load
 from ssdlab.workloads.jobs.jobfile import JobFile
@@ -82,6 +82,8 @@ def specify(
             Reporting({"rw": "write", "bs": str(fill["block_sizes"]["write"][0]["bytes"]), "size": "100%"}),
             *(replace(entry, group=entry.group + 1) for entry in reporting),
         ]
+    if until == "steady":
+        _without_end(engine_jobs)
     intervals: _Intervals = {"interval_ns": scaled_ns(interval_ns, drive.scale)} if interval_ns else {}
     specification = Specification(
         engine={
@@ -156,6 +158,18 @@ def until_of(until: Until, drive: "ResolvedDrive", round_share: float | None = N
         round_bytes = max(drive.capacity.mapping_unit_bytes, round(round_share * drive.capacity.user_bytes))
     rounds_max = DRIVE_WRITES_MAX // DRIVE_WRITES_PER_ROUND
     return {"kind": "steady-state", "round_bytes": round_bytes, "host_bytes_max": rounds_max * round_bytes}
+
+
+def _without_end(jobs: list[plain.Job]) -> None:
+    """Takes the runtime from the jobs of the last stage, which ends with its steady state; says so in a note."""
+    last = jobs[-1]["stage"]
+    timed = [job for job in jobs if job["stage"] == last and job.get("runtime_ns")]
+    for job in timed:
+        job["runtime_ns"] = None
+        job["time_based"] = False
+    if timed:
+        names = ", ".join(sorted({job["name"] for job in timed}))
+        notify([f"the runtime of {names} does not end the run, the steady state does; --until job keeps the runtime"])
 
 
 def _writes(job: plain.Job) -> bool:
