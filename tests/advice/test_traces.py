@@ -47,7 +47,8 @@ def test_the_miniature_is_within_three_percent_of_the_whole_run(tmp_path: Path, 
         # Two seeds, as in an advice.
         small = [settled(Fraction(1, ONE_IN), seed) for seed in (1, 2)]
         assert fmean(waf for waf, _ in small) == pytest.approx(whole, rel=0.03)
-        assert all(written_bytes < whole_bytes / ONE_IN * 1.2 for _, written_bytes in small)
+        # The rounds of a small drive differ more, so that it takes more of them to know the mean.
+        assert all(written_bytes < whole_bytes / ONE_IN * 2 for _, written_bytes in small)
 
 
 def test_regions_as_large_as_a_request_keep_their_share_of_the_writes(tmp_path: Path) -> None:

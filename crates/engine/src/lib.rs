@@ -11,6 +11,7 @@ pub mod policies;
 pub mod random;
 mod recency;
 pub mod request;
+pub mod settled;
 pub mod simulation;
 pub mod specification;
 pub mod steady_state;

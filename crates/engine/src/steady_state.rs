@@ -76,7 +76,7 @@ impl SteadyState {
 }
 
 /// The slope of the least-squares line through values that are one round apart.
-fn least_squares_slope(values: impl Iterator<Item = f64>, mean: f64, count: usize) -> f64 {
+pub(crate) fn least_squares_slope(values: impl Iterator<Item = f64>, mean: f64, count: usize) -> f64 {
     let middle = (count - 1) as f64 / 2.0;
     let (mut above, mut below) = (0.0, 0.0);
     for (round, value) in values.enumerate() {

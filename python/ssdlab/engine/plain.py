@@ -501,6 +501,19 @@ class Requests(TypedDict):
 Sequencer = Literal["sequential", "identical"]
 
 
+class SettledOutcome(TypedDict):
+    """How exactly the mean of the reported rounds is known."""
+
+    rounds: int
+    """The number of rounds that are reported."""
+    is_precise: bool
+    """Whether the intervals are as narrow as the precision asks."""
+    waf_half_width: float | None
+    """Half the width of the 95 % interval of write amplification; None with fewer than five rounds."""
+    iops_half_width: float | None
+    """That of requests a second; None also without a clock."""
+
+
 SpareArea = Literal["dynamic", "static"]
 
 
@@ -664,11 +677,13 @@ class UntilJob(TypedDict):
 
 class UntilSteadyState(TypedDict):
     """Its jobs restart until write amplification is steady by SNIA's rule, or `host_bytes_max` have been written in the
-    stage."""
+    stage. With a `precision`, a share, it goes on until the mean of the rounds behind the last change of trend is known
+    that exactly; what is reported are these rounds, else the five of the rule."""
 
     kind: Literal["steady-state"]
     round_bytes: int
     host_bytes_max: int
+    precision: NotRequired[float | None]
 
 
 Until = UntilJob | UntilSteadyState
@@ -1094,7 +1109,7 @@ class StageOutcome(TypedDict):
 
 
 class SteadyTiming(TypedDict):
-    """The last five rounds together, or all of them if they were fewer."""
+    """Requests a second in each round, and the requests of the rounds that are reported."""
 
     round_iops: list[float]
     range_share: float | None
@@ -1357,7 +1372,10 @@ class SteadyStateOutcome(TypedDict):
     timing: SteadyTiming | None
     """None without a clock."""
     window: Ledger
-    """The drive's counters in the last five rounds, or in all of them if they were fewer."""
+    """The drive's counters in the rounds that are reported: the last five, or all of them if they were fewer; with a
+    precision those behind the last change of trend."""
+    settled: NotRequired[SettledOutcome | None]
+    """Only with a precision."""
 
 
 class Job(TypedDict):

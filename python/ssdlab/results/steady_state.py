@@ -1,9 +1,9 @@
 """When write amplification became steady, and its value then.
 
 The engine finds the steady state by the rule of SNIA's performance test specification: over five rounds, range <= 20 %
-and slope excursion <= 10 % of the mean. The write amplification of the steady state is that of these five rounds
-together, not of the job, which includes the approach to it. With a clock, requests per second must also meet the rule,
-which is the purpose SNIA defined it for.
+and slope excursion <= 10 % of the mean. With a clock, requests per second must also meet the rule, which is the purpose
+SNIA defined it for. These five rounds may still rise, so the run goes on, and the write amplification that is reported
+is that of the rounds behind the last change of trend (`settled.rs` of the engine), with its interval.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from typing import TypedDict
 
 from ssdlab.engine import plain
+from ssdlab.evidence.estimate import Estimate, of_rounds
 from ssdlab.results.fio_schema import DIRECTIONS, Direction
 from ssdlab.results.latency import PERCENTILES, Latency, LatencyJson
 from ssdlab.results.ledger import Ledger
 
 RULE = "snia-pts"
+_ROUNDS = 5
 
 
 class SteadyIopsJson(TypedDict):
@@ -24,6 +26,7 @@ class SteadyIopsJson(TypedDict):
     range_share: float | None
     slope_share: float | None
     round_iops: list[float]
+    half_width: float | None
     window_seconds: float
     latency_ns: dict[Direction, LatencyJson]
 
@@ -35,7 +38,11 @@ class SteadyStateJson(TypedDict):
     rule: str
     at_host_bytes: int | None
     waf: float | None
+    waf_low: float | None
+    waf_high: float | None
     waf_parts: dict[str, float] | None
+    precise: bool | None
+    window_rounds: int | None
     round_bytes: int | None
     rounds: int | None
     range_share: float | None
@@ -56,12 +63,25 @@ class SteadyState:
     range_share: float | None
     slope_share: float | None
     round_waf: Sequence[float]
+    window_rounds: int
+    """The number of rounds that are reported: those behind the last change of trend, five or more if there were."""
     window_waf: float | None
-    """The WAF over the last five rounds, or fewer if there were fewer, steady or not; None without a complete round."""
+    """The WAF over these rounds, steady or not; None without a complete round."""
+    waf_half_width: float | None
+    """Half the width of the 95 % interval of `window_waf`; None with fewer than five rounds."""
+    is_precise: bool
+    """Whether the intervals of WAF and of requests per second are as narrow as the run was to make them."""
     window_waf_parts: Mapping[str, float] | None
     """The parts of `window_waf`, which add up to it."""
     timing: "SteadyTiming | None" = None
     """None without a clock."""
+
+    @property
+    def waf(self) -> Estimate | None:
+        """`window_waf` with its interval; None with fewer than five rounds."""
+        if self.window_waf is None or self.waf_half_width is None:
+            return None
+        return of_rounds(self.window_waf, self.waf_half_width, self.window_rounds)
 
     def to_dict(self) -> SteadyStateJson:
         return {
@@ -69,7 +89,11 @@ class SteadyState:
             "rule": RULE,
             "at_host_bytes": self.at_host_bytes,
             "waf": self.window_waf if self.reached else None,
+            "waf_low": self.waf.low if self.reached and self.waf else None,
+            "waf_high": self.waf.high if self.reached and self.waf else None,
             "waf_parts": dict(self.window_waf_parts) if self.reached and self.window_waf_parts else None,
+            "precise": self.is_precise,
+            "window_rounds": self.window_rounds,
             "round_bytes": self.round_bytes,
             "rounds": len(self.round_waf),
             "range_share": self.range_share,
@@ -81,11 +105,13 @@ class SteadyState:
 
 @dataclass(frozen=True)
 class SteadyTiming:
-    """Requests per second in each round, and the requests of the last five rounds together."""
+    """Requests per second in each round, and the requests of the reported rounds together."""
 
     round_iops: Sequence[float]
     range_share: float | None
     slope_share: float | None
+    half_width: float | None
+    """Half the width of the 95 % interval of the requests per second; None with fewer than five reported rounds."""
     window_seconds: float
     ios: Mapping[Direction, int]
     """The number of requests in the window, by direction."""
@@ -97,6 +123,7 @@ class SteadyTiming:
             "range_share": self.range_share,
             "slope_share": self.slope_share,
             "round_iops": list(self.round_iops),
+            "half_width": self.half_width,
             "window_seconds": self.window_seconds,
             "latency_ns": {
                 name: latency.to_dict(percentiles=PERCENTILES)
@@ -106,12 +133,13 @@ class SteadyTiming:
         }
 
     @classmethod
-    def from_outcome(cls, raw: plain.SteadyTiming) -> "SteadyTiming":
+    def from_outcome(cls, raw: plain.SteadyTiming, half_width: float | None) -> "SteadyTiming":
         """Reads the object `timing` of the engine's steady state."""
         return cls(
             round_iops=raw["round_iops"],
             range_share=raw["range_share"],
             slope_share=raw["slope_share"],
+            half_width=half_width,
             window_seconds=raw["window_ns"] / 1e9,
             ios={name: raw[name]["ios"] for name in DIRECTIONS},
             moved_bytes={name: raw[name]["bytes"] for name in DIRECTIONS},
@@ -130,7 +158,11 @@ def not_sought() -> SteadyStateJson:
         "rule": RULE,
         "at_host_bytes": None,
         "waf": None,
+        "waf_low": None,
+        "waf_high": None,
         "waf_parts": None,
+        "precise": None,
+        "window_rounds": None,
         "round_bytes": None,
         "rounds": None,
         "range_share": None,
@@ -146,6 +178,7 @@ def steady_state(outcome: plain.Outcome) -> SteadyState | None:
     if raw is None:
         return None
     window = Ledger.from_outcome(raw["window"], outcome["capacity"])
+    settled = raw.get("settled")
     return SteadyState(
         reached=raw["reached"],
         at_host_bytes=raw["at_host_bytes"],
@@ -153,7 +186,12 @@ def steady_state(outcome: plain.Outcome) -> SteadyState | None:
         range_share=raw["range_share"],
         slope_share=raw["slope_share"],
         round_waf=raw["round_waf"],
+        window_rounds=settled["rounds"] if settled else min(len(raw["round_waf"]), _ROUNDS),
         window_waf=window.waf,
+        waf_half_width=settled["waf_half_width"] if settled else None,
+        is_precise=settled is not None and settled["is_precise"],
         window_waf_parts=window.waf_parts,
-        timing=SteadyTiming.from_outcome(raw["timing"]) if raw["timing"] else None,
+        timing=SteadyTiming.from_outcome(raw["timing"], settled["iops_half_width"] if settled else None)
+        if raw["timing"]
+        else None,
     )

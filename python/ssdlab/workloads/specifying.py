@@ -35,6 +35,9 @@ PRECONDITION_DEPTH = 32
 # so slow that five of them meet the rule too early.
 DRIVE_WRITES_PER_ROUND = 1
 DRIVE_WRITES_MAX = 40
+PRECISION = 0.01
+"""A run goes on until the 95 % intervals of write amplification and of the rates are at most this share of their means
+on either side; docs/steady-state.md has the trial of the rule."""
 
 SERIES_POINTS_MAX = 2048
 
@@ -58,10 +61,10 @@ def specify(
     """Resolves a run completely, into plain values, for `ssdlab.run_many`.
 
     `job` is a fio job file, a file-system script (NAME.files) or "sysbench fileio ... run". `until="steady"` repeats
-    the last stage until its write amplification is steady by SNIA's rule, in rounds of U host bytes, or until it has
-    written 40 x U. `precondition="fill"` writes the whole drive once sequentially before the first stage;
-    `initial_state` starts from a saved state. `interval_ns`, in the time of the full-size drive, adds the counters of
-    each interval (`Result.intervals`).
+    the last stage until its write amplification is steady by SNIA's rule and known within 1 %, in rounds of U host
+    bytes, or until it has written 40 x U. `precondition="fill"` writes the whole drive once sequentially before the
+    first stage; `initial_state` starts from a saved state. `interval_ns`, in the time of the full-size drive, adds the
+    counters of each interval (`Result.intervals`).
 
     Without `timed` there is no clock: the run measures write amplification only. `series_points_max` limits the points
     of the time series. Raises InputError if the job does not fit on the drive, or if the last stage never writes and
@@ -157,7 +160,12 @@ def until_of(until: Until, drive: "ResolvedDrive", round_share: float | None = N
     if round_share is not None:
         round_bytes = max(drive.capacity.mapping_unit_bytes, round(round_share * drive.capacity.user_bytes))
     rounds_max = DRIVE_WRITES_MAX // DRIVE_WRITES_PER_ROUND
-    return {"kind": "steady-state", "round_bytes": round_bytes, "host_bytes_max": rounds_max * round_bytes}
+    return {
+        "kind": "steady-state",
+        "round_bytes": round_bytes,
+        "host_bytes_max": rounds_max * round_bytes,
+        "precision": PRECISION,
+    }
 
 
 def _without_end(jobs: list[plain.Job]) -> None:

@@ -115,9 +115,12 @@ fn stream_of(job: &Job, specification: &Specification) -> Result<Stream, Specifi
 /// The rounds of the last stage, if the run continues until the steady state. A stage without writes would never
 /// settle, so it has none; a given source, such as a trace, checks that itself when it restarts.
 fn rounds_of(specification: &Specification, is_given: bool) -> Result<Option<Rounds>, SpecificationError> {
-    let Until::SteadyState { round_bytes, host_bytes_max } = specification.until else { return Ok(None) };
+    let Until::SteadyState { round_bytes, host_bytes_max, precision } = specification.until else { return Ok(None) };
     if round_bytes == 0 {
         return Err(SpecificationError::new("until.round_bytes", round_bytes, "1 or more"));
+    }
+    if let Some(precision) = precision.filter(|&precision| !(precision > 0.0 && precision < 1.0)) {
+        return Err(SpecificationError::new("until.precision", precision, "above 0 and below 1"));
     }
     let writes = |job: &Job| match job.direction {
         Direction::Write | Direction::TrimWrite => true,
@@ -126,7 +129,7 @@ fn rounds_of(specification: &Specification, is_given: bool) -> Result<Option<Rou
     };
     let last_stage = specification.jobs.last().map(|job| job.stage);
     let can_settle = is_given || specification.jobs.iter().any(|job| Some(job.stage) == last_stage && writes(job));
-    Ok(can_settle.then(|| Rounds::new(round_bytes, host_bytes_max)))
+    Ok(can_settle.then(|| Rounds::new(round_bytes, host_bytes_max, precision)))
 }
 
 /// A run with or without a clock.

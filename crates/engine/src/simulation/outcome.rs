@@ -194,8 +194,25 @@ pub struct SteadyStateOutcome {
     pub round_waf: Vec<f64>,
     /// None without a clock.
     pub timing: Option<SteadyTiming>,
-    /// The drive's counters in the last five rounds, or in all of them if they were fewer.
+    /// The drive's counters in the rounds that are reported: the last five, or all of them if they were fewer; with a
+    /// precision those behind the last change of trend.
     pub window: Ledger,
+    /// Only with a precision.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub settled: Option<SettledOutcome>,
+}
+
+/// How exactly the mean of the reported rounds is known.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct SettledOutcome {
+    /// The number of rounds that are reported.
+    pub rounds: usize,
+    /// Whether the intervals are as narrow as the precision asks.
+    pub is_precise: bool,
+    /// Half the width of the 95 % interval of write amplification; None with fewer than five rounds.
+    pub waf_half_width: Option<f64>,
+    /// That of requests a second; None also without a clock.
+    pub iops_half_width: Option<f64>,
 }
 
 impl JobOutcome {

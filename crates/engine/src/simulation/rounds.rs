@@ -1,14 +1,11 @@
 //! The last stage, divided into rounds of host bytes, until write amplification is steady, and with a clock the
 //! requests a second as well.
 
-use super::outcome::SteadyStateOutcome;
+use super::outcome::{SettledOutcome, SteadyStateOutcome};
 use super::timed_rounds::{RoundTimes, TimedRounds};
 use crate::ledger::Ledger;
+use crate::settled::{Mean, ROUNDS_MIN, first_settled};
 use crate::steady_state::{SteadyState, Verdict};
-use std::collections::VecDeque;
-
-/// SNIA's rule uses the last five.
-const ROUNDS: usize = 5;
 
 #[derive(Clone)]
 pub struct Rounds {
@@ -16,14 +13,15 @@ pub struct Rounds {
     verdict: Option<Verdict>,
     round_bytes: u64,
     host_bytes_max: u64,
+    precision: Option<f64>,
     stage_start_bytes: u64,
     /// Rounds count once the host's data has used this much flash: a drive that still has erased space is not in its
     /// steady state.
     first_round_at_units: u64,
     /// The ledger at the start of the round.
     start: Ledger,
-    /// The counters of each round in the verdict's window.
-    window: VecDeque<Ledger>,
+    /// The counters of each round.
+    ledgers: Vec<Ledger>,
     round_waf: Vec<f64>,
     at_host_bytes: Option<u64>,
     /// Only with a clock.
@@ -34,16 +32,17 @@ impl Rounds {
     /// The share of the progress for the stages before; the way to the steady state is longer.
     pub const SHARE_BEFORE: f64 = 0.05;
 
-    pub fn new(round_bytes: u64, host_bytes_max: u64) -> Self {
+    pub fn new(round_bytes: u64, host_bytes_max: u64, precision: Option<f64>) -> Self {
         Self {
             rule: SteadyState::default(),
             verdict: None,
             round_bytes,
             host_bytes_max,
+            precision,
             stage_start_bytes: 0,
             first_round_at_units: 0,
             start: Ledger::default(),
-            window: VecDeque::new(),
+            ledgers: Vec::new(),
             round_waf: Vec::new(),
             at_host_bytes: None,
             timed: None,
@@ -84,10 +83,7 @@ impl Rounds {
         let round = *ledger - self.start;
         let waf = round.programmed_units.total() as f64 * f64::from(counted_unit_bytes) / written_bytes as f64;
         self.round_waf.push(waf);
-        if self.window.len() == ROUNDS {
-            self.window.pop_front();
-        }
-        self.window.push_back(round);
+        self.ledgers.push(round);
         self.start = *ledger;
         let verdict = self.rule.push(waf);
         self.verdict = Some(verdict);
@@ -95,10 +91,11 @@ impl Rounds {
             (Some(timed), Some((now_ns, current))) => timed.end_round(now_ns, current),
             _ => true,
         };
-        let is_settled = verdict.reached && is_fast_steadily;
-        if is_settled {
-            self.at_host_bytes = Some(ledger.host_written_bytes);
+        let is_steady = verdict.reached && is_fast_steadily;
+        if is_steady {
+            self.at_host_bytes.get_or_insert(ledger.host_written_bytes);
         }
+        let is_settled = is_steady && self.settled().is_none_or(|settled| settled.is_precise);
         is_settled || ledger.host_written_bytes - self.stage_start_bytes >= self.host_bytes_max
     }
 
@@ -108,16 +105,44 @@ impl Rounds {
         (Self::SHARE_BEFORE + (1.0 - Self::SHARE_BEFORE) * share).min(1.0)
     }
 
+    /// The first round that is reported.
+    fn first_reported(&self) -> usize {
+        let last_five = self.round_waf.len().saturating_sub(ROUNDS_MIN);
+        if self.precision.is_none() {
+            return last_five;
+        }
+        let of_iops = self.timed.as_ref().and_then(|timed| first_settled(timed.round_iops()));
+        first_settled(&self.round_waf).map_or(last_five, |first| first.max(of_iops.unwrap_or(0)))
+    }
+
+    fn settled(&self) -> Option<SettledOutcome> {
+        let precision = self.precision?;
+        let first = self.first_reported();
+        let rounds = self.round_waf.len() - first;
+        let mean = |values: &[f64]| (rounds >= ROUNDS_MIN).then(|| Mean::of(&values[first..]));
+        let waf = mean(&self.round_waf);
+        let iops = self.timed.as_ref().map(|timed| mean(timed.round_iops()));
+        let is_precise = |mean: Option<Mean>| mean.is_some_and(|mean| mean.is_within(precision));
+        Some(SettledOutcome {
+            rounds,
+            is_precise: is_precise(waf) && iops.is_none_or(is_precise),
+            waf_half_width: waf.map(|mean| mean.half_width),
+            iops_half_width: iops.flatten().map(|mean| mean.half_width),
+        })
+    }
+
     pub fn into_outcome(self) -> SteadyStateOutcome {
+        let first = self.first_reported();
         SteadyStateOutcome {
+            settled: self.settled(),
             reached: self.at_host_bytes.is_some(),
             at_host_bytes: self.at_host_bytes,
             round_bytes: self.round_bytes,
             range_share: self.verdict.and_then(|verdict| verdict.range_share),
             slope_share: self.verdict.and_then(|verdict| verdict.slope_share),
             round_waf: self.round_waf,
-            timing: self.timed.map(TimedRounds::into_outcome),
-            window: self.window.into_iter().fold(Ledger::default(), |mut sum, round| {
+            timing: self.timed.map(|timed| timed.into_outcome(first)),
+            window: self.ledgers.into_iter().skip(first).fold(Ledger::default(), |mut sum, round| {
                 sum += round;
                 sum
             }),

@@ -134,7 +134,7 @@ fn it_needs_no_job_before_it() {
 
 #[test]
 fn it_starts_over_until_the_steady_state_and_ends_when_it_is_empty_then() {
-    let until = Until::SteadyState { round_bytes: 768 * UNIT, host_bytes_max: 100 * 768 * UNIT };
+    let until = Until::SteadyState { round_bytes: 768 * UNIT, host_bytes_max: 100 * 768 * UNIT, precision: None };
     let fill = job(0, true, Direction::Write, 1);
     let start = |restarts_left| {
         let requests = requests(&job(1, false, Direction::Write, 1));

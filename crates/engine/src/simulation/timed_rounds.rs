@@ -7,10 +7,6 @@ use crate::timing::front::Completion;
 use crate::timing::histogram::{Histogram, Latency};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::VecDeque;
-
-/// SNIA's rule uses the last five.
-const ROUNDS: usize = 5;
 
 /// Completions in the current round, except flushes.
 #[derive(Clone, Debug, Default)]
@@ -49,11 +45,11 @@ pub struct TimedRounds {
     rule: SteadyState,
     verdict: Option<Verdict>,
     start_ns: u64,
-    window: VecDeque<RoundTimes>,
+    rounds: Vec<RoundTimes>,
     round_iops: Vec<f64>,
 }
 
-/// The last five rounds together, or all of them if they were fewer.
+/// Requests a second in each round, and the requests of the rounds that are reported.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SteadyTiming {
     pub round_iops: Vec<f64>,
@@ -85,18 +81,21 @@ impl TimedRounds {
         let ios: u64 = ended.requests.iter().map(|requests| requests.ios).sum();
         let iops = ios as f64 * 1e9 / ended.length_ns.max(1) as f64;
         self.round_iops.push(iops);
-        if self.window.len() == ROUNDS {
-            self.window.pop_front();
-        }
-        self.window.push_back(ended);
+        self.rounds.push(ended);
         let verdict = self.rule.push(iops);
         self.verdict = Some(verdict);
         verdict.reached
     }
 
-    pub fn into_outcome(self) -> SteadyTiming {
+    /// Requests a second in each round.
+    pub fn round_iops(&self) -> &[f64] {
+        &self.round_iops
+    }
+
+    /// The rounds from `first` on are reported together.
+    pub fn into_outcome(self, first: usize) -> SteadyTiming {
         let mut window = RoundTimes::default();
-        self.window.iter().for_each(|round| window.merge(round));
+        self.rounds[first..].iter().for_each(|round| window.merge(round));
         let [read, write, trim] = window.requests;
         let [read_latency, write_latency, trim_latency] = window.latencies.map(|latency| latency.latency());
         SteadyTiming {

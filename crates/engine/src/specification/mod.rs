@@ -42,6 +42,12 @@ pub enum Until {
     /// When its jobs are complete.
     Job,
     /// Its jobs restart until write amplification is steady by SNIA's rule, or `host_bytes_max` have been written in
-    /// the stage.
-    SteadyState { round_bytes: u64, host_bytes_max: u64 },
+    /// the stage. With a `precision`, a share, it goes on until the mean of the rounds behind the last change of trend
+    /// is known that exactly; what is reported are these rounds, else the five of the rule.
+    SteadyState {
+        round_bytes: u64,
+        host_bytes_max: u64,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        precision: Option<f64>,
+    },
 }

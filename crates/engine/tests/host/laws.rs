@@ -84,7 +84,11 @@ fn the_steady_state_is_one_of_requests_a_second_too() {
         seed: 1,
         drive: serde_json::from_value(drive.clone()).unwrap(),
         timed: true,
-        until: Until::SteadyState { round_bytes: user_bytes(drive), host_bytes_max: 40 * user_bytes(drive) },
+        until: Until::SteadyState {
+            round_bytes: user_bytes(drive),
+            host_bytes_max: 40 * user_bytes(drive),
+            precision: None,
+        },
         series_points_max: 64,
         interval_ns: None,
         jobs: vec![serde_json::from_value(fill(drive)).unwrap()],

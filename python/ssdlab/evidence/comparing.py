@@ -1,0 +1,18 @@
+"""Whether two figures differ: only if their intervals are apart."""
+
+from ssdlab.evidence.estimate import Estimate
+
+
+def differ(one: Estimate, other: Estimate) -> bool:
+    """Whether the intervals are apart.
+
+    Two intervals of 95 % of equal width that are apart mean a difference of 2.8 standard errors or more, which chance
+    causes in 0.6 % of equal pairs.
+    """
+    return one.low > other.high or other.low > one.high
+
+
+def visible_share(one: Estimate, other: Estimate) -> float:
+    """The least difference, as a share of the smaller figure, that would have been seen."""
+    smaller = min(one.value, other.value)
+    return (one.high - one.low + other.high - other.low) / 2 / smaller if smaller > 0 else float("inf")
