@@ -13,6 +13,9 @@ use crate::steady_state::least_squares_slope;
 /// Fewer rounds give no interval.
 pub const ROUNDS_MIN: usize = 5;
 
+/// More rounds are not kept, so that memory and time stay bounded.
+pub const ROUNDS_MAX: usize = 64;
+
 /// The mean of rounds, with its interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mean {
@@ -37,12 +40,14 @@ impl Mean {
     }
 }
 
-/// The first of the rounds that count; None with fewer than `ROUNDS_MIN` of them.
-pub fn first_settled(rounds: &[f64]) -> Option<usize> {
+/// How many of the last rounds count; None with fewer than `ROUNDS_MIN`. Those before the last `ROUNDS_MAX` never do.
+pub fn settled_rounds(rounds: &[f64]) -> Option<usize> {
+    let rounds = &rounds[rounds.len().saturating_sub(ROUNDS_MAX)..];
     let last = rounds.len().checked_sub(ROUNDS_MIN)?;
     // A half of the rounds is kept at least: the end of a long approach looks level by chance.
     (0..=last.min(rounds.len() / 2))
         .min_by(|&one, &other| squared_error(&rounds[one..]).total_cmp(&squared_error(&rounds[other..])))
+        .map(|first| rounds.len() - first)
 }
 
 fn mean_of(rounds: &[f64]) -> f64 {
@@ -86,11 +91,10 @@ mod tests {
     #[test]
     fn the_approach_is_left_out() {
         let rounds = [1.651, 1.750, 1.788, 1.790, 1.790, 1.789, 1.790];
-        assert_eq!(first_settled(&rounds[..4]), None);
-        assert_eq!(first_settled(&rounds[..5]), Some(0), "five rounds are kept at least");
-        let first = first_settled(&rounds).expect("seven rounds");
-        assert_eq!(first, 2);
-        assert!((Mean::of(&rounds[first..]).value - 1.7894).abs() < 1e-9);
+        assert_eq!(settled_rounds(&rounds[..4]), None);
+        assert_eq!(settled_rounds(&rounds[..5]), Some(5), "five rounds are kept at least");
+        assert_eq!(settled_rounds(&rounds), Some(5));
+        assert!((Mean::of(&rounds[2..]).value - 1.7894).abs() < 1e-9);
     }
 
     #[test]

@@ -4,8 +4,9 @@
 use super::outcome::{SettledOutcome, SteadyStateOutcome};
 use super::timed_rounds::{RoundTimes, TimedRounds};
 use crate::ledger::Ledger;
-use crate::settled::{Mean, ROUNDS_MIN, first_settled};
+use crate::settled::{Mean, ROUNDS_MAX, ROUNDS_MIN, settled_rounds};
 use crate::steady_state::{SteadyState, Verdict};
+use std::collections::VecDeque;
 
 #[derive(Clone)]
 pub struct Rounds {
@@ -20,8 +21,8 @@ pub struct Rounds {
     first_round_at_units: u64,
     /// The ledger at the start of the round.
     start: Ledger,
-    /// The counters of each round.
-    ledgers: Vec<Ledger>,
+    /// The counters of the last rounds, as many as can be reported.
+    window: VecDeque<Ledger>,
     round_waf: Vec<f64>,
     at_host_bytes: Option<u64>,
     /// Only with a clock.
@@ -42,7 +43,7 @@ impl Rounds {
             stage_start_bytes: 0,
             first_round_at_units: 0,
             start: Ledger::default(),
-            ledgers: Vec::new(),
+            window: VecDeque::new(),
             round_waf: Vec::new(),
             at_host_bytes: None,
             timed: None,
@@ -83,12 +84,16 @@ impl Rounds {
         let round = *ledger - self.start;
         let waf = round.programmed_units.total() as f64 * f64::from(counted_unit_bytes) / written_bytes as f64;
         self.round_waf.push(waf);
-        self.ledgers.push(round);
+        if self.window.len() == self.reported_max() {
+            self.window.pop_front();
+        }
+        self.window.push_back(round);
         self.start = *ledger;
         let verdict = self.rule.push(waf);
         self.verdict = Some(verdict);
+        let reported_max = self.reported_max();
         let is_fast_steadily = match (&mut self.timed, clock) {
-            (Some(timed), Some((now_ns, current))) => timed.end_round(now_ns, current),
+            (Some(timed), Some((now_ns, current))) => timed.end_round(now_ns, current, reported_max),
             _ => true,
         };
         let is_steady = verdict.reached && is_fast_steadily;
@@ -105,21 +110,24 @@ impl Rounds {
         (Self::SHARE_BEFORE + (1.0 - Self::SHARE_BEFORE) * share).min(1.0)
     }
 
-    /// The first round that is reported.
-    fn first_reported(&self) -> usize {
-        let last_five = self.round_waf.len().saturating_sub(ROUNDS_MIN);
+    fn reported_max(&self) -> usize {
+        if self.precision.is_some() { ROUNDS_MAX } else { ROUNDS_MIN }
+    }
+
+    /// How many of the last rounds are reported.
+    fn reported(&self) -> usize {
+        let last_five = self.round_waf.len().min(ROUNDS_MIN);
         if self.precision.is_none() {
             return last_five;
         }
-        let of_iops = self.timed.as_ref().and_then(|timed| first_settled(timed.round_iops()));
-        first_settled(&self.round_waf).map_or(last_five, |first| first.max(of_iops.unwrap_or(0)))
+        let of_iops = self.timed.as_ref().and_then(|timed| settled_rounds(timed.round_iops()));
+        settled_rounds(&self.round_waf).map_or(last_five, |rounds| rounds.min(of_iops.unwrap_or(rounds)))
     }
 
     fn settled(&self) -> Option<SettledOutcome> {
         let precision = self.precision?;
-        let first = self.first_reported();
-        let rounds = self.round_waf.len() - first;
-        let mean = |values: &[f64]| (rounds >= ROUNDS_MIN).then(|| Mean::of(&values[first..]));
+        let rounds = self.reported();
+        let mean = |values: &[f64]| (rounds >= ROUNDS_MIN).then(|| Mean::of(&values[values.len() - rounds..]));
         let waf = mean(&self.round_waf);
         let iops = self.timed.as_ref().map(|timed| mean(timed.round_iops()));
         let is_precise = |mean: Option<Mean>| mean.is_some_and(|mean| mean.is_within(precision));
@@ -132,7 +140,7 @@ impl Rounds {
     }
 
     pub fn into_outcome(self) -> SteadyStateOutcome {
-        let first = self.first_reported();
+        let rounds = self.reported();
         SteadyStateOutcome {
             settled: self.settled(),
             reached: self.at_host_bytes.is_some(),
@@ -141,9 +149,9 @@ impl Rounds {
             range_share: self.verdict.and_then(|verdict| verdict.range_share),
             slope_share: self.verdict.and_then(|verdict| verdict.slope_share),
             round_waf: self.round_waf,
-            timing: self.timed.map(|timed| timed.into_outcome(first)),
-            window: self.ledgers.into_iter().skip(first).fold(Ledger::default(), |mut sum, round| {
-                sum += round;
+            timing: self.timed.map(|timed| timed.into_outcome(rounds)),
+            window: self.window.iter().rev().take(rounds).fold(Ledger::default(), |mut sum, round| {
+                sum += *round;
                 sum
             }),
         }

@@ -7,6 +7,7 @@ use crate::timing::front::Completion;
 use crate::timing::histogram::{Histogram, Latency};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::VecDeque;
 
 /// Completions in the current round, except flushes.
 #[derive(Clone, Debug, Default)]
@@ -45,7 +46,7 @@ pub struct TimedRounds {
     rule: SteadyState,
     verdict: Option<Verdict>,
     start_ns: u64,
-    rounds: Vec<RoundTimes>,
+    window: VecDeque<RoundTimes>,
     round_iops: Vec<f64>,
 }
 
@@ -73,15 +74,18 @@ impl TimedRounds {
         }
     }
 
-    /// Ends the round and starts another. Returns whether the requests a second are steady.
-    pub fn end_round(&mut self, now_ns: u64, current: &mut RoundTimes) -> bool {
+    /// Ends the round and starts another; `kept` rounds are kept. Returns whether the requests a second are steady.
+    pub fn end_round(&mut self, now_ns: u64, current: &mut RoundTimes, kept: usize) -> bool {
         let mut ended = std::mem::take(current);
         ended.length_ns = now_ns - self.start_ns;
         self.start_ns = now_ns;
         let ios: u64 = ended.requests.iter().map(|requests| requests.ios).sum();
         let iops = ios as f64 * 1e9 / ended.length_ns.max(1) as f64;
         self.round_iops.push(iops);
-        self.rounds.push(ended);
+        if self.window.len() == kept {
+            self.window.pop_front();
+        }
+        self.window.push_back(ended);
         let verdict = self.rule.push(iops);
         self.verdict = Some(verdict);
         verdict.reached
@@ -92,10 +96,10 @@ impl TimedRounds {
         &self.round_iops
     }
 
-    /// The rounds from `first` on are reported together.
-    pub fn into_outcome(self, first: usize) -> SteadyTiming {
+    /// The last `rounds` are reported together.
+    pub fn into_outcome(self, rounds: usize) -> SteadyTiming {
         let mut window = RoundTimes::default();
-        self.rounds[first..].iter().for_each(|round| window.merge(round));
+        self.window.iter().rev().take(rounds).for_each(|round| window.merge(round));
         let [read, write, trim] = window.requests;
         let [read_latency, write_latency, trim_latency] = window.latencies.map(|latency| latency.latency());
         SteadyTiming {
