@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ from running_drives import DRIVE
 from ssdlab.diagnosis import trim
 from ssdlab.diagnosis.check import Checked, check
 from ssdlab.diagnosis.extents import extents_of, pieces_on_device
+from ssdlab.diagnosis.read_speed import Segment
+from ssdlab.diagnosis.reads import Reading, Reads
 from ssdlab.diagnosis.space_map import space_map
 from ssdlab.errors import InputError
 from ssdlab.refresh.refreshing import Choices, refresh
@@ -149,6 +152,49 @@ def test_an_empty_device_says_nothing_of_its_speed(loop: str) -> None:
     assert found.reads is not None
     assert (found.reads.empty_bytes, found.reads.share_of_best) == (32 * MIB, None)
     assert "too little data" in said(found, "unknown")
+
+
+def reads(shares: list[float], others: int = 0) -> Reads:
+    """Readings of a file at these shares of 100 MB/s."""
+    segment = Segment(0, 100 * MIB, 1.0, 0)
+    readings = [
+        Reading((replace(segment, seconds=100 * MIB / 1e8 / share),), disk_mb_s=(100.0,) * 20) for share in shares
+    ]
+    return Reads(tuple(readings), 0, others, None, False)
+
+
+@pytest.mark.parametrize(
+    ("shares", "what", "text"),
+    [
+        ([0.95, 0.97, 0.96, 0.95, 0.96], "good", "96 ±1 % of the best seen (100 MB/s): not internally fragmented"),
+        ([0.3, 0.31, 0.28, 0.3, 0.3], "problem", "internally fragmented"),
+        ([0.6, 0.62, 0.61, 0.6, 0.6], "problem", "somewhat fragmented"),
+        # A regression: one reading of an unchanged file gave "good", the next "problem", and "good" again.
+        (
+            [0.95, 0.6, 0.9, 0.7, 0.95],
+            "unknown",
+            "cannot tell whether it is fragmented (5 readings: 95, 60, 90, 70, 95 %",
+        ),
+    ],
+)
+def test_the_verdict_needs_readings_that_agree(
+    ext4: Path, monkeypatch: pytest.MonkeyPatch, shares: list[float], what: str, text: str
+) -> None:
+    (ext4 / "file").write_bytes(os.urandom(MIB))
+    monkeypatch.setattr("ssdlab.diagnosis.reads.test", lambda *_, **__: reads(shares, others=300 * MIB))
+    found = look(ext4 / "file", 1 << 30)
+    assert text in said(found, what), found.findings
+    assert ("other programs read 314.6 MB meanwhile" in said(found, "unknown")) == (what == "unknown")
+
+
+def test_file_and_drive_are_read_in_turn(ext4: Path) -> None:
+    (ext4 / "file").write_bytes(os.urandom(16 * MIB))
+    write_out(ext4)
+    found = look(ext4 / "file", 1 << 30)
+    assert found.reads is not None
+    assert len(found.reads.readings) == len(found.reads.shares) == 5
+    assert all(reading.segments for reading in found.reads.readings)
+    assert found.reads.other_read_bytes is not None and found.reads.other_read_bytes < 8 * MIB
 
 
 def test_mounted_with_discard(devices: Devices) -> None:

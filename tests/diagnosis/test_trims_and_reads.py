@@ -4,6 +4,7 @@ needed."""
 import json
 import mmap
 import os
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 import reports
 from ssdlab.diagnosis import clock, read_speed, reads, trim
 from ssdlab.diagnosis.check import _of_trim
-from ssdlab.diagnosis.reads import Reads
+from ssdlab.diagnosis.reads import Reading, Reads
 from ssdlab.diagnosis.trim import Mounted, Trim
 from ssdlab.smart import reading, source
 from ssdlab.smart.source import Report, Unavailable
@@ -106,11 +107,11 @@ def test_zeroes_after_zeroes_at_the_start_of_a_step() -> None:
 
 def test_the_best_is_what_a_tenth_reaches_unless_it_is_given() -> None:
     segments = tuple(read_speed.Segment(0, 10**6, 1 / speed, 0) for speed in (100, 110, 120, 500))
-    found = Reads(segments, 0, (), None, False)
+    found = Reads((Reading(segments, ()),), 0, None, None, False)
     assert found.best_mb_s == pytest.approx(500)
     assert found.mean_mb_s == pytest.approx(4 / (1 / 100 + 1 / 110 + 1 / 120 + 1 / 500))
-    assert Reads(segments, 0, (), 250.0, False).best_mb_s == 250
-    assert Reads((), 0, (), None, False).share_of_best is None
+    assert replace(found, given_best_mb_s=250.0).best_mb_s == 250
+    assert found.share_of_best is None, "one reading has no interval"
     assert reads.quantile([1, 2, 3], 1.0) == 3
 
 

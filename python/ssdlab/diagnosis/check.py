@@ -9,6 +9,7 @@ from ssdlab.diagnosis import extents, file_system, reads, trim
 from ssdlab.diagnosis.reads import Reads, ReadsJson
 from ssdlab.diagnosis.trim import Trim, TrimJson
 from ssdlab.errors import InputError, RunFailed
+from ssdlab.evidence import Estimate
 from ssdlab.quantities import format_bytes
 from ssdlab.safety import health, sysfs
 from ssdlab.safety.held import open_same
@@ -196,10 +197,14 @@ def _of_reads(result: Checked) -> list[Finding]:
     share = found.share_of_best if found else None
     if found is None or share is None:
         return [*findings, Finding("unknown", "its read speed: too little data, or the read test is off")]
-    speed = f"reads in order at {found.mean_mb_s:.0f} MB/s, {share:.0%} of the best seen ({found.best_mb_s:.0f} MB/s)"
+    speed = (
+        f"reads in order at {found.mean_mb_s:.0f} MB/s, {_said(share)} of the best seen ({found.best_mb_s:.0f} MB/s)"
+    )
     if found.given_best_mb_s is not None:
         speed = speed.replace("best seen", "best given")
-    if share >= SOUND_SHARE:
+    if share.low < SOUND_SHARE <= share.high:
+        return [*findings, Finding("unknown", f"{speed}: cannot tell whether it is fragmented{_why(found)}", _CALM)]
+    if share.low >= SOUND_SHARE:
         findings.append(Finding("good", f"{speed}: not internally fragmented"))
         if found.given_best_mb_s is None and not found.disk_mb_s and place.kind == Kind.FILE:
             findings.append(
@@ -208,9 +213,28 @@ def _of_reads(result: Checked) -> list[Finding]:
                 )
             )
         return findings
-    how = "internally fragmented" if share < SCATTERED_SHARE else "somewhat fragmented"
+    how = "internally fragmented" if share.high < SCATTERED_SHARE else "somewhat fragmented"
     findings.append(Finding("problem", f"{speed}: {how}", _remedy(result)))
     return findings
+
+
+_CALM = "check again when nothing else reads from the drive, and give the speed of the fresh drive with --best"
+# Other programs that read this share of what the check reads disturb it.
+_OTHERS_SHARE = 0.05
+
+
+def _said(share: Estimate) -> str:
+    """The share with its interval, or alone where all readings agree."""
+    spread = f" \N{PLUS-MINUS SIGN}{50 * (share.high - share.low):.0f}" if share.high - share.low > 0.02 else ""
+    return f"{100 * share.value:.0f}{spread} %"
+
+
+def _why(found: Reads) -> str:
+    own = sum(segment.length for segment in found.segments)
+    readings = ", ".join(f"{100 * share:.0f}" for share in found.shares)
+    others = found.other_read_bytes or 0
+    beside = f"; other programs read {format_bytes(others)} meanwhile" if others > _OTHERS_SHARE * own else ""
+    return f" ({len(found.shares)} readings: {readings} %{beside})"
 
 
 def _remedy(result: Checked) -> str:

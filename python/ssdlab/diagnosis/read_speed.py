@@ -77,9 +77,14 @@ def _zero_bytes(buffer: mmap.mmap, length: int) -> int:
 
 
 def stretches(
-    pieces: Sequence[tuple[int, int]], *, segment_bytes: int = SEGMENT_BYTES, total_bytes_max: int | None = None
+    pieces: Sequence[tuple[int, int]],
+    *,
+    segment_bytes: int = SEGMENT_BYTES,
+    total_bytes_max: int | None = None,
+    phase: float = 0.0,
 ) -> list[tuple[int, int]]:
-    """Cuts pieces (offset, length) into segments. With a limit, selects as many as fit in it, evenly spread."""
+    """Cuts pieces (offset, length) into segments. With a limit, selects as many as fit in it, evenly spread; another
+    `phase`, from 0 to below 1, selects others."""
     cut = [
         (start, min(segment_bytes, offset + length - start))
         for offset, length in pieces
@@ -91,7 +96,7 @@ def stretches(
         return cut
     count = max(1, total_bytes_max // segment_bytes)
     step = len(cut) / count
-    return [cut[int(index * step)] for index in range(count)] if step > 1 else cut
+    return [cut[int((index + phase) * step)] for index in range(count)] if step > 1 else cut
 
 
 def mean_mb_s(segments: Sequence[Segment]) -> float | None:

@@ -1,4 +1,8 @@
-"""The sequential read speed of a file or drive, relative to the best speed of its drive."""
+"""The sequential read speed of a file or drive, relative to the best speed of its drive.
+
+It is read several times, in turn with places over the drive: a single reading differs from the next by what else the
+machine and the drive are doing.
+"""
 
 import contextlib
 import os
@@ -9,11 +13,15 @@ from typing import Literal, TypedDict
 
 from ssdlab.diagnosis import clock, read_speed
 from ssdlab.diagnosis.read_speed import Segment
+from ssdlab.evidence.estimate import Estimate, of_samples
+from ssdlab.safety import sysfs
 from ssdlab.safety.held import FileId, open_same
 from ssdlab.safety.place import Place
 
 BYTES_MIN = 8 << 20
 """The least amount to read; less is only a few requests, and possibly the drive's cache."""
+READINGS = 5
+"""How often file and drive are read, in turn."""
 _SEGMENTS_MIN = 16
 _DISK_PLACES = 24
 _SLOWEST = 5
@@ -36,6 +44,10 @@ class ReadsJson(TypedDict):
     best_mb_s: float | None
     best_is_given: bool
     share_of_best: float | None
+    share_low: float | None
+    share_high: float | None
+    readings: list[float]
+    other_read_bytes: int | None
     segment_mb_s: dict[str, float] | None
     slowest_segments: list[SlowSegmentJson]
     disk_places_mb_s: list[float]
@@ -43,18 +55,43 @@ class ReadsJson(TypedDict):
 
 
 @dataclass(frozen=True)
-class Reads:
-    """The segments read, and their speeds."""
+class Reading:
+    """The file, or the drive, and places over the drive, read once."""
 
     segments: tuple[Segment, ...]
     """In order, without segments that read as zeroes in part or completely, because a drive need not read flash for
     them."""
-    empty_bytes: int
     disk_mb_s: tuple[float, ...]
-    """Speeds of places spread over the disk."""
+    """Speeds of places spread over the drive."""
+
+    def share_of_best(self, given_mb_s: float | None) -> float | None:
+        """The mean speed over the speed given by the user, otherwise over the 90th percentile of all speeds."""
+        mean = read_speed.mean_mb_s(self.segments)
+        best = given_mb_s or _best((*_speeds(self.segments), *self.disk_mb_s))
+        return min(1.0, mean / best) if mean and best else None
+
+
+@dataclass(frozen=True)
+class Reads:
+    """The segments read, and their speeds."""
+
+    readings: tuple[Reading, ...]
+    empty_bytes: int
+    other_read_bytes: int | None
+    """What other programs read from the disk meanwhile; None if it is not known."""
     given_best_mb_s: float | None
     clock_is_simulated: bool
     notes: tuple[str, ...] = field(default=())
+
+    @property
+    def segments(self) -> list[Segment]:
+        """Those of all readings."""
+        return [segment for reading in self.readings for segment in reading.segments]
+
+    @property
+    def disk_mb_s(self) -> list[float]:
+        """Speeds of places spread over the disk, of all readings."""
+        return [speed for reading in self.readings for speed in reading.disk_mb_s]
 
     @property
     def mean_mb_s(self) -> float | None:
@@ -64,23 +101,26 @@ class Reads:
     def best_mb_s(self) -> float | None:
         """The speed given by the user, otherwise the 90th percentile of all segments read, in the file and over the
         disk."""
-        if self.given_best_mb_s is not None:
-            return self.given_best_mb_s
-        speeds = sorted((*self.speeds, *self.disk_mb_s))
-        return quantile(speeds, 0.9) if speeds else None
+        return self.given_best_mb_s or _best((*self.speeds, *self.disk_mb_s))
 
     @property
     def speeds(self) -> list[float]:
-        return [speed for segment in self.segments if (speed := segment.mb_s) is not None]
+        return _speeds(self.segments)
 
     @property
-    def share_of_best(self) -> float | None:
-        mean, best = self.mean_mb_s, self.best_mb_s
-        return min(1.0, mean / best) if mean and best else None
+    def shares(self) -> list[float]:
+        """The share of the best speed in each reading, where it is known."""
+        found = (reading.share_of_best(self.given_best_mb_s) for reading in self.readings)
+        return [share for share in found if share is not None]
+
+    @property
+    def share_of_best(self) -> Estimate | None:
+        """The mean of `shares` with its interval; None with fewer than two."""
+        return of_samples(self.shares, "readings") if len(self.shares) > 1 else None
 
     def to_dict(self) -> ReadsJson:
         """The values for `ssdlab check --json`."""
-        speeds = sorted(self.speeds)
+        speeds, share = sorted(self.speeds), self.share_of_best
         slowest = sorted(
             (segment for segment in self.segments if segment.mb_s is not None), key=lambda each: each.mb_s or 0
         )
@@ -92,7 +132,11 @@ class Reads:
             "mean_mb_s": self.mean_mb_s,
             "best_mb_s": self.best_mb_s,
             "best_is_given": self.given_best_mb_s is not None,
-            "share_of_best": self.share_of_best,
+            "share_of_best": share.value if share else None,
+            "share_low": share.low if share else None,
+            "share_high": share.high if share else None,
+            "readings": self.shares,
+            "other_read_bytes": self.other_read_bytes,
             "segment_mb_s": {name: quantile(speeds, q) for name, q in quantiles.items()} if speeds else None,
             "slowest_segments": [
                 {"offset": each.offset, "bytes": each.length, "mb_s": each.mb_s} for each in slowest[:_SLOWEST]
@@ -110,7 +154,7 @@ def test(
     best_mb_s: float | None = None,
     tell: Callable[[str, float], None] = lambda what, share: None,
 ) -> Reads | None:
-    """Reads pieces (offset, length) of a file or device, and places spread over its disk if that is permitted.
+    """Reads pieces (offset, length) of a file or device, and places spread over its disk if that is permitted, in turn.
 
     Returns None if there is too little to read. Raises OSError if a read fails.
     """
@@ -119,8 +163,16 @@ def test(
         return None
     segment_bytes = min(read_speed.SEGMENT_BYTES, max(_MIB, size // _SEGMENTS_MIN // _MIB * _MIB))
     drive_clock, is_simulated = clock.of(place.backing_file)
-    stretches = read_speed.stretches(pieces, segment_bytes=segment_bytes, total_bytes_max=total_bytes_max)
-    total = sum(length for _, length in stretches)
+    rounds = [
+        read_speed.stretches(
+            pieces,
+            segment_bytes=segment_bytes,
+            total_bytes_max=max(segment_bytes, total_bytes_max // READINGS),
+            phase=number / READINGS,
+        )
+        for number in range(READINGS)
+    ]
+    total = sum(length for stretches in rounds for _, length in stretches)
     read_bytes = 0
 
     def advance(length: int) -> None:
@@ -128,40 +180,76 @@ def test(
         read_bytes += length
         tell("reading in order", min(1.0, read_bytes / total))
 
+    readings = []
+    empty: dict[int, int] = {}
+    disk_bytes = 0
+    before = sysfs.read_bytes(place.disk) if place.disk else None
+    disk = _Disk.of(place, segment_bytes)
     with _opened(place.path, place.file_id) as descriptor:
-        segments = read_speed.read(descriptor, stretches, drive_clock, advance=advance)
-    disk_mb_s, notes = _over_disk(place, segment_bytes, drive_clock, tell)
+        for stretches in rounds:
+            segments = read_speed.read(descriptor, stretches, drive_clock, advance=advance)
+            places = disk.read(drive_clock)
+            disk_bytes += sum(segment.length for segment in places)
+            empty |= {segment.offset: segment.length for segment in segments if segment.is_empty}
+            readings.append(
+                Reading(
+                    tuple(segment for segment in segments if not segment.is_empty),
+                    tuple(_speeds([segment for segment in places if not segment.is_empty])),
+                )
+            )
+    after = sysfs.read_bytes(place.disk) if place.disk else None
+    others = None if before is None or after is None else max(0, after - before - read_bytes - disk_bytes)
     return Reads(
-        segments=tuple(segment for segment in segments if not segment.is_empty),
-        empty_bytes=sum(segment.length for segment in segments if segment.is_empty),
-        disk_mb_s=disk_mb_s,
+        readings=tuple(readings),
+        empty_bytes=sum(empty.values()),
+        other_read_bytes=others,
         given_best_mb_s=best_mb_s,
         clock_is_simulated=is_simulated,
-        notes=notes,
+        notes=disk.notes,
     )
 
 
-def _over_disk(
-    place: Place, segment_bytes: int, drive_clock: clock.Clock, tell: Callable[[str, float], None]
-) -> tuple[tuple[float, ...], tuple[str, ...]]:
-    if place.path == Path(f"/dev/{place.disk}"):
-        return (), ()
-    if place.disk is None or not place.disk_size_bytes:
-        return (), ("no disk is visible here: the best speed is that of this file's own segments",)
-    step = place.disk_size_bytes // _DISK_PLACES // _MIB * _MIB
-    # On small disks a single place, because several would overlap.
-    offsets = [index * step for index in range(_DISK_PLACES)] if step >= segment_bytes else [0]
-    stretches = [(offset, min(segment_bytes, place.disk_size_bytes - offset)) for offset in offsets]
-    try:
-        disk = Path(f"/dev/{place.disk}")
-        with _opened(disk, FileId.of(disk.stat())) as descriptor:
-            found = read_speed.read(
-                descriptor, stretches, drive_clock, advance=lambda length: tell("reading over the disk", 1.0)
-            )
-    except OSError as error:
-        note = f"/dev/{place.disk} could not be read ({error.strerror}): the best is that of this file's own segments"
-        return (), (note,)
-    return tuple(speed for segment in found if not segment.is_empty and (speed := segment.mb_s) is not None), ()
+@dataclass(frozen=True)
+class _Disk:
+    """The disk of a place, of which stretches are read for comparison; none if it is not readable."""
+
+    path: Path | None
+    stretches: Sequence[tuple[int, int]]
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, place: Place, segment_bytes: int) -> "_Disk":
+        path = Path(f"/dev/{place.disk}")
+        if place.path == path:
+            return cls(None, ())
+        if place.disk is None or not place.disk_size_bytes:
+            return cls(None, (), ("no disk is visible here: the best speed is that of this file's own segments",))
+        try:
+            with _opened(path, FileId.of(path.stat())):
+                pass
+        except OSError as error:
+            note = f"{path} could not be read ({error.strerror}): the best is that of this file's own segments"
+            return cls(None, (), (note,))
+        step = place.disk_size_bytes // _DISK_PLACES // _MIB * _MIB
+        # On small disks a single place, because several would overlap.
+        offsets = [index * step for index in range(_DISK_PLACES)] if step >= segment_bytes else [0]
+        return cls(path, [(offset, min(segment_bytes, place.disk_size_bytes - offset)) for offset in offsets])
+
+    def read(self, drive_clock: clock.Clock) -> list[Segment]:
+        """The stretches, read once."""
+        if self.path is None:
+            return []
+        with _opened(self.path, FileId.of(self.path.stat())) as descriptor:
+            return read_speed.read(descriptor, self.stretches, drive_clock)
+
+
+def _speeds(segments: Sequence[Segment]) -> list[float]:
+    return [speed for segment in segments if (speed := segment.mb_s) is not None]
+
+
+def _best(speeds: Sequence[float]) -> float | None:
+    """The 90th percentile: a few segments can come from a cache."""
+    return quantile(sorted(speeds), 0.9) if speeds else None
 
 
 @contextlib.contextmanager

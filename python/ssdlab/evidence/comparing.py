@@ -1,4 +1,6 @@
-"""Whether two figures differ: only if their intervals are apart."""
+"""Whether two figures differ, and by how much: only intervals that are apart say so."""
+
+import math
 
 from ssdlab.evidence.estimate import Estimate
 
@@ -15,4 +17,12 @@ def differ(one: Estimate, other: Estimate) -> bool:
 def visible_share(one: Estimate, other: Estimate) -> float:
     """The least difference, as a share of the smaller figure, that would have been seen."""
     smaller = min(one.value, other.value)
-    return (one.high - one.low + other.high - other.low) / 2 / smaller if smaller > 0 else float("inf")
+    return (one.high - one.low + other.high - other.low) / 2 / smaller if smaller > 0 else math.inf
+
+
+def ratio(one: Estimate, other: Estimate) -> Estimate:
+    """`one` over `other`, with the interval of a quotient of independent figures (Fieller's, to the first order)."""
+    value = one.value / other.value
+    share = math.hypot(one.share, other.share)
+    low = value * max(0.0, 1 - share)
+    return Estimate(value, low, value * (1 + share), min(one.n, other.n), f"{one.how} over {other.how}")

@@ -1,9 +1,11 @@
 """A figure with its interval."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import fmean, stdev
 
-_Z = 1.959964
+Z = 1.959964
 """The 97.5th percentile of the normal distribution."""
 SEEDS_DIFFER = 0.01
 """How much two runs of a job differ with other seeds, as a share: taken for a figure of one run without rounds."""
@@ -27,9 +29,28 @@ class Estimate:
         return (self.high - self.low) / 2 / self.value if self.value else math.inf
 
 
+def exact(value: float) -> Estimate:
+    """A figure without chance: counted, or computed in closed form."""
+    return Estimate(value, value, value, 1, "exact")
+
+
 def of_rounds(value: float, half_width: float, rounds: int) -> Estimate:
     """The mean of rounds, with the half width of its interval."""
     return Estimate(value, value - half_width, value + half_width, rounds, f"batch means of {rounds} rounds")
+
+
+def of_samples(values: Sequence[float], what: str) -> Estimate:
+    """The mean of two or more repeated measurements, with Student's interval; `what` names them in the plural."""
+    from scipy.stats import t
+
+    half_width = float(t.ppf(0.975, len(values) - 1)) * stdev(values) / math.sqrt(len(values))
+    mean = fmean(values)
+    return Estimate(mean, mean - half_width, mean + half_width, len(values), f"{len(values)} {what}")
+
+
+def of_few_rounds(value: float, rounds: Sequence[float]) -> Estimate:
+    """The mean of rounds that are too few for an interval: from the least to the most of them."""
+    return Estimate(value, min(rounds), max(rounds), len(rounds), f"the range of {len(rounds)} rounds")
 
 
 def of_one_run(value: float, requests: int) -> Estimate:
@@ -38,6 +59,22 @@ def of_one_run(value: float, requests: int) -> Estimate:
     The interval is for the job with another seed: what so many independent requests spread (Poisson), and at least
     SEEDS_DIFFER. `requests` is their number.
     """
-    half_width = value * max(SEEDS_DIFFER, _Z / math.sqrt(requests) if requests else math.inf)
-    low = max(0.0, value - half_width) if math.isfinite(half_width) else 0.0
-    return Estimate(value, low, value + half_width, requests, f"one run of {requests:,} requests")
+    half_width = value * max(SEEDS_DIFFER, Z / math.sqrt(max(1, requests)))
+    return Estimate(
+        value, max(0.0, value - half_width), value + half_width, requests, f"one run of {requests:,} requests"
+    )
+
+
+def text(estimate: Estimate, decimals_max: int = 3) -> str:
+    """The value with the digits that its interval allows, and the interval where it is wide: "2.534", "8.6 ±0.3".
+
+    The last digit is not smaller than half the width of the interval, but one digit is left at least.
+    """
+    half_width = (estimate.high - estimate.low) / 2
+    decimals = decimals_max if half_width == 0 else min(decimals_max, max(0, -math.floor(math.log10(half_width))))
+    value = f"{estimate.value:,.{decimals}f}"
+    return value if estimate.share < WIDE else f"{value} \N{PLUS-MINUS SIGN}{half_width:.{decimals}f}"
+
+
+WIDE = 0.02
+"""An interval with a half width of this share or more is shown beside its value."""

@@ -65,6 +65,12 @@ def size_bytes(name: str, sys: Path = SYS) -> int | None:
     return int(text) * SECTOR_BYTES if text else None
 
 
+def read_bytes(name: str, sys: Path = SYS) -> int | None:
+    """The bytes that all programs together have read from the device since it appeared."""
+    text = read(folder_of(name, sys) / "stat")
+    return None if text is None else int(text.split()[2]) * SECTOR_BYTES
+
+
 def queue(name: str, key: str, sys: Path = SYS) -> str | None:
     """A limit of the disk's queue, for example `discard_granularity`."""
     return read(folder_of(disk_of(name, sys), sys) / "queue" / key)
