@@ -132,6 +132,19 @@ def test_a_sealed_drive_comes_out_as_it_is(tmp_path: Path) -> None:
     assert "slc_cache_bytes" not in found.inferred
 
 
+def test_a_drive_that_no_arrangement_fits_has_no_pages(tmp_path: Path) -> None:
+    """A regression: pages of three mapping units were taken for pages of four with parity, "exactly", and the spare
+    area that followed from them was 64 % instead of 22 %."""
+    drive = resolve(load("generic-tlc-480"), settings=SMALL | {"nand.page_bytes": "12288"}, over_provisioning=0.22)
+    found = found_of(Sealed(SimulatedBox(drive, tmp_path)))
+    reasons = {each.key: each.reason for each in found.undetermined}
+    for key in ("parallel_units", "nand.page_bytes", "nand.planes_per_die", "parity.units_per_stripe"):
+        assert key not in found.inferred
+        assert "fit no arrangement of dies and pages" in reasons[key]
+    spare = found.inferred["over_provisioning"]
+    assert float(spare.low) <= drive.capacity.physical_units / drive.capacity.user_units - 1 <= float(spare.high)
+
+
 def test_policies_are_told_by_simulation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Only a few, because each takes a run.
     monkeypatch.setattr(choices, "_VICTIMS", ("greedy", "fifo"))

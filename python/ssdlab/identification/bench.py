@@ -92,6 +92,11 @@ class Bench:
     def cannot_tell(self, key: str, reason: str) -> None:
         self.outcome.undetermined.append(Undetermined(key, reason))
 
+    def withdraw(self, key: str, reason: str) -> None:
+        """Takes back what an earlier experiment inferred."""
+        self.outcome.withdrawn.append(key)
+        self.cannot_tell(key, reason)
+
     def show(self, picture: Picture) -> None:
         self.outcome.pictures.append(picture)
 

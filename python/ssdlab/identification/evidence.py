@@ -91,6 +91,9 @@ class Outcome:
     inferred: list[Inferred] = field(default_factory=list)
     pictures: list[Picture] = field(default_factory=list)
     undetermined: list[Undetermined] = field(default_factory=list)
+    withdrawn: list[str] = field(default_factory=list)
+    """Keys that an earlier experiment inferred, and whose value this one shows to be another; each has a reason in
+    `undetermined`."""
     written: list[Written] = field(default_factory=list)
     """In the order of execution, so that a model can repeat them."""
     seconds: float = 0.0
@@ -104,6 +107,7 @@ class Outcome:
             [Inferred(**each) for each in plain["inferred"]],
             [_picture(each) for each in plain["pictures"]],
             [Undetermined(**each) for each in plain["undetermined"]],
+            list(plain["withdrawn"]),
             [Written(**each) for each in plain["written"]],
             float(plain["seconds"]),
             dict(plain["facts"]),

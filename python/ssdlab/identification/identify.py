@@ -51,6 +51,7 @@ class Found:
     def add(self, name: str, outcome: Outcome) -> None:
         """Adds the outcome of an experiment. A later value or reason of a key replaces an earlier
         one."""
+        self.inferred = {key: each for key, each in self.inferred.items() if key not in outcome.withdrawn}
         self.inferred |= {each.key: each for each in outcome.inferred}
         self.pictures += outcome.pictures
         known = self.inferred.keys()

@@ -23,6 +23,9 @@ _READS_PER_DEPTH = 4000
 _READS = 24
 _DIES_MAX = 512
 _EQUAL = 0.003
+_FITS = 0.05
+"""The mean error above which no arrangement is taken for the drive's. Right ones are 0.5 to 1.2 % off, those of drives
+that the model does not know, such as with pages of three mapping units, 11 % and more."""
 _PAGES = (4096, 8192, 16384, 32768)
 
 
@@ -52,19 +55,18 @@ def _run(bench: Bench) -> None:
     best, error, second = found[0][0], found[0][1], next((e for s, e in found if s.dies != found[0][0].dies), 1.0)
     likely = [each for each, its_error in found if its_error <= max(1.5 * error, 0.01)]
     bench.show(_spans_picture(spans, best, group))
-    if error > 0.15:
-        for key in ("parallel_units", "nand.channels", "nand.dies_per_channel"):
-            bench.cannot_tell(
-                key, f"reads of growing size fit no arrangement of dies (nearest: {100 * error:.0f} % off)"
-            )
-    else:
-        bench.infer("parallel_units", _among(best.dies, [each.dies for each in likely]), whole=True)
-        bench.infer("nand.channels", _among(best.channels, [each.channels for each in likely]), whole=True)
-        per_channel = [each.dies // each.channels for each in likely]
-        bench.infer("nand.dies_per_channel", _among(best.dies // best.channels, per_channel), whole=True)
+    bench.outcome.facts |= {"spans": spans, "group_bytes": group, "error": error, "second_error": second}
+    if error > _FITS:
+        _fits_nothing(bench, error)
+        return
+    bench.infer("parallel_units", _among(best.dies, [each.dies for each in likely]), whole=True)
+    bench.infer("nand.channels", _among(best.channels, [each.channels for each in likely]), whole=True)
+    per_channel = [each.dies // each.channels for each in likely]
+    bench.infer("nand.dies_per_channel", _among(best.dies // best.channels, per_channel), whole=True)
     if bench.value("nand.page_bytes") is None:
         bench.infer("nand.page_bytes", _among(best.page_bytes, [each.page_bytes for each in likely]), whole=True)
-        bench.infer("nand.planes_per_die", exactly(best.pages_on_die), whole=True)
+        pages = [each.pages_on_die for each in likely]
+        bench.infer("nand.planes_per_die", _among(best.pages_on_die, pages), whole=True)
     if not transfer:
         channel_rates = [1 / each.transfer_us_per_byte for each in likely]
         bench.infer(
@@ -74,23 +76,36 @@ def _run(bench: Bench) -> None:
         read_times = [each.read_us for each in likely]
         bench.infer("nand.read_us", Estimate(best.read_us, 0.97 * min(read_times), 1.03 * max(read_times)))
         bench.outcome.facts["transfer_us_per_byte"] = best.transfer_us_per_byte
-    bench.outcome.facts |= {"spans": spans, "group_bytes": group, "error": error, "second_error": second}
 
 
 def _by_pairs(
     bench: Bench, spans: "Sequence[tuple[int, float]]", group: int, read: float, transfer: float, link: float
 ) -> None:
-    """Records the dies and channels that pairs of reads told; reads of growing size only show them."""
+    """Records the dies and channels that pairs of reads told; reads of growing size show whether they are right."""
     page, pages = bench.value("nand.page_bytes"), bench.pages_on_die
     dies, channels, likely = (bench.facts["reads"][name] for name in ("dies", "channels", "dies_likely"))
-    bench.infer("parallel_units", _among(dies, likely), whole=True)
-    bench.infer("nand.channels", exactly(channels), whole=True)
-    bench.infer("nand.dies_per_channel", exactly(dies // channels), whole=True)
     assert page is not None and pages is not None
     best = Striping(channels, dies, pages, int(page), read, transfer, link)
     bench.show(_spans_picture(spans, best, group))
     errors = [abs(best.latency_us(count * group) / measured - 1) for count, measured in spans]
-    bench.outcome.facts |= {"spans": spans, "group_bytes": group, "error": sum(errors) / len(errors)}
+    error = sum(errors) / len(errors)
+    bench.outcome.facts |= {"spans": spans, "group_bytes": group, "error": error}
+    # Of pages with times of their own a span takes the longest, which the model does not know.
+    if error > _FITS and not bench.facts["reads"].get("kinds_us"):
+        _fits_nothing(bench, error)
+        return
+    bench.infer("parallel_units", _among(dies, likely), whole=True)
+    bench.infer("nand.channels", exactly(channels), whole=True)
+    bench.infer("nand.dies_per_channel", exactly(dies // channels), whole=True)
+
+
+def _fits_nothing(bench: Bench, error: float) -> None:
+    """The nearest arrangement is not the drive's: nothing is taken from it, and what led to it is taken back."""
+    reason = f"reads of growing size fit no arrangement of dies and pages (nearest: {100 * error:.0f} % off)"
+    for key in ("parallel_units", "nand.channels", "nand.dies_per_channel"):
+        bench.cannot_tell(key, reason)
+    for key in ("nand.page_bytes", "nand.planes_per_die", "nand.pages_per_program", "parity.units_per_stripe"):
+        bench.withdraw(key, reason)
 
 
 def _reads(depth: int) -> int:
