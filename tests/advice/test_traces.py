@@ -98,7 +98,7 @@ def test_a_trace_is_advised_on(ssdlab: Program, tmp_path: Path) -> None:
     repeated = ssdlab(*again.split()[1:], "--output", "again")
     assert repeated.returncode == 0, repeated.stderr
     waf = next(run["figures"]["waf"] for run in runs if run["command"] == again)
-    assert f"{waf:.3f}" in repeated.stdout
+    assert f"{waf:.2f}" in repeated.stdout
 
 
 def test_a_miniature_is_repeated_by_its_command(ssdlab: Program, tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_a_miniature_is_repeated_by_its_command(ssdlab: Program, tmp_path: Path)
     assert "--sample 4096B" in command
     repeated = ssdlab(*shlex.split(command)[1:], "--output", "again")
     assert repeated.returncode == 0, repeated.stderr
-    assert f"{result.settled_waf:.3f}" in repeated.stdout
+    assert f"{result.settled_waf:.2f}" in repeated.stdout
 
 
 def test_life_needs_no_daily_writes_where_the_trace_has_times(ssdlab: Program) -> None:

@@ -70,7 +70,9 @@ def test_the_tail_is_that_of_all_requests_of_the_steady_state(compared: tuple[En
     for result in json.loads((folder / "result.json").read_text()):
         together = result["ssdlab"]["steady_state"]["iops"]["latency_ns"]["write"]["percentile"]["99.900000"]
         assert result["ssdlab"]["variant"]["speed"]["write"]["latency_ns_p999"] == together
-    assert "IOPS, MB/s, latencies: simulated, over all requests of the steady state." in " ".join(ended.stdout.split())
+    assert "IOPS, MB/s, latencies: simulated, over all requests of the steady state; percentiles" in " ".join(
+        ended.stdout.split()
+    )
     page = (folder / "report.html").read_text()
     assert 'title="the 99.9th percentile of all writes in the compared window, or of the reads if there' in page
     assert "interval" not in re.search(r">IOPS<.*>99.9 % latency<", page)[0]  # type: ignore[index]
@@ -88,7 +90,13 @@ def test_speed_is_that_of_the_steady_state_and_follows_from_waf(compared: tuple[
         assert 1e6 / (unit_us + transfers_us) * 0.97 < speed["write"]["iops"] < 1e6 / unit_us * 1.03
         assert speed["write"]["iops"] * speed["write"]["latency_ns_mean"] / 1e9 == pytest.approx(1, rel=0.01)
         assert speed["write"]["latency_ns_p999"] > speed["write"]["latency_ns_mean"]
-        assert speed["read"] == {"iops": 0, "mb_s": 0, "latency_ns_mean": None, "latency_ns_p999": None}
+        assert speed["read"] == {
+            "iops": 0,
+            "mb_s": 0,
+            "latency_ns_mean": None,
+            "latency_ns_p99": None,
+            "latency_ns_p999": None,
+        }
 
 
 def test_the_files(compared: tuple[Ended, Path]) -> None:

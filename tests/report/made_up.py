@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from ssdlab.evidence import Estimate
 from ssdlab.report import ComparedVariant, VariantSpeed, WearStatistics
 
 USER_BYTES = 128 * 10**9
@@ -18,6 +19,17 @@ def made_up_waf(over_provisioning: float) -> float:
 
 def curve() -> list[tuple[float, float]]:
     return [(op / 200, made_up_waf(op / 200)) for op in range(5, 125)]
+
+
+def within(value: float, share: float = 0.005) -> Estimate:
+    """A figure that is known within this share of it."""
+    return Estimate(value, value * (1 - share), value * (1 + share), 7, "made up")
+
+
+def made_up_speed(iops: float, mean_ns: float, p999_ns: float | None) -> VariantSpeed:
+    """The speed of a variant that only writes."""
+    p999 = within(p999_ns, 0.05) if p999_ns is not None else None
+    return VariantSpeed("write", within(iops), iops, mean_ns, None if p999_ns is None else p999_ns / 2, p999)
 
 
 def made_up_variant(
@@ -67,7 +79,7 @@ def made_up_variant(
         "series": series,
         "effective_over_provisioning": over_provisioning * 0.94,
         "timing_series": made_up_timing(waf, host_bytes, hours, windows) if timed else None,
-        "speed": VariantSpeed("write", 50_000 / waf, 50_000 / waf, 640_000 * waf, 2_500_000 * waf) if timed else None,
+        "speed": made_up_speed(50_000 / waf, 640_000 * waf, 2_500_000 * waf) if timed else None,
         "latency_parts": made_up_latency_parts(waf) if timed else {},
         "waf": waf,
         "waf_parts": parts,

@@ -5,12 +5,18 @@ from typing import Any
 
 import pytest
 
-from made_up import USER_BYTES, made_up_variant
+from made_up import USER_BYTES, made_up_speed, made_up_variant, within
 from ssdlab.report import ComparedVariant, VariantSpeed, WearStatistics, findings, wording
+from ssdlab.report.variant import LATENCY_PARTS
 
 
 def _variant(label: str, waf: float | None, **changes: Any) -> ComparedVariant:
-    defaults: dict[str, Any] = {"waf": waf, "theory": None, "theory_formula": None}
+    defaults: dict[str, Any] = {
+        "waf": waf,
+        "waf_estimate": None if waf is None else within(waf),
+        "theory": None,
+        "theory_formula": None,
+    }
     return made_up_variant(label, 0.1, **(defaults | changes))
 
 
@@ -23,7 +29,7 @@ def _plain(sentence: str) -> str:
     [
         ({"7 %": 4.6, "28 %": 2.0}, "28 % spare area writes 2.3 times less to flash than 7 %"),
         ({"fifo": 2.2, "greedy": 2.0, "random": 2.1}, "greedy writes 1.10 times less to flash than fifo"),
-        ({"a": 2.0, "b": 2.01}, "a and b write the same amount to flash"),
+        ({"a": 2.0, "b": 2.01}, "a and b write the same amount to flash within 1 %"),
         ({"7 %": 4.6}, "7 % spare area writes 4.60 bytes to flash per host byte"),
     ],
 )
@@ -40,6 +46,8 @@ def test_theory_agrees_or_differs_and_only_where_it_applies() -> None:
     assert _plain(findings.spare_area_effect([close, none])).endswith(
         "; the closed form, where it applies, agrees within 2.4 %"
     )
+    moving = _variant("7 %", 2.0, theory=4.1, steady_reached=False)
+    assert "theory" not in findings.spare_area_effect([moving]), "a transient is not compared with a steady state"
     assert findings.theory_deviation(far) == pytest.approx(0.25)
 
 
@@ -65,7 +73,7 @@ def test_causes_name_the_largest_part() -> None:
 
 
 def _at(iops: float, p999_ns: float | None = 2_340_000) -> VariantSpeed:
-    return VariantSpeed("write", iops, iops, 1e9 * 32 / iops, p999_ns)
+    return made_up_speed(iops, 1e9 * 32 / iops, p999_ns)
 
 
 def test_speed_and_tails_name_the_ends() -> None:
@@ -79,13 +87,30 @@ def test_speed_and_tails_name_the_ends() -> None:
     moving = _variant("7 %", 4.0, speed=_at(10_000), steady_reached=False)
     assert "steady state" not in findings.speed([moving, fast])
     assert findings.speed([_variant("a", 2.0, speed=_at(1000)), _variant("b", 2.0, speed=_at(1001))]).startswith(
-        "b and a are equally fast"
+        "b and a are equally fast in the steady state within"
     )
     assert _plain(findings.tails(pair)) == (
         "The 99.9th percentile of write latency is 5.02 ms with 7 % spare area, 2.34 ms with 28 %"
     )
     assert _plain(findings.speed_against_over_provisioning(pair)) == (
         "10,000 requests per second at 7 % of over-provisioning, 24,000 at 28 %"
+    )
+
+
+def test_tails_are_compared_only_where_their_intervals_are_apart() -> None:
+    one, other = (_variant(label, 2.0, speed=_at(1000, ns)) for label, ns in (("a", 2_000_000), ("b", 2_150_000)))
+    assert _plain(findings.tails([one, other])) == (
+        "The 99.9th percentile of write latency is 2.15 ms with b; that with a cannot be told from it"
+    )
+    none = _variant("c", 2.0, speed=_at(1000, None))
+    assert not any(character.isdigit() for character in findings.tails([none])), "of too few requests"
+
+
+def test_no_wait_for_garbage_collection_is_no_finding_of_zero_percent() -> None:
+    parts = dict.fromkeys(LATENCY_PARTS, 0.0) | {"flash": 900.0, "link": 100.0}
+    variant = _variant("a", 1.0, latency_parts={"mean": parts, "p99_9": parts})
+    assert _plain(findings.waits([variant])) == (
+        "90 % of the mean write latency is flash; waiting for garbage collection is below 0.5 % of it"
     )
 
 

@@ -2,6 +2,8 @@
 
 import pytest
 
+from made_up import within
+from ssdlab.evidence import Estimate
 from ssdlab.report import headlines
 from ssdlab.report.headlines import Cell, Outcome
 
@@ -10,32 +12,57 @@ def _plain(sentence: str) -> str:
     return sentence.replace("\u00a0", " ")
 
 
+def _of(
+    label: str, waf: float | None, iops: float | None = None, failed: str | None = None, share: float = 0.005
+) -> Outcome:
+    def known(value: float | None) -> Estimate | None:
+        return None if value is None else within(value, share)
+
+    return Outcome(label, known(waf), known(iops), failed)
+
+
 @pytest.mark.parametrize(
     ("outcomes", "expected"),
     [
-        ([Outcome("7 %", 4.6)], "7 % spare area writes 4.60 bytes to flash per host byte"),
+        ([_of("7 %", 4.6)], "7 % spare area writes 4.60 bytes to flash per host byte"),
         (
-            [Outcome("a", 4.6, 12345.0)],
+            [_of("a", 4.6, 12345.0)],
             "a writes 4.60 bytes to flash per host byte and serves 12,345 requests per second",
         ),
-        ([Outcome("a", None, 900.0)], "a serves 900 requests per second"),
-        ([Outcome("a", None)], "a: nothing was written"),
-        ([Outcome("7 %", 6.8), Outcome("28 %", 2.0)], "28 % spare area writes 3.4 times less to flash than 7 %"),
+        ([_of("a", None, 900.0)], "a serves 900 requests per second"),
+        ([_of("a", None)], "a: nothing was written"),
         (
-            [Outcome("fifo", 2.2), Outcome("greedy", 2.0), Outcome("random", 2.1)],
+            [_of("7 %", 6.8), _of("28 %", 2.0)],
+            "28 % spare area writes 3.4 times less to flash than 7 %",
+        ),
+        (
+            [_of("fifo", 2.2), _of("greedy", 2.0), _of("random", 2.1)],
             "greedy writes 1.10 times less to flash than fifo",
         ),
-        ([Outcome("a", 2.0), Outcome("b", 2.01)], "a and b write the same amount to flash"),
+        ([_of("a", 2.0), _of("b", 2.01)], "a and b write the same amount to flash within 1 %"),
         (
-            [Outcome("a", 1.0, 100.0), Outcome("b", 1.0, 300.0)],
-            "a and b write the same amount to flash; b is 3.0 times as fast as a",
+            [_of("a", 1.0, 100.0), _of("b", 1.0, 300.0)],
+            "a and b write the same amount to flash within 1 %; b is 3.0 times as fast as a",
         ),
         (
-            [Outcome("a", 1.0, 100.0), Outcome("b", 1.0, 100.5), Outcome("c", 1.001, 100.2)],
-            "All 3 write the same amount to flash and are equally fast",
+            [
+                _of("a", 1.0, 100.0),
+                _of("b", 1.0, 100.5),
+                _of("c", 1.001, 100.2),
+            ],
+            "All 3 write the same amount to flash within 1 %; b and a are equally fast within 1 %",
         ),
-        ([Outcome("a", None, 100.0), Outcome("b", None, 300.0)], "b is 3.0 times as fast as a"),
-        ([Outcome("a", None), Outcome("b", None)], "The variants wrote nothing to compare"),
+        ([_of("a", None, 100.0), _of("b", None, 300.0)], "b is 3.0 times as fast as a"),
+        (
+            [_of("a", 2.0, share=0.3), _of("b", 3.0, share=0.3)],
+            "a and b cannot be told apart: a difference below 75 % would not show",
+        ),
+        (
+            [_of("a", 2.0, share=0.05), _of("b", 3.0, share=0.05)],
+            "a writes 1.4 to 1.6 times less to flash than b",
+        ),
+        ([_of("a", 2.0), _of("b", None)], "Only a wrote, 2.00 bytes to flash per host byte"),
+        ([_of("a", None), _of("b", None)], "The variants wrote nothing to compare"),
     ],
 )
 def test_variants(outcomes: list[Outcome], expected: str) -> None:
@@ -43,13 +70,13 @@ def test_variants(outcomes: list[Outcome], expected: str) -> None:
 
 
 def test_a_variant_that_failed_is_named_and_not_compared() -> None:
-    failed = Outcome("0 %", 40.0, failed="became read-only")
-    whole = [Outcome("7 %", 6.8), Outcome("28 %", 2.0)]
+    failed = _of("0 %", 40.0, failed="became read-only")
+    whole = [_of("7 %", 6.8), _of("28 %", 2.0)]
     effect = "28 % spare area writes 3.4 times less to flash than 7 %"
     assert _plain(headlines.of_variants([failed, *whole])) == f"0 % spare area became read-only; {effect}"
     assert _plain(headlines.of_variants([failed, failed, *whole])) == f"2 of 4 became read-only; {effect}"
     assert headlines.of_variants([failed, failed]) == "All 2 became read-only"
-    other = Outcome("b", 1.0, failed="stopped")
+    other = _of("b", 1.0, failed="stopped")
     assert headlines.of_variants([failed, other]) == "All 2 failed"
 
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from ssdlab.advice import limits, page, placement, words
 from ssdlab.advice.alternatives import alternatives
-from ssdlab.advice.confirmation import confirmed
+from ssdlab.advice.confirmation import confirmed, with_drive_as_sold
 from ssdlab.advice.described import Described
 from ssdlab.advice.placement import Placement
 from ssdlab.advice.recorded import Trace
@@ -181,6 +181,7 @@ def answer(trials: Trials, *, whole: bool = False) -> Found:
 def explained(trials: Trials, found: Found) -> Advice:
     """The answer with its evidence and alternatives. This needs more runs, which do not change the answer."""
     headline = words.headline(trials, found)
+    found = with_drive_as_sold(trials, found)
     scale = _scale(trials)
     curve = rounded_out(trials, found, scale) if found.curve else found
     others = alternatives(trials, curve, scale) if curve.curve else []

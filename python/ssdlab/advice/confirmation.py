@@ -56,6 +56,16 @@ def confirmed(trials: Trials, found: Found, scale: Fraction | None) -> Found:
     )
 
 
+def with_drive_as_sold(trials: Trials, found: Found) -> Found:
+    """The answer with runs of the drive as sold at the scale and with the seeds of its evidence."""
+    if found.over_provisioning in (None, found.own):
+        return replace(found, as_sold=found.evidence if found.over_provisioning == found.own else ())
+    scale, seeds = found.evidence[0].scale, [trial.seed for trial in found.evidence]
+    if own := [trial for trial in found.miniatures_at(found.own) if trial.scale == scale and trial.seed in seeds]:
+        return replace(found, as_sold=own)
+    return replace(found, as_sold=trials.at([found.own], scale, seeds, "as sold"))
+
+
 def _no_error(waf: float) -> float:
     """The error of runs of the whole drive."""
     del waf

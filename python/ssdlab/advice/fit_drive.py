@@ -24,7 +24,7 @@ from ssdlab.drives.older_names import current_key
 from ssdlab.drives.schema import keys
 from ssdlab.errors import InputError, RunFailed, check_word, near
 from ssdlab.quantities import parse_bytes
-from ssdlab.results.latency import Latency, merged
+from ssdlab.results.latency import OBSERVATIONS_ABOVE_MIN, Latency, merged
 from ssdlab.results.speed import speed
 from ssdlab.runs import run_many
 from ssdlab.targets.preconditioning import specify_beginning
@@ -52,8 +52,6 @@ Metric = Callable[["Result", str], float]
 
 RANKS: Mapping[str, float] = {"p50": 50.0, "p90": 90.0, "p99": 99.0, "p99_9": 99.9, "p99_99": 99.99, "p99_999": 99.999}
 """Latency percentiles in percent, by the suffixes of their metrics' names."""
-# With ten requests above it, the rank of a percentile is uncertain by about a third of the share above it.
-_REQUESTS_ABOVE_MIN = 10
 
 
 def _write_mib_s(result: "Result", job: str) -> float:
@@ -92,7 +90,7 @@ def _mean_us(side: "Side") -> "Metric":
 def _percentile_us(side: "Side", percent: float) -> "Metric":
     def us(result: "Result", job: str) -> float:
         latency = _latency(result, side, job)
-        needed = math.ceil(_REQUESTS_ABOVE_MIN / (1 - percent / 100) - 1e-6)
+        needed = math.ceil(OBSERVATIONS_ABOVE_MIN / (1 - percent / 100) - 1e-6)
         if latency.count < needed:
             raise RunFailed(
                 f"{percent:g} % of {latency.count:,} {side}s: too few for this percentile, {needed:,} are needed; use "

@@ -54,6 +54,8 @@ class Found:
 
     Empty if the runs of the search were already of the whole drive.
     """
+    as_sold: Sequence[Trial] = ()
+    """The runs of the drive as sold that `evidence` is compared with: of the same scale, because tails depend on it."""
 
     def miniatures_at(self, share: float) -> Sequence[Trial]:
         """The trials of the curve at this spare area; empty if there are none."""
@@ -187,7 +189,11 @@ def interpolated(points: Sequence[tuple[float, float]], at: float) -> float:
 def holds(trials: Sequence[Trial], limit: Limit) -> bool:
     """Whether every trial meets the limit and none failed. Not their mean: the user's drive is a single one."""
     values = [trial.figure(limit.figure) for trial in trials if trial.failure is None]
-    return bool(values) and len(values) == len(trials) and all(value is not None and limit.holds(value) for value in values)
+    return (
+        bool(values)
+        and len(values) == len(trials)
+        and all(value is not None and limit.holds(value) for value in values)
+    )
 
 
 def tidy(share: float, own: float) -> float:

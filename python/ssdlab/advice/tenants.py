@@ -320,7 +320,7 @@ def _tenant(
 
 
 def _p99(latency: Latency | None) -> float | None:
-    return latency.percentiles_ns((99,))[0] if latency and latency.count else None
+    return latency.percentile_ns(99) if latency else None
 
 
 def _headline(tenants: Sequence[Tenant], found: Sequence[NamespaceResult], with_handles: Result | None) -> Sentence:

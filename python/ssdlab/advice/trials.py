@@ -12,7 +12,7 @@ from ssdlab.advice.limits import Limit
 from ssdlab.advice.setting import Setting
 from ssdlab.advice.side_by_side import run_side_by_side
 from ssdlab.results import Result
-from ssdlab.results.latency import Latency, merged
+from ssdlab.results.latency import Latency
 from ssdlab.results.speed import speed
 from ssdlab.specification import Specification
 from ssdlab.theory import endurance
@@ -217,9 +217,10 @@ def mean(trials: Sequence[Trial], figure: str) -> float | None:
 
 
 def _latency_ns(result: Result, figure: str) -> float | None:
-    """The latency statistic over all requests of the last stage, such as `write.p99`."""
+    """The latency statistic over the requests that are compared, such as `write.p99`: those of the steady state."""
     direction, _, rank = figure.partition(".")
-    last = result.specification.jobs[-1]["stage"]
-    parts = [getattr(job, direction).latency for job in result.jobs if job.stage == last]
-    whole: Latency = merged([part for part in parts if part is not None])
+    found = speed(result)
+    if found is None:
+        return None
+    whole: Latency = getattr(found, direction).latency
     return whole.mean_ns if rank == "mean" else whole.percentile_ns(float(rank[1:]))

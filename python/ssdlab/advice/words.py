@@ -73,7 +73,7 @@ def sentences(trials: Trials, found: Found, others: Sequence[Alternative]) -> li
         return []
     said = []
     share = found.over_provisioning
-    own = found.miniatures_at(found.own)
+    own = found.as_sold or found.miniatures_at(found.own)
     if share is not None and share != found.own:
         at = found.evidence
         for limit in trials.limits:
@@ -174,7 +174,7 @@ def _take(trials: Trials, found: Found) -> str:
 
 def _life_and_price(trials: Trials, found: Found) -> list[Sentence]:
     """The lifetime at the recommended spare area and as sold, with prices if known."""
-    own = found.miniatures_at(found.own)
+    own = found.as_sold or found.miniatures_at(found.own)
     places = [(found.evidence, "")] if found.over_provisioning not in (None, found.own) else []
     places.append((own, "as sold "))
     names = [trial.name for runs, _ in places[::-1] for trial in runs]

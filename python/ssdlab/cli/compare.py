@@ -26,6 +26,13 @@ class Stages(request.Stages):
             metavar="steady|job", help="Repeat the last stage until SNIA's steady state, or run the job once."
         ),
     ] = "steady"
+    precision: Annotated[
+        str,
+        typer.Option(
+            metavar="SHARE",
+            help="Go on in the steady state until WAF and rates are known within this share, or 40 drive writes.",
+        ),
+    ] = "1%"
 
 
 def compare(

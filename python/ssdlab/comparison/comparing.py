@@ -21,7 +21,7 @@ from ssdlab.results import Result
 from ssdlab.results.compared import outcome
 from ssdlab.runs import ShowProgress, run_all, silent
 from ssdlab.targets.preconditioning import specify_beginning
-from ssdlab.workloads.specifying import Beginning, Until
+from ssdlab.workloads.specifying import PRECISION, Beginning, Until
 
 
 @dataclass(frozen=True, repr=False)
@@ -100,6 +100,7 @@ def compare(
     op: SpareAreas = None,
     settings: Settings = None,
     until: Until = "steady",
+    precision: float = PRECISION,
     precondition: Beginning = "fill",
     dwpd: float = 1.0,
     scale: Fraction | str | None = None,
@@ -111,11 +112,12 @@ def compare(
     """Runs a workload on every drive with every spare area and every combination of settings, as `ssdlab compare`.
 
     `job` is a fio job file, a file-system script (NAME.files) or "sysbench fileio ... run". `op` and `settings` can
-    have one value or several. `until="steady"` repeats the last stage until SNIA's steady state; "job" runs the job
-    once. `precondition`: "fill" writes the whole drive sequentially first, "none" starts with a fresh drive, "steady"
-    in the steady state that a smaller drive reaches. `dwpd`: drive writes per day, for life in years. `scale` ("1/64")
-    makes drive and workload smaller. `timed=False` simulates without a clock, for write amplification only. `workers`:
-    number of processes, by default as many as processors and memory allow.
+    have one value or several. `until="steady"` repeats the last stage until SNIA's steady state is reached and WAF and
+    rates are known within `precision`, a share; "job" runs the job once. `precondition`: "fill" writes the whole drive
+    sequentially first, "none" starts with a fresh drive, "steady" in the steady state that a smaller drive reaches.
+    `dwpd`: drive writes per day, for life in years. `scale` ("1/64") makes drive and workload smaller. `timed=False`
+    simulates without a clock, for write amplification only. `workers`: number of processes, by default as many as
+    processors and memory allow.
 
     Options of the job file without effect on a simulated drive give a warning of the category `ssdlab.errors.Note`.
     Raises InputError for errors in arguments or files, before anything is run; RunFailed if a run failed. If a drive
@@ -126,7 +128,7 @@ def compare(
     """
     variants = Variants(drives, op, settings, scale)
     running = Running(seed, timed, dwpd, workers, show_progress)
-    return compared(job, variants, Stages(precondition, until), running)
+    return compared(job, variants, Stages(precondition, until, precision), running)
 
 
 def compared(job: str | Path, variants: Variants, stages: Stages, running: Running) -> Comparison:
@@ -142,6 +144,7 @@ def compared(job: str | Path, variants: Variants, stages: Stages, running: Runni
                 Path(folder),
                 seed=running.seed,
                 until=stages.until,
+                precision=stages.precision_share,
                 timed=running.timed,
             )
             for variant in planned

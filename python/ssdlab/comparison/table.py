@@ -9,8 +9,10 @@ from rich.table import Table
 from rich.text import Text
 
 from ssdlab.comparison.variant import Variant
+from ssdlab.evidence import estimate
 from ssdlab.quantities import format_share
 from ssdlab.results import PARTS
+from ssdlab.results.text import UNTIMED
 from ssdlab.terminal import fits, show
 
 if TYPE_CHECKING:
@@ -48,7 +50,7 @@ def _write_columns(variants: Sequence[Variant]) -> list[_Column]:
     columns = [
         _Column("OP", lambda variant: format_share(variant.result.capacity.over_provisioning)),
         _Column("eff. OP", _effective),
-        _Column("WAF", lambda variant: _number(variant.result.settled_waf, 3)),
+        _Column("WAF", _waf),
     ]
     columns += [_Column(_PART_HEADINGS.get(part, part), _part_cell(part)) for part in present]
     if _stage_differs(variants):
@@ -72,6 +74,7 @@ def _speed_columns(variants: Sequence[Variant]) -> list[_Column]:
         if any(direction.iops for direction in of_direction):
             columns += [
                 _Column(f"{name} mean", _latency_cell(name, "latency_ns_mean")),
+                _Column(f"{name} p99", _latency_cell(name, "latency_ns_p99")),
                 _Column(f"{name} p99.9", _latency_cell(name, "latency_ns_p999")),
             ]
     return columns
@@ -115,12 +118,17 @@ def _legend(variants: Sequence[Variant]) -> list[str]:
     lines = []
     if any(variant.result.steady_state for variant in variants):
         lines.append(
-            "WAF: over the five rounds of the steady state by SNIA's rule"
+            "WAF: mean of the rounds behind the last change of trend, to the digits that its 95 % interval allows"
             + ("; whole: over the whole last stage." if _stage_differs(variants) else ".")
         )
-        lines.append("steady at: host bytes written until the steady state / host capacity; >: not reached.")
+        lines += _imprecise(variants)
+        lines.append(
+            "steady at: host bytes written until the steady state by SNIA's rule / host capacity; >: not reached."
+        )
     else:
         lines.append("WAF: of the whole last stage; the run did not search for a steady state.")
+    if not all(variant.speed for variant in variants):
+        lines.append(f"{UNTIMED}.")
     formulas = dict.fromkeys(variant.expectation.formula for variant in variants if variant.expectation.formula)
     if formulas:
         lines.append(f"theory: {'; '.join(str(formula) for formula in formulas)}, at the effective OP.")
@@ -132,12 +140,16 @@ def _legend(variants: Sequence[Variant]) -> list[str]:
         who = "" if len(without) == len(variants) else f" for {who}"
         lines.append(f"no theory{who}: {reason}.")
     for window in dict.fromkeys(variant.speed.window for variant in variants if variant.speed):
-        lines.append(f"IOPS, MB/s, latencies: simulated, over all requests of the {window}.")
+        lines.append(
+            f"IOPS, MB/s, latencies: simulated, over all requests of the {window}; percentiles need ten requests above."
+        )
     rates = dict.fromkeys(variant.drive_writes_per_day for variant in variants)
     lines.append(
         f"TBW: rated erase cycles x flash / WAF; years: at a DWPD of {', '.join(f'{rate:g}' for rate in rates)}; "
         "erases: minimum to maximum of a block."
     )
+    if any("slc_cache" in variant.result.specification.drive for variant in variants):
+        lines.append("erases: blocks in SLC mode, which endure more cycles than rated, are among them.")
     for scale in dict.fromkeys(variant.result.specification.scale for variant in variants):
         if scale != "1":
             lines.append(
@@ -163,6 +175,24 @@ def _stage_differs(variants: Sequence[Variant]) -> bool:
     return any(
         settled is not None and whole is not None and abs(settled - whole) >= _WAF_STEP for settled, whole in pairs
     )
+
+
+def _imprecise(variants: Sequence[Variant]) -> list[str]:
+    """A line for the variants whose rates or write amplification stay uncertain."""
+    labels = [
+        variant.label
+        for variant in variants
+        if (steady := variant.result.steady_state) and steady.reached and not steady.is_precise
+    ]
+    if not labels:
+        return []
+    who = f"{len(labels)} variants" if len(labels) > _LABELS_MAX else ", ".join(labels)
+    return [f"{who}: the figures still change by more than 1 % from round to round; their intervals are wider."]
+
+
+def _waf(variant: Variant) -> str:
+    found = variant.result.waf_estimate
+    return MISSING if found is None else estimate.text(found)
 
 
 def _effective(variant: Variant) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ssdlab.errors import InputError
 from ssdlab.foreign import JsonObject
-from ssdlab.report import headlines
+from ssdlab.report import wording
 from ssdlab.report.files import write_figures
 from ssdlab.results.files import staged
 from ssdlab.results.job_result import DirectionResult
@@ -83,7 +83,7 @@ def figures(result: "Result | Measured", *, skip: Sequence[str] = ()) -> Figures
             of_job[f"{name} bandwidth", "MB/s"] = None if direction.bw_bytes is None else direction.bw_bytes / 1e6
             of_job[f"{name} latency, mean", "us"] = _us(latency.mean_ns) if latency else None
             for rank in (50, 99, 99.9):
-                value = latency.percentile_ns(rank) if latency and latency.bins else None
+                value = latency.percentile_ns(rank) if latency else None
                 of_job[f"{name} latency, {rank:g} %", "us"] = _us(value)
     return found
 
@@ -191,19 +191,23 @@ def _page(
         title=_headline(targets, compared) or title,
         subtitle=f"{title} on {', '.join(each.label for each in targets)}",
         summary="One job file on several targets. Speeds of simulated drives are in simulated time, those of real "
-        "drives in wall-clock time; the ratio is the last target to the first.",
+        "drives in wall-clock time; the ratio is the last target to the first. Each was run once: how much another run "
+        "would differ is not known.",
         figures=drawn,
         after=after,
     ).html()
 
 
 def _headline(targets: Sequence[Target], compared: Sequence[Row]) -> str | None:
-    """A sentence about the first job with IOPS of at least two targets; None if there is none."""
+    """The rates of the first job with IOPS of at least two targets; None if there is none.
+
+    No target is called faster: a real drive was measured once, and how far another run would be off is not known.
+    """
     for row in compared:
         rates = [(each.label, rate) for each, rate in zip(targets, row.values, strict=True) if rate]
         if row.what.endswith(" IOPS") and len(rates) > 1:
-            outcomes = [headlines.Outcome(label, None, rate) for label, rate in rates]
-            return f"{row.job}, {row.what.removesuffix(' IOPS')}s: {headlines.of_variants(outcomes)}"
+            said = [f"{wording.significant(rate)} on {label}" for label, rate in rates]
+            return f"{row.job}: {row.what.removesuffix(' IOPS')}s per second {wording.listed(said)}"
     return None
 
 

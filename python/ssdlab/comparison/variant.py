@@ -34,9 +34,11 @@ class Variant:
 
     @property
     def deviation(self) -> float | None:
-        """The relative deviation of the WAF from theory, as a share; None without either."""
-        theory, waf = self.expectation.value, self.result.settled_waf
-        return waf / theory - 1 if theory is not None and waf is not None else None
+        """The relative deviation of the WAF from theory, which is of the steady state; None if one is not known."""
+        theory, steady = self.expectation.value, self.result.steady_state
+        if theory is None or steady is None or not steady.reached or steady.window_waf is None:
+            return None
+        return steady.window_waf / theory - 1
 
     def theory_curve(self, over_provisioning_min: float, over_provisioning_max: float) -> list[tuple[float, float]]:
         """Points (over_provisioning, WAF) of the same closed form, from 0.6 of the minimum to 1.4 of the maximum OP.
@@ -85,10 +87,14 @@ class Variant:
 
     def to_dict(self) -> ResultJson:
         """The result's JSON, with the comparison's figures under `ssdlab.variant`."""
-        plain = self.result.to_dict()
+        plain, estimate = self.result.to_dict(), self.result.waf_estimate
         plain["ssdlab"]["variant"] = {
             "label": self.label,
-            "waf": self.result.settled_waf,
+            "waf": estimate.value if estimate else None,
+            "waf_low": estimate.low if estimate else None,
+            "waf_high": estimate.high if estimate else None,
+            "waf_n": estimate.n if estimate else None,
+            "waf_how": estimate.how if estimate else None,
             "waf_parts": dict(self.result.settled_waf_parts) if self.result.settled_waf_parts else None,
             "theory": {
                 "waf": self.expectation.value,
@@ -112,6 +118,9 @@ def _speed(found: Speed) -> SpeedJson:
     return {
         "window": found.window,
         "seconds": found.seconds,
+        "iops": found.iops,
+        "iops_low": found.estimate.low,
+        "iops_high": found.estimate.high,
         "read": _direction(found.read),
         "write": _direction(found.write),
     }
@@ -122,5 +131,6 @@ def _direction(found: DirectionSpeed) -> DirectionSpeedJson:
         "iops": found.iops,
         "mb_s": found.mb_s,
         "latency_ns_mean": found.latency_ns_mean,
+        "latency_ns_p99": found.latency_ns_p99,
         "latency_ns_p999": found.latency_ns_p999,
     }

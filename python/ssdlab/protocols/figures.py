@@ -132,8 +132,8 @@ def rates(ios: int, moved_bytes: int, seconds: float | None, latency: Latency | 
         ios / seconds if timed and seconds else None,
         moved_bytes / seconds / 1e6 if timed and seconds else None,
         us(latency.mean_ns) if latency else None,
-        us(latency.percentile_ns(99)) if latency and latency.bins else None,
-        us(latency.percentile_ns(99.9)) if latency and latency.bins else None,
+        us(latency.percentile_ns(99)) if latency else None,
+        us(latency.percentile_ns(99.9)) if latency else None,
     )
 
 

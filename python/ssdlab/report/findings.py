@@ -2,12 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 
+from ssdlab.evidence.comparing import differ
+from ssdlab.evidence.estimate import Estimate, exact
 from ssdlab.report import headlines, wording
-from ssdlab.report.headlines import EQUAL_WITHIN
-from ssdlab.report.variant import PARTS, ComparedVariant
+from ssdlab.report.variant import LATENCY_PARTS, PARTS, ComparedVariant
 
 # A closed form with a larger deviation does not count as agreeing.
 _AGREES_WITHIN = 0.05
+# A smaller share of the mean latency is not worth a sentence.
+_WORTH_SAYING = 0.005
 # Wear is called even if the highest erase count is within this ratio of the mean.
 _EVEN_WITHIN = 1.5
 
@@ -45,7 +48,9 @@ def spare_area_effect(variants: Sequence[ComparedVariant]) -> str:
     if len(known) == 1:
         effect = f"{wording.spoken(best.label)} writes {wording.waf(waf_best)} bytes to flash per host byte"
     else:
-        effect = headlines.least_and_most(best.label, waf_best, worst.label, waf_worst)
+        effect = headlines.least_and_most(
+            best.label, _estimate(best, waf_best), worst.label, _estimate(worst, waf_worst)
+        )
     deviation = theory_deviation_max(variants)
     if deviation is None:
         return effect
@@ -61,34 +66,31 @@ def speed(variants: Sequence[ComparedVariant]) -> str:
     known = _by_iops(variants)
     if not known:
         return "Requests per second over simulated time"
-    (fastest, iops_high), (slowest, iops_low) = known[0], known[-1]
+    (fastest, high), (slowest, low) = known[0], known[-1]
     in_state = " in the steady state" if all(variant.steady_reached for variant, _ in known) else ""
     if len(known) == 1:
         name = wording.spoken(fastest.label)
-        return f"{name} serves {wording.significant(iops_high)} requests per second{_of_direction(fastest)}{in_state}"
-    if iops_high / iops_low - 1 < EQUAL_WITHIN:
-        return f"{wording.spoken(fastest.label)} and {slowest.label} are equally fast{in_state}"
-    ratio = wording.times(iops_high / iops_low)
-    return f"{wording.spoken(fastest.label)} is {ratio} as fast{in_state} as {slowest.label}"
+        return f"{name} serves {wording.significant(high.value)} requests per second{_of_direction(fastest)}{in_state}"
+    return headlines.faster_and_slower(fastest.label, high, slowest.label, low, in_state)
 
 
 def tails(variants: Sequence[ComparedVariant]) -> str:
     """The title of latencies over time: the 99.9th percentile of the worst and the best variant."""
     known = sorted(
-        ((v, v.speed.latency_ns_p999) for v in variants if v.speed is not None and v.speed.latency_ns_p999 is not None),
-        key=lambda pair: pair[1],
+        ((v, v.speed.p999) for v in variants if v.speed is not None and v.speed.p999 is not None),
+        key=lambda pair: pair[1].value,
     )
     if not known:
         return "Latencies over simulated time"
     (best, shortest), (worst, longest) = known[0], known[-1]
     direction = worst.speed.direction if worst.speed else "request"
-    sentence = f"The 99.9th percentile of {direction} latency is {wording.duration(longest)}"
+    sentence = f"The 99.9th percentile of {direction} latency is {wording.duration(longest.value)}"
     name = wording.spoken(worst.label)
     if len(known) == 1:
         return f"{sentence} with {name}"
-    if longest / shortest - 1 < EQUAL_WITHIN:
-        return f"{sentence}, with {name} as with {best.label}"
-    return f"{sentence} with {name}, {wording.duration(shortest)} with {best.label}"
+    if not differ(shortest, longest):
+        return f"{sentence} with {name}; that with {best.label} cannot be told from it"
+    return f"{sentence} with {name}, {wording.duration(shortest.value)} with {best.label}"
 
 
 def waits(variants: Sequence[ComparedVariant]) -> str:
@@ -102,6 +104,11 @@ def waits(variants: Sequence[ComparedVariant]) -> str:
     worst, of_mean = max(shares["mean"], key=lambda pair: pair[1])
     of_tail = {variant.label: share for variant, share in shares["p99_9"]}[worst.label]
     direction = worst.speed.direction if worst.speed else "request"
+    if max(of_mean, of_tail) < _WORTH_SAYING:
+        parts = worst.latency_parts["mean"]
+        part = max(LATENCY_PARTS, key=lambda part: parts[part])
+        most = f"{wording.share(_share_of(parts, part), 2)} of the mean {direction} latency is {LATENCY_PARTS[part]}"
+        return f"{most}; waiting for garbage collection is below {wording.share(_WORTH_SAYING)} of it"
     return (
         f"With {wording.spoken(worst.label)} {wording.share(of_mean, 2)} of the mean {direction} latency is waiting "
         f"for garbage collection, {wording.share(of_tail, 2)} of that of the slowest 0.1 %"
@@ -219,14 +226,22 @@ def theory_deviation(variant: ComparedVariant) -> float | None:
 
 
 def theory_deviation_max(variants: Sequence[ComparedVariant]) -> float | None:
-    """The largest absolute deviation of the variants to which a closed form applies; None if there are none."""
-    deviations = [deviation for variant in variants if (deviation := theory_deviation(variant)) is not None]
+    """The largest absolute deviation of the variants to which a closed form applies; None if there are none.
+
+    The closed forms are of the steady state: variants that did not reach it, or did not seek it, do not count.
+    """
+    steady = [variant for variant in variants if variant.steady_reached]
+    deviations = [deviation for variant in steady if (deviation := theory_deviation(variant)) is not None]
     return max((abs(deviation) for deviation in deviations), default=None)
 
 
 def _by_waf(variants: Sequence[ComparedVariant]) -> list[tuple[ComparedVariant, float]]:
     """The variants with a WAF, smallest first."""
     return sorted(((v, v.waf) for v in variants if v.waf is not None), key=lambda pair: pair[1])
+
+
+def _estimate(variant: ComparedVariant, waf: float) -> Estimate:
+    return variant.waf_estimate or exact(waf)
 
 
 def _of_direction(variant: ComparedVariant) -> str:
@@ -236,7 +251,7 @@ def _of_direction(variant: ComparedVariant) -> str:
     return f", {wording.significant(variant.speed.direction_iops)} of them {variant.speed.direction}s"
 
 
-def _by_iops(variants: Sequence[ComparedVariant]) -> list[tuple[ComparedVariant, float]]:
+def _by_iops(variants: Sequence[ComparedVariant]) -> list[tuple[ComparedVariant, Estimate]]:
     """The variants with a speed above 0, fastest first."""
-    known = [(v, v.speed.iops) for v in variants if v.speed is not None and v.speed.iops > 0]
-    return sorted(known, key=lambda pair: -pair[1])
+    known = [(v, v.speed.estimate) for v in variants if v.speed is not None and v.speed.iops > 0]
+    return sorted(known, key=lambda pair: -pair[1].value)

@@ -9,28 +9,31 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 
+from ssdlab.evidence.comparing import differ, ratio, visible_share
+from ssdlab.evidence.estimate import SEEDS_DIFFER, Estimate
 from ssdlab.report import wording
 
-# Figures closer than this are called equal: different seeds cause differences of this size.
-EQUAL_WITHIN = 0.01
+# Figures of a sweep closer than this are called equal: different seeds cause differences of this size.
+EQUAL_WITHIN = SEEDS_DIFFER
+# Two figures are only called equal if a difference of this share would have been seen.
+_TELLING_WITHIN = 0.2
 # A difference that changes by less than this factor between two conditions is not an interaction.
 _INTERACTION_MIN = 1.1
 _NEARLY_EQUAL_WITHIN = 0.05
 # A numeric setting, with its axis before it or a percent sign after it.
 _NUMBER = re.compile(r"(^|\s)[\d.,]+(\s%)?$")
 
-_EQUALLY_FAST = "are equally fast"
 # The axis of a sweep that is used only as a condition for comparing the others.
 _WORKLOAD = "workload"
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of one variant. None means not measured."""
+    """The result of one variant, with intervals. None means not measured."""
 
     label: str
-    waf: float | None
-    iops: float | None = None
+    waf: Estimate | None
+    iops: Estimate | None = None
     """Requests per second."""
     failed: str | None = None
     """What happened to it before the end, such as "became read-only"; None if it is complete."""
@@ -54,11 +57,26 @@ def of_variants(outcomes: Sequence[Outcome]) -> str:
     return wording.unbroken("; ".join(clauses))
 
 
-def least_and_most(best: str, least: float, worst: str, most: float) -> str:
+def least_and_most(best: str, least: Estimate, worst: str, most: Estimate) -> str:
     """Compares two amounts written to flash: "28 % spare area writes 3.4 times less to flash than 7 %"."""
-    if most / least - 1 < EQUAL_WITHIN:
-        return f"{wording.spoken(best)} and {worst} write the same amount to flash"
-    return f"{wording.spoken(best)} writes {wording.times(most / least)} less to flash than {worst}"
+    if not differ(least, most):
+        return f"{wording.spoken(best)} and {worst} {_alike('write the same amount to flash', least, most)}"
+    return f"{wording.spoken(best)} writes {wording.times_between(ratio(most, least))} less to flash than {worst}"
+
+
+def faster_and_slower(fastest: str, high: Estimate, slowest: str, low: Estimate, in_state: str = "") -> str:
+    """Compares two rates: "b is 3.0 times as fast as a". `in_state` is such as " in the steady state"."""
+    if not differ(high, low):
+        return f"{wording.spoken(fastest)} and {slowest} {_alike(f'are equally fast{in_state}', high, low)}"
+    return f"{wording.spoken(fastest)} is {wording.times_between(ratio(high, low))} as fast{in_state} as {slowest}"
+
+
+def _alike(what: str, one: Estimate, other: Estimate) -> str:
+    """That no difference was seen, and how small a difference would have been seen."""
+    visible = visible_share(one, other)
+    if visible > _TELLING_WITHIN:
+        return f"cannot be told apart: a difference below {wording.share(visible, 2)} would not show"
+    return f"{what} within {wording.share(visible, 2)}" if visible else what
 
 
 def of_advice(over_provisioning: float | None, as_sold: float, limits: Sequence[str]) -> str:
@@ -107,40 +125,41 @@ def _single(outcome: Outcome) -> str:
     name = wording.spoken(outcome.label)
     said = []
     if outcome.waf is not None:
-        said.append(f"writes {wording.waf(outcome.waf)} bytes to flash per host byte")
+        said.append(f"writes {wording.waf(outcome.waf.value)} bytes to flash per host byte")
     if outcome.iops:
-        said.append(f"serves {wording.significant(outcome.iops)} requests per second")
+        said.append(f"serves {wording.significant(outcome.iops.value)} requests per second")
     return f"{name} {' and '.join(said)}" if said else f"{name}: nothing was written"
 
 
 def _compared(outcomes: Sequence[Outcome]) -> str:
-    wafs = sorted((each.waf, index) for index, each in enumerate(outcomes) if each.waf is not None)
-    if len(wafs) < 2:
-        return _by_speed(outcomes) or "The variants wrote nothing to compare"
-    (least, best), (most, worst) = wafs[0], wafs[-1]
-    if most / least - 1 >= EQUAL_WITHIN:
-        return least_and_most(outcomes[best].label, least, outcomes[worst].label, most)
-    alike = (
-        least_and_most(outcomes[best].label, least, outcomes[worst].label, most)
-        if len(wafs) == 2
-        else f"All {len(wafs)} write the same amount to flash"
-    )
+    wafs = sorted(((each.label, each.waf) for each in outcomes if each.waf is not None), key=lambda pair: pair[1].value)
     speed = _by_speed(outcomes)
-    if speed and speed.endswith(_EQUALLY_FAST):
-        return f"{alike} and {_EQUALLY_FAST}"
+    if not wafs:
+        return speed or "The variants wrote nothing to compare"
+    if len(wafs) == 1:
+        only = f"Only {wafs[0][0]} wrote, {wording.waf(wafs[0][1].value)} bytes to flash per host byte"
+        return f"{only}; {speed}" if speed else only
+    (best, least), (worst, most) = wafs[0], wafs[-1]
+    if differ(least, most):
+        return least_and_most(best, least, worst, most)
+    alike = (
+        least_and_most(best, least, worst, most)
+        if len(wafs) == 2
+        else f"All {len(wafs)} {_alike('write the same amount to flash', least, most)}"
+    )
     return f"{alike}; {speed}" if speed else alike
 
 
 def _by_speed(outcomes: Sequence[Outcome]) -> str | None:
     """Compares the speeds; None if fewer than two variants have one."""
-    known = sorted(((each.iops, index) for index, each in enumerate(outcomes) if each.iops), reverse=True)
+    known = sorted(
+        ((each.label, each.iops) for each in outcomes if each.iops and each.iops.value),
+        key=lambda pair: -pair[1].value,
+    )
     if len(known) < 2:
         return None
-    (high, first), (low, last) = known[0], known[-1]
-    fastest, slowest = outcomes[first].label, outcomes[last].label
-    if high / low - 1 < EQUAL_WITHIN:
-        return f"{wording.spoken(fastest)} and {slowest} {_EQUALLY_FAST}"
-    return f"{wording.spoken(fastest)} is {wording.times(high / low)} as fast as {slowest}"
+    (fastest, high), (slowest, low) = known[0], known[-1]
+    return faster_and_slower(fastest, high, slowest, low)
 
 
 def _interaction(cells: Sequence[Cell], axis: str, condition: str, said: str) -> tuple[float, float, str] | None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from ssdlab.evidence import estimate
 from ssdlab.report import wording
 from ssdlab.report.charts.encodings import present_parts, variants_key
 from ssdlab.report.findings import theory_deviation
@@ -21,6 +22,8 @@ _USUAL_REASONS = {
     "tbw_bytes": "needs write amplification and rated erase cycles",
     "years": "needs write amplification, rated erase cycles and a daily write rate",
     "wear": "not measured",
+    "deviation": "no closed form applies, or the run is not known to be in its steady state",
+    "tail": "fewer than ten requests above it, or not timed",
     "steady_state": "the run did not search for a steady state",
 }
 
@@ -91,10 +94,15 @@ def _columns(variants: Sequence[ComparedVariant]) -> list[_Column]:
             lambda v: _said(v.effective_over_provisioning, wording.share),
             "over-provisioning that garbage collection has",
         ),
-        _Column("WAF", "waf", lambda v: _said(v.waf, wording.waf), "bytes programmed to NAND per host byte"),
+        _Column("WAF", "waf", _waf, "bytes programmed to NAND per host byte; ± is half the width of its 95 % interval"),
         *(_speed_columns() if any(variant.speed is not None for variant in variants) else ()),
         _Column("theory", "theory", lambda v: _said(v.theory, wording.waf), "WAF of the closed-form model"),
-        _Column("deviation", "theory", lambda v: _said(theory_deviation(v), _signed_share), "(WAF - theory) / theory"),
+        _Column(
+            "deviation",
+            "deviation",
+            lambda v: _said(theory_deviation(v) if v.steady_reached else None, _signed_share),
+            "(WAF - theory) / theory, of a steady state",
+        ),
         _Column(
             "TBW",
             "tbw_bytes",
@@ -135,8 +143,14 @@ def _speed_columns() -> list[_Column]:
             "of writes, or of reads if there are no writes",
         ),
         _Column(
+            "99 % latency",
+            "tail",
+            lambda v: None if v.speed is None else _said(v.speed.latency_ns_p99, wording.duration),
+            "the 99th percentile of all writes in the compared window, or of the reads if there are no writes",
+        ),
+        _Column(
             "99.9 % latency",
-            "speed",
+            "tail",
             lambda v: None if v.speed is None else _said(v.speed.latency_ns_p999, wording.duration),
             "the 99.9th percentile of all writes in the compared window, or of the reads if there are no writes",
         ),
@@ -150,6 +164,12 @@ def _part_column(part: str) -> _Column:
 def _years_heading(variants: Sequence[ComparedVariant]) -> str:
     rates = {variant.dwpd for variant in variants if variant.dwpd is not None}
     return f"years at {rates.pop():g}{wording.NO_BREAK_SPACE}DWPD" if len(rates) == 1 else "years"
+
+
+def _waf(variant: ComparedVariant) -> str | None:
+    if variant.waf_estimate is None:
+        return _said(variant.waf, wording.waf)
+    return estimate.text(variant.waf_estimate, decimals_max=2)
 
 
 def _steady(variant: ComparedVariant) -> str | None:

@@ -10,6 +10,8 @@ from typing import Any
 
 import polars as pl
 
+from ssdlab.evidence import Estimate
+
 # The parts of NAND writes, in the order of the stacked bars and the table.
 PARTS: dict[str, str] = {
     "host": "host",
@@ -55,10 +57,21 @@ class VariantSpeed:
 
     direction: str
     """`write` or `read`: the direction of `direction_iops` and the latencies."""
-    iops: float
+    estimate: Estimate
+    """Requests per second, with the interval."""
     direction_iops: float
     latency_ns_mean: float | None
-    latency_ns_p999: float | None
+    latency_ns_p99: float | None
+    p999: Estimate | None
+    """The 99.9th percentile in nanoseconds, with its interval; None with fewer than ten requests above it."""
+
+    @property
+    def latency_ns_p999(self) -> float | None:
+        return self.p999.value if self.p999 else None
+
+    @property
+    def iops(self) -> float:
+        return self.estimate.value
 
 
 @dataclass(frozen=True)
@@ -93,6 +106,8 @@ class ComparedVariant:
     effective_over_provisioning: float | None = None
     waf: float | None = None
     """In the steady state, or in the last stage if the run did not search for it."""
+    waf_estimate: Estimate | None = None
+    """`waf` with its interval; None: no interval is known."""
     waf_parts: Mapping[str, float] = field(default_factory=dict)
     timing_series: pl.DataFrame | None = None
     """One row for each interval of simulated time, in order, with `TIMING_COLUMNS`; None without a clock."""

@@ -3,8 +3,12 @@
 import math
 import re
 
+from ssdlab.evidence import Estimate
+
 NO_BREAK_SPACE = "\u00a0"
 EM_DASH = "\u2014"
+# A ratio that is known better than this is said without its interval.
+_PRECISE_WITHIN = 0.05
 
 
 def significant(value: float, digits: int = 3) -> str:
@@ -49,6 +53,13 @@ def waf(value: float) -> str:
 def times(ratio: float) -> str:
     """A ratio in a sentence: 2.31 -> "2.3 times"; small ratios have one more digit, because 1.04 and 1.1 differ."""
     return f"{ratio:.2f} times" if ratio < 1.5 else f"{ratio:.1f} times" if ratio < 20 else f"{ratio:,.0f} times"
+
+
+def times_between(ratio: Estimate) -> str:
+    """A ratio in a sentence, with its interval where that is wide: "2.3 times", "1.6 to 2.9 times"."""
+    if ratio.share <= _PRECISE_WITHIN:
+        return times(ratio.value)
+    return f"{significant(ratio.low, 2)} to {significant(ratio.high, 2)} times"
 
 
 def capitalized(text: str) -> str:

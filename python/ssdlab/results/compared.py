@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import polars as pl
 
-from ssdlab.report import ComparedVariant, VariantSpeed, WearStatistics
+from ssdlab.report import ComparedVariant, VariantSpeed, WearStatistics, wording
 from ssdlab.report.headlines import Outcome
 from ssdlab.results.breakdown import merged
 from ssdlab.results.result import Result
@@ -20,11 +20,13 @@ def of_result(result: Result, label: str, notes: Sequence[str] = ()) -> Compared
     steady, wear = result.steady_state, result.wear
     own_notes = [*notes, *([f"{result.failure_kind}: {result.failure}"] if result.failure else [])]
     if steady and not steady.reached:
-        own_notes.append(
-            f"the steady state was not reached in {len(steady.round_waf)} rounds; WAF is that of the last rounds"
-        )
+        shown = "that of the last rounds" if steady.round_waf else "of the whole last stage"
+        own_notes.append(f"the steady state was not reached in {len(steady.round_waf)} rounds; WAF is {shown}")
+    if steady and steady.reached and not steady.is_precise and result.waf_estimate:
+        within = wording.share(result.waf_estimate.share, 2)
+        own_notes.append(f"the steady state was reached, but WAF is only known within {within}")
     counts = wear["erase_count"]
-    shown, as_sold = _speed(result), result.specification.as_sold
+    found, as_sold = _speed(result), result.specification.as_sold
     return ComparedVariant(
         label=label,
         drive=str(result.specification.drive["name"]),
@@ -34,10 +36,11 @@ def of_result(result: Result, label: str, notes: Sequence[str] = ()) -> Compared
         nand_programmed_bytes=as_sold(result.ledger.programmed_bytes),
         series=_series_as_sold(result),
         timing_series=result.timing_series,
-        speed=shown,
-        latency_parts=_latency_parts(result, shown.direction) if shown else {},
+        speed=found,
+        latency_parts=_latency_parts(result, found.direction) if found else {},
         effective_over_provisioning=result.capacity.effective_over_provisioning,
         waf=result.settled_waf,
+        waf_estimate=result.waf_estimate,
         waf_parts=result.settled_waf_parts or {},
         steady_reached=steady.reached if steady else None,
         steady_at_host_bytes=as_sold(steady.at_host_bytes) if steady and steady.at_host_bytes else None,
@@ -55,7 +58,7 @@ def of_result(result: Result, label: str, notes: Sequence[str] = ()) -> Compared
 def outcome(label: str, result: Result, found: Speed | None) -> Outcome:
     """The result as input for a page's headline."""
     failed = {"read-only": "became read-only", "failed": "failed"}[result.failure_kind] if result.failure else None
-    return Outcome(label, result.settled_waf, found.iops if found else None, failed)
+    return Outcome(label, result.waf_estimate, found.estimate if found else None, failed)
 
 
 def _speed(result: Result) -> VariantSpeed | None:
@@ -64,7 +67,14 @@ def _speed(result: Result) -> VariantSpeed | None:
         return None
     name = "write" if found.write.iops else "read"
     direction = found.write if found.write.iops else found.read
-    return VariantSpeed(name, found.iops, direction.iops, direction.latency_ns_mean, direction.latency_ns_p999)
+    return VariantSpeed(
+        name,
+        found.estimate,
+        direction.iops,
+        direction.latency_ns_mean,
+        direction.latency_ns_p99,
+        direction.latency.estimate(99.9),
+    )
 
 
 def _latency_parts(result: Result, shown_direction: str) -> dict[str, dict[str, float]]:

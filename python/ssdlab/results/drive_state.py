@@ -18,8 +18,10 @@ _STARTS = {
 # The last two fifths of the writes show whether write amplification is still changing.
 _PARTS = 5
 _CHANGE_MAX = 0.05
-# With fewer drive writes than this, no part of the run predicts the next one.
-_DRIVE_WRITES_MIN = 1
+# With fewer drive writes than this, no part of the run predicts the next one. Write amplification is level at first on
+# a drive that was fresh or filled in order, and rises to several times that later.
+_DRIVE_WRITES_MIN = 3
+_DRIVE_WRITES_MIN_WHEN_STEADY = 1
 
 
 def said(result: "Result", start: str) -> str:
@@ -30,8 +32,9 @@ def said(result: "Result", start: str) -> str:
     if not written or result.waf is None:
         return f"{began}; the last stage wrote nothing"
     wrote = f"the last stage wrote {share:.2g} times its capacity"
-    if share < _DRIVE_WRITES_MIN:
-        return f"{began}; {wrote}, too little to tell the state at the end"
+    needed = _DRIVE_WRITES_MIN_WHEN_STEADY if start == "steady" else _DRIVE_WRITES_MIN
+    if share < needed:
+        return f"{began}; {wrote}, too little to tell the state at the end (which takes {needed} times)"
     before, last = waf_of_last_parts(result)
     whole = result.last_stage_ledger.waf
     if before is None or last is None or whole is None:

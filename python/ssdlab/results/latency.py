@@ -11,12 +11,17 @@ from dataclasses import dataclass
 from typing import NotRequired, TypedDict
 
 from ssdlab.engine import plain
+from ssdlab.evidence.estimate import Estimate, Z
 
 PERCENTILES = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99)
 """fio's default list, in percent."""
 
 _STEPS_NS_US = (2, 4, 10, 20, 50, 100, 250, 500, 750, 1000)
 _STEPS_MS = (*_STEPS_NS_US, 2000)
+OBSERVATIONS_ABOVE_MIN = 10
+"""A percentile with fewer requests above it is not reported, except where fio's format has it: with ten above it, its
+rank is uncertain by a third of the share above."""
+CLUSTERED = 10
 # fio never reports 0 % for a step with requests.
 _SHARE_MIN_PERCENT = 0.01
 
@@ -71,11 +76,32 @@ class Latency:
         )
 
     def percentile_ns(self, percent: float) -> int | None:
-        """The middle of the first bin that completes `percent` of all requests, as in fio; None without requests."""
-        return self.percentiles_ns((percent,))[0]
+        """The middle of the first bin that completes `percent` of all requests; None without ten requests above it."""
+        return self.percentiles_ns((percent,))[0] if self.carries(percent) else None
+
+    def estimate(self, percent: float) -> Estimate | None:
+        """`percentile_ns` with its interval, by the ranks that it can have; None if it is None.
+
+        Latencies come in clusters, such as all requests that wait for one erase, so that the ranks are as uncertain as
+        those of CLUSTERED times fewer independent requests.
+        """
+        value = self.percentile_ns(percent)
+        if value is None:
+            return None
+        share = percent / 100
+        spread = Z * math.sqrt(share * (1 - share) * CLUSTERED / self.count)
+        low, high = self.percentiles_ns((100 * max(0.0, share - spread), 100 * min(1.0, share + spread)))
+        assert low is not None
+        assert high is not None
+        return Estimate(value, low, high, self.count, f"ranks of {self.count:,} requests")
+
+    def carries(self, percent: float) -> bool:
+        """Whether there are enough requests above this percentile to report it."""
+        # 1e-6: the share above 99.9 % is not exact in binary.
+        return self.count * (1 - percent / 100) >= OBSERVATIONS_ABOVE_MIN - 1e-6
 
     def percentiles_ns(self, percents: Sequence[float]) -> list[int | None]:
-        """`percentile_ns` for each of `percents`, which must be ascending."""
+        """As fio gives them: of any number of requests, None without any. `percents` must be ascending."""
         found: list[int | None] = []
         seen = 0
         for middle_ns, count in self.bins:

@@ -269,6 +269,5 @@ def _nand(programmed_bytes: Mapping[Cause, int]) -> NandJson:
 def _latency(latency: Latency | None) -> LatencyJson | None:
     if latency is None:
         return None
-    values: list[int | None] = latency.percentiles_ns(_RANKS) if latency.count else [None] * len(_RANKS)
-    percentile = {f"{rank:.6f}": value for rank, value in zip(_RANKS, values, strict=True)}
+    percentile = {f"{rank:.6f}": latency.percentile_ns(rank) for rank in _RANKS}
     return {"mean": latency.mean_ns, "N": latency.count, "percentile": percentile}

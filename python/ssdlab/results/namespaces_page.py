@@ -59,5 +59,5 @@ def _amounts(counted: Counted | Alone, scale: Fraction) -> tuple[str, str, str]:
 
 def _two(latency: Latency | None) -> list[str]:
     """The text of the median and the 99th percentile."""
-    values = latency.percentiles_ns((50, 99)) if latency and latency.count else [None, None]
+    values = [latency.percentile_ns(rank) if latency else None for rank in (50, 99)]
     return [wording.EM_DASH if value is None else wording.duration(value) for value in values]

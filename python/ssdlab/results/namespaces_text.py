@@ -45,7 +45,7 @@ def _latencies(write: Latency | None, read: Latency | None) -> list[str]:
     found = []
     for direction, latency in (("write", write), ("read", read)):
         if latency and latency.count:
-            median, tail = (_microseconds(value) for value in latency.percentiles_ns((50, 99)))
+            median, tail = (_microseconds(latency.percentile_ns(rank)) for rank in (50, 99))
             found.append(f"{direction} p50 {median}, p99 {tail}")
     return [f"        latency: {'; '.join(found)}"] if found else []
 

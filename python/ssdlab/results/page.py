@@ -18,6 +18,13 @@ _OF_COMPARISONS = ("theory", "tbw_bytes", "years")
 _WHERE = "not counted for a single run; ssdlab compare does"
 
 
+def _of_last_stage(result: Result) -> str:
+    """That the page's figures are of the last stage, beside the terminal's of the whole run, if that differs."""
+    if len(result.stages) < 2 or result.waf is None:
+        return ""
+    return f"; figures of the last stage, the whole run has a WAF of {wording.waf(result.waf)}"
+
+
 def write(result: Result, directory: Path, *, job: str, notes: Sequence[str], command_line: str) -> list[str]:
     """Writes `report.html` and `pictures/`, and returns their names. `notes` are remarks for the reader."""
     name = str(result.specification.drive["name"])
@@ -27,7 +34,7 @@ def write(result: Result, directory: Path, *, job: str, notes: Sequence[str], co
         comparison_figures(variants),
         headlines.of_variants([outcome(name, result, speed(result))]),
         f"{job} on {name}, {wording.share(result.capacity.over_provisioning)} spare area; "
-        f"seed {result.specification.engine['seed']}",
+        f"seed {result.specification.engine['seed']}{_of_last_stage(result)}",
         command_line,
     )
     if result.namespaces:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict, cast
 
 from ssdlab.engine import plain
+from ssdlab.evidence.estimate import Estimate, of_one_run
 from ssdlab.report.shown import Shown, said
 from ssdlab.results import fio_schema, series, time_series
 from ssdlab.results.device_json import DeviceJson, SmartLogs
@@ -121,6 +122,7 @@ class DirectionSpeedJson(TypedDict):
     iops: float
     mb_s: float
     latency_ns_mean: float | None
+    latency_ns_p99: float | None
     latency_ns_p999: float | None
 
 
@@ -129,6 +131,9 @@ class SpeedJson(TypedDict):
 
     window: str
     seconds: float
+    iops: float
+    iops_low: float
+    iops_high: float
     read: DirectionSpeedJson
     write: DirectionSpeedJson
 
@@ -138,6 +143,10 @@ class VariantJson(TypedDict):
 
     label: str
     waf: float | None
+    waf_low: float | None
+    waf_high: float | None
+    waf_n: int | None
+    waf_how: str | None
     waf_parts: dict[str, float] | None
     theory: TheoryJson
     speed: SpeedJson | None
@@ -294,13 +303,24 @@ class Result(Shown):
 
     @property
     def settled_waf(self) -> float | None:
-        """The WAF for comparisons: over the last five rounds of a run until steady state, else of the last stage."""
-        return self.steady_state.window_waf if self.steady_state else self.last_stage_ledger.waf
+        """The WAF for comparisons: over the reported rounds of a run until the steady state, else of the last stage."""
+        estimate = self.waf_estimate
+        return estimate.value if estimate else None
+
+    @property
+    def waf_estimate(self) -> Estimate | None:
+        """`settled_waf` with its interval; None if it is None."""
+        if self.steady_state and self.steady_state.round_waf:
+            return self.steady_state.waf
+        last, waf = self.specification.jobs[-1]["stage"], self.last_stage_ledger.waf
+        writes = sum(job.write.total_ios for job in self.jobs if job.stage == last)
+        return of_one_run(waf, writes) if waf is not None else None
 
     @property
     def settled_waf_parts(self) -> Mapping[str, float] | None:
         """The parts of `settled_waf`, which add up to it; None if it is None."""
-        return self.steady_state.window_waf_parts if self.steady_state else self.last_stage_ledger.waf_parts
+        steady = self.steady_state
+        return steady.window_waf_parts if steady and steady.round_waf else self.last_stage_ledger.waf_parts
 
     @cached_property
     def capacity(self) -> Capacity:

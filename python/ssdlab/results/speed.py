@@ -8,21 +8,35 @@ used: an interval across the border of two stages has requests of both.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ssdlab.evidence.estimate import Estimate, of_one_run
 from ssdlab.results.fio_schema import Direction
 from ssdlab.results.job_result import JobResult
-from ssdlab.results.latency import merged
+from ssdlab.results.latency import Latency, merged
 from ssdlab.results.result import Result
 from ssdlab.results.steady_state import SteadyTiming
 
 
 @dataclass(frozen=True)
 class DirectionSpeed:
-    """The requests of one direction in the window; the latencies are None if there were none."""
+    """The requests of one direction in the window."""
 
     iops: float
     mb_s: float
-    latency_ns_mean: float | None
-    latency_ns_p999: float | None
+    latency: Latency
+
+    @property
+    def latency_ns_mean(self) -> float | None:
+        """None without requests."""
+        return self.latency.mean_ns
+
+    @property
+    def latency_ns_p99(self) -> float | None:
+        """None with fewer than ten requests above it, as `latency_ns_p999`."""
+        return self.latency.percentile_ns(99)
+
+    @property
+    def latency_ns_p999(self) -> float | None:
+        return self.latency.percentile_ns(99.9)
 
 
 @dataclass(frozen=True)
@@ -35,6 +49,8 @@ class Speed:
     """Simulated seconds in the window."""
     read: DirectionSpeed
     write: DirectionSpeed
+    estimate: Estimate
+    """`iops` with its interval."""
 
     @property
     def iops(self) -> float:
@@ -55,33 +71,27 @@ def speed(result: Result) -> Speed | None:
         timing = result.steady_state.timing
         if timing is None or timing.window_seconds <= 0:
             return None
-        return Speed("steady state", timing.window_seconds, _settled(timing, "read"), _settled(timing, "write"))
+        read, write = _settled(timing, "read"), _settled(timing, "write")
+        return Speed("steady state", timing.window_seconds, read, write, timing.estimate(read.iops + write.iops))
     last = result.specification.jobs[-1]["stage"]
     jobs = [job for job in result.jobs if job.stage == last]
     seconds = max((job.seconds or 0.0 for job in jobs), default=0.0)
     if seconds <= 0:
         return None
-    return Speed("last stage", seconds, _counted(jobs, "read", seconds), _counted(jobs, "write", seconds))
+    read, write = _counted(jobs, "read", seconds), _counted(jobs, "write", seconds)
+    iops = read.iops + write.iops
+    return Speed("last stage", seconds, read, write, of_one_run(iops, round(iops * seconds)))
 
 
 def _settled(timing: SteadyTiming, name: Direction) -> DirectionSpeed:
-    latency = timing.latency[name]
-    if not timing.ios[name]:
-        return DirectionSpeed(0.0, 0.0, None, None)
-    return DirectionSpeed(
-        timing.ios[name] / timing.window_seconds,
-        timing.moved_bytes[name] / timing.window_seconds / 1e6,
-        latency.mean_ns,
-        latency.percentile_ns(99.9),
-    )
+    seconds = timing.window_seconds
+    return DirectionSpeed(timing.ios[name] / seconds, timing.moved_bytes[name] / seconds / 1e6, timing.latency[name])
 
 
 def _counted(jobs: Sequence[JobResult], name: Direction, seconds: float) -> DirectionSpeed:
     directions = [job.direction(name) for job in jobs]
-    latency = merged([direction.latency for direction in directions if direction.latency is not None])
     return DirectionSpeed(
         sum(direction.total_ios for direction in directions) / seconds,
         sum(direction.io_bytes for direction in directions) / seconds / 1e6,
-        latency.mean_ns,
-        latency.percentile_ns(99.9),
+        merged([direction.latency for direction in directions if direction.latency is not None]),
     )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TypedDict
 
 from ssdlab.engine import plain
-from ssdlab.evidence.estimate import Estimate, of_rounds
+from ssdlab.evidence.estimate import Estimate, of_few_rounds, of_rounds
 from ssdlab.results.fio_schema import DIRECTIONS, Direction
 from ssdlab.results.latency import PERCENTILES, Latency, LatencyJson
 from ssdlab.results.ledger import Ledger
@@ -78,9 +78,11 @@ class SteadyState:
 
     @property
     def waf(self) -> Estimate | None:
-        """`window_waf` with its interval; None with fewer than five rounds."""
-        if self.window_waf is None or self.waf_half_width is None:
+        """`window_waf` with its interval; None without a complete round."""
+        if self.window_waf is None:
             return None
+        if self.waf_half_width is None:
+            return of_few_rounds(self.window_waf, self.round_waf[-self.window_rounds :])
         return of_rounds(self.window_waf, self.waf_half_width, self.window_rounds)
 
     def to_dict(self) -> SteadyStateJson:
@@ -112,11 +114,20 @@ class SteadyTiming:
     slope_share: float | None
     half_width: float | None
     """Half the width of the 95 % interval of the requests per second; None with fewer than five reported rounds."""
+    window_rounds: int
     window_seconds: float
     ios: Mapping[Direction, int]
     """The number of requests in the window, by direction."""
     moved_bytes: Mapping[Direction, int]
     latency: Mapping[Direction, Latency]
+
+    def estimate(self, rate: float) -> Estimate:
+        """A rate over the window, such as that of all writes, with the relative interval of all requests a second."""
+        rounds = self.round_iops[-self.window_rounds :]
+        mean = sum(rounds) / len(rounds)
+        if self.half_width is None:
+            return of_few_rounds(rate, [rate * each / mean for each in rounds])
+        return of_rounds(rate, rate * self.half_width / mean, self.window_rounds)
 
     def to_dict(self) -> SteadyIopsJson:
         return {
@@ -126,20 +137,21 @@ class SteadyTiming:
             "half_width": self.half_width,
             "window_seconds": self.window_seconds,
             "latency_ns": {
-                name: latency.to_dict(percentiles=PERCENTILES)
+                name: latency.to_dict(percentiles=[rank for rank in PERCENTILES if latency.carries(rank)])
                 for name, latency in self.latency.items()
                 if latency.count
             },
         }
 
     @classmethod
-    def from_outcome(cls, raw: plain.SteadyTiming, half_width: float | None) -> "SteadyTiming":
+    def from_outcome(cls, raw: plain.SteadyTiming, half_width: float | None, window_rounds: int) -> "SteadyTiming":
         """Reads the object `timing` of the engine's steady state."""
         return cls(
             round_iops=raw["round_iops"],
             range_share=raw["range_share"],
             slope_share=raw["slope_share"],
             half_width=half_width,
+            window_rounds=window_rounds,
             window_seconds=raw["window_ns"] / 1e9,
             ios={name: raw[name]["ios"] for name in DIRECTIONS},
             moved_bytes={name: raw[name]["bytes"] for name in DIRECTIONS},
@@ -179,6 +191,8 @@ def steady_state(outcome: plain.Outcome) -> SteadyState | None:
         return None
     window = Ledger.from_outcome(raw["window"], outcome["capacity"])
     settled = raw.get("settled")
+    window_rounds = settled["rounds"] if settled else min(len(raw["round_waf"]), _ROUNDS)
+    iops_half_width = settled["iops_half_width"] if settled else None
     return SteadyState(
         reached=raw["reached"],
         at_host_bytes=raw["at_host_bytes"],
@@ -186,12 +200,10 @@ def steady_state(outcome: plain.Outcome) -> SteadyState | None:
         range_share=raw["range_share"],
         slope_share=raw["slope_share"],
         round_waf=raw["round_waf"],
-        window_rounds=settled["rounds"] if settled else min(len(raw["round_waf"]), _ROUNDS),
+        window_rounds=window_rounds,
         window_waf=window.waf,
         waf_half_width=settled["waf_half_width"] if settled else None,
         is_precise=settled is not None and settled["is_precise"],
         window_waf_parts=window.waf_parts,
-        timing=SteadyTiming.from_outcome(raw["timing"], settled["iops_half_width"] if settled else None)
-        if raw["timing"]
-        else None,
+        timing=SteadyTiming.from_outcome(raw["timing"], iops_half_width, window_rounds) if raw["timing"] else None,
     )

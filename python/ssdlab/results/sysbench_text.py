@@ -76,7 +76,7 @@ def _figures(job: JobResult, fileio: Fileio) -> list[str]:
         ]
     latency = merged([part for part in (job.read.latency, job.write.latency) if part is not None])
     sum_ms = (latency.mean_ns or 0.0) * latency.count / 1e6
-    ranks = (latency.min_ns, latency.mean_ns, latency.max_ns, latency.percentile_ns(95))
+    ranks = (latency.min_ns, latency.mean_ns, latency.max_ns, latency.percentiles_ns((95,))[0])
     names = ("min:", "avg:", "max:", "95th percentile:")
     values = {name: (value or 0) / 1e6 for name, value in zip(names, ranks, strict=True)} | {"sum:": sum_ms}
     threads = fileio.threads

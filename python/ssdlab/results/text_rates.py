@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from ssdlab.results.breakdown import TAIL_PERCENT, shares_text
 from ssdlab.results.job_result import DirectionResult
-from ssdlab.results.latency import USUAL, Latency, distribution
+from ssdlab.results.latency import OBSERVATIONS_ABOVE_MIN, USUAL, Latency, distribution
 
 _LINE_CHARACTERS = 80 - 7
 _ENTRIES_PER_LINE = 5
@@ -76,15 +76,22 @@ DECIMAL = ("B", "kB", "MB", "GB", "TB", "PB")
 
 
 def short(count: float, base: int, units: tuple[str, ...], characters: int = 4) -> str:
-    """A number in at most `characters` characters, in fio's format: `92.1k`, `1024MiB`."""
-    whole = int(count)
-    value, power = float(whole), 0
-    # fio uses the smaller unit as long as the whole number fits.
-    while value >= 10**characters - 0.5 and power < len(units) - 1:
-        value, power = value / base, power + 1
-    digits = len(str(int(value)))
-    decimals = 0 if whole % base**power == 0 and digits == characters else max(0, characters - 1 - digits)
-    return f"{value:.{decimals if power else 0}f}{units[power]}"
+    """A number in at most `characters` characters, in fio's format: `92.1k`, `1024MiB`.
+
+    As in fio, only the remainder of the last division counts, and it is rounded by itself: 9,439,550 is `9439.6k` in
+    six characters, though its quotient is a little less than 9439.55 in binary.
+    """
+    whole, remainder, power = int(count), None, 0
+    while len(str(whole)) > characters and power < len(units) - 1:
+        whole, remainder = divmod(whole, base)
+        power += 1
+    if remainder is None:
+        return f"{whole}{units[power]}"
+    decimals = characters - 1 - len(str(whole))
+    if decimals <= 0:
+        return f"{whole + (2 * remainder >= base)}{units[power]}"
+    carried, _, digits = f"{remainder / base:.{decimals}f}".partition(".")
+    return f"{whole + int(carried)}.{digits}{units[power]}"
 
 
 def _moments(latency: Latency) -> list[str]:
@@ -108,15 +115,26 @@ def _unit(min_ns: float, max_ns: float, stddev_ns: float = math.inf) -> str:
 
 
 def _percentiles(kind: str, latency: Latency, ranks: Sequence[float]) -> list[str]:
-    values = [value for value in latency.percentiles_ns(ranks) if value is not None]
+    carried = [rank for rank in ranks if latency.carries(rank)]
+    left_out = _left_out(kind, latency, [rank for rank in ranks if rank not in carried])
+    values = [value for value in latency.percentiles_ns(carried) if value is not None]
     if not values:
-        return []
+        return left_out
     unit = _unit(values[0], values[-1])
     scaled = [-(-value // _UNITS[unit]) for value in values]
     width = max(5, len(str(values[-1] // _UNITS[unit])))
     decimals = max(len(f"{rank:.8f}".rstrip("0").partition(".")[2]) for rank in ranks)
     said = decimals + 3
-    entries = [f"{rank:{said}.{decimals}f}th=[{value:{width}}]" for rank, value in zip(ranks, scaled, strict=True)]
+    entries = [f"{rank:{said}.{decimals}f}th=[{value:{width}}]" for rank, value in zip(carried, scaled, strict=True)]
     per_line = _LINE_CHARACTERS // (7 + said + width)
     lines = [", ".join(entries[start : start + per_line]) for start in range(0, len(entries), per_line)]
-    return [f"    {kind} percentiles ({unit}):", *(f"     | {line}{',' * (line != lines[-1])}" for line in lines)]
+    shown = [f"     | {line}{',' * (line != lines[-1])}" for line in lines]
+    return [f"    {kind} percentiles ({unit}):", *shown, *left_out]
+
+
+def _left_out(kind: str, latency: Latency, ranks: Sequence[float]) -> list[str]:
+    if not ranks:
+        return []
+    which = f"{ranks[0]:g}" if len(ranks) == 1 else f"{ranks[0]:g} to {ranks[-1]:g}"
+    requests = "1 request" if latency.count == 1 else f"{latency.count:,} requests"
+    return [f"    {kind} percentiles {which}: -, fewer than {OBSERVATIONS_ABOVE_MIN} of {requests} are above them"]

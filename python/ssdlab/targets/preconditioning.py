@@ -62,6 +62,7 @@ def specify_beginning(
     seed: int,
     until: Until,
     timed: bool,
+    precision: float = specifying.PRECISION,
     interval_ns: int | None = None,
 ) -> Specification:
     """As `specifying.specify`, for any beginning. For "steady", the state is simulated first and stored in `folder`."""
@@ -70,6 +71,7 @@ def specify_beginning(
         drive,
         seed=seed,
         until=until,
+        precision=precision,
         precondition="fill" if beginning == "fill" else "none",
         timed=timed,
         initial_state=steady_state(workload, drive, folder, seed=seed) if beginning == "steady" else None,

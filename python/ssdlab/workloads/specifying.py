@@ -52,6 +52,7 @@ def specify(
     *,
     seed: int = 1,
     until: Until = "job",
+    precision: float = PRECISION,
     precondition: Precondition = "none",
     timed: bool = True,
     series_points_max: int = SERIES_POINTS_MAX,
@@ -61,10 +62,10 @@ def specify(
     """Resolves a run completely, into plain values, for `ssdlab.run_many`.
 
     `job` is a fio job file, a file-system script (NAME.files) or "sysbench fileio ... run". `until="steady"` repeats
-    the last stage until its write amplification is steady by SNIA's rule and known within 1 %, in rounds of U host
-    bytes, or until it has written 40 x U. `precondition="fill"` writes the whole drive once sequentially before the
-    first stage; `initial_state` starts from a saved state. `interval_ns`, in the time of the full-size drive, adds the
-    counters of each interval (`Result.intervals`).
+    the last stage until its write amplification is steady by SNIA's rule and known within `precision`, a share, in
+    rounds of U host bytes, or until it has written 40 x U. `precondition="fill"` writes the whole drive once
+    sequentially before the first stage; `initial_state` starts from a saved state. `interval_ns`, in the time of the
+    full-size drive, adds the counters of each interval (`Result.intervals`).
 
     Without `timed` there is no clock: the run measures write amplification only. `series_points_max` limits the points
     of the time series. Raises InputError if the job does not fit on the drive, or if the last stage never writes and
@@ -93,7 +94,7 @@ def specify(
             "seed": seed,
             "drive": drive.specification(),
             "timed": timed,
-            "until": until_of(until, drive),
+            "until": until_of(until, drive, precision=precision),
             "series_points_max": series_points_max,
             **intervals,
             "jobs": engine_jobs,
@@ -152,7 +153,9 @@ def check_without_namespaces(drive: "ResolvedDrive") -> None:
         )
 
 
-def until_of(until: Until, drive: "ResolvedDrive", round_share: float | None = None) -> plain.Until:
+def until_of(
+    until: Until, drive: "ResolvedDrive", round_share: float | None = None, precision: float = PRECISION
+) -> plain.Until:
     """The engine's end condition. A round writes `round_share` of U; None: DRIVE_WRITES_PER_ROUND."""
     if until == "job":
         return {"kind": "job"}
@@ -164,7 +167,7 @@ def until_of(until: Until, drive: "ResolvedDrive", round_share: float | None = N
         "kind": "steady-state",
         "round_bytes": round_bytes,
         "host_bytes_max": rounds_max * round_bytes,
-        "precision": PRECISION,
+        "precision": precision,
     }
 
 

@@ -1,8 +1,9 @@
 """The page of a measurement: the result of each job, and the rates over time."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from ssdlab.report import headlines, page, parts, wording
+from ssdlab.report import page, parts, wording
 from ssdlab.report.charts.published import Line, published_lines
 from ssdlab.report.figure import Figure
 from ssdlab.report.files import write_page
@@ -10,16 +11,16 @@ from ssdlab.targets.device.measured import Measured
 
 # A screen does not resolve more points than this.
 _POINTS_MAX = 500
+_JOBS_IN_TITLE = 3
 
 
 def write(measured: Measured, directory: Path, command_line: str) -> list[str]:
     """Writes `report.html` and `pictures/`. Returns their names."""
     name = str(measured.target.get("path") or measured.target.get("name") or "the target")
     jobs = [(job.name, _iops(job.read.iops, job.write.iops), job.latency.mean_ns) for job in measured.jobs]
-    outcomes = [headlines.Outcome(job, None, iops) for job, iops, _ in jobs if iops]
     entries = [(job, _said(iops, mean_ns)) for job, iops, mean_ns in jobs]
     whole = page.Page(
-        title=headlines.of_variants(outcomes) if outcomes else f"{measured.source}: nothing was measured",
+        title=_title(measured.source, [(job, iops) for job, iops, _ in jobs if iops]),
         subtitle=f"{measured.source} on {name}, by fio",
         summary=f"Write amplification, by SMART: {_waf(measured)}.",
         notices=[*([measured.failure] if measured.failure else []), *measured.notes],
@@ -28,6 +29,15 @@ def write(measured: Measured, directory: Path, command_line: str) -> list[str]:
         after=[page.Section("How to reproduce", parts.command(command_line))],
     )
     return write_page(whole, directory)
+
+
+def _title(source: str, rates: Sequence[tuple[str, float]]) -> str:
+    """The rates of the first jobs. They are not compared: jobs differ in depth and size, and each ran once."""
+    if not rates:
+        return f"{source}: nothing was measured"
+    said = [f"{wording.significant(iops)} with {job}" for job, iops in rates[:_JOBS_IN_TITLE]]
+    more = len(rates) - len(said)
+    return f"Requests per second: {wording.listed([*said, *([f'{more} more jobs below'] if more else [])])}"
 
 
 def over_time(measured: Measured) -> list[Figure]:
