@@ -61,15 +61,18 @@ def _own_word(row: Row) -> list[Concern]:
 
 
 def _unknown(row: Row) -> list[Concern]:
-    if row["passed"] is None and row["used_percent"] is None and row["protocol"] != "NVMe":
-        text = "Nothing is known of its health"
-        if _RAID.search(row["model"] or ""):
-            text += (
-                ": it is a volume of a RAID controller. Read the drives behind it, for example with "
-                "smartctl -a -d megaraid,0 (or cciss,0; aacraid,0,0,0; see smartctl's manual) and the device"
-            )
-        return [Concern(Level.UNKNOWN, f"{text}.")]
-    return []
+    if row["used_percent"] is not None:
+        return []
+    if row["passed"] is not None or (row["critical_warning"] is not None and row["protocol"] == "NVMe"):
+        text = "Its wear is not known: the report does not say how much of its rated life is used"
+        return [] if row["is_disk"] else [Concern(Level.UNKNOWN, f"{text}.")]
+    text = "Nothing is known of its health"
+    if _RAID.search(row["model"] or ""):
+        text += (
+            ": it is a volume of a RAID controller. Read the drives behind it, for example with "
+            "smartctl -a -d megaraid,0 (or cciss,0; aacraid,0,0,0; see smartctl's manual) and the device"
+        )
+    return [Concern(Level.UNKNOWN, f"{text}.")]
 
 
 def _wear(row: Row) -> list[Concern]:

@@ -23,6 +23,8 @@ def row_of(reading: Reading, source: str) -> Row:
         "model": reading.model,
         "serial": reading.serial,
         "family": reading.family,
+        "attributes_read_as": reading.attributes_read_as,
+        "attributes_unknown": ", ".join(map(str, reading.attributes_unknown)) or None,
         "protocol": reading.protocol,
         "is_disk": reading.is_disk,
         "reports": 1,

@@ -16,7 +16,7 @@ from ssdlab.health.scanning import Part, Unread
 
 _TEXTS = (
     *("source", "model", "serial", "family", "protocol", "waf_source", "waf_reason", "waf_doubt", "used_source"),
-    *("failing", "level", "concern", "concerns", "unread"),
+    *("attributes_read_as", "attributes_unknown", "failing", "level", "concern", "concerns", "unread"),
 )
 _FLAGS = ("is_disk", "waf_is_implausible", "waf_is_early", "reduces_data", "passed", "pace_between_reports")
 _COUNTS = (

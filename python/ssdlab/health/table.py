@@ -57,6 +57,19 @@ def standing_text(row: Row) -> str:
     return f"WAF {row['waf']:.1f}: more than {share:.0%} of {count:,} {row['waf_compared_what']}.".replace("%", " %")
 
 
+def meanings_text(row: Row) -> str:
+    """Where the meaning of the attributes is from, if smartctl's database does not know the drive, and which have
+    none."""
+    if not row["attributes_read_as"] and not row["attributes_unknown"]:
+        return ""
+    text = "smartctl's database does not know the drive"
+    if row["attributes_read_as"]:
+        text += f"; its attributes are read as those of {row['attributes_read_as']}"
+    if row["attributes_unknown"]:
+        text += f"; not known: {row['attributes_unknown']}"
+    return f"{text}."
+
+
 def _size(name: str) -> Callable[[Row], str]:
     return lambda row: format_bytes(round(row[name])) if row[name] is not None else _MISSING
 
@@ -95,6 +108,8 @@ def printed(rows: Sequence[Row], console: Console) -> None:
     for row in rows:
         said = row["concerns"] if len(rows) <= _SAID_IN_FULL_OF else row["concern"]
         said = " ".join(sentence for sentence in (standing_text(row), said) if sentence and (said or len(rows) == 1))
+        if len(rows) <= _SAID_IN_FULL_OF:
+            said = " ".join(sentence for sentence in (said, meanings_text(row)) if sentence)
         if said:
             serial = f" {row['serial']}" if row["serial"] else ""
             console.print(Text.assemble((f"{name_of(row)}{serial}: ", _STYLES[row["level"]]), said))

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from ssdlab.errors import InputError
-from ssdlab.smart import signs, vendor_log, wear, writes
+from ssdlab.smart import default_names, signs, vendor_log, wear, writes
 from ssdlab.smart.attributes import Attribute, attributes_of, statistics_of, whole
 from ssdlab.smart.counts import NVME_DATA_UNIT_BYTES, Count
-from ssdlab.smart.families import family_of
+from ssdlab.smart.families import Family, Identity, family_by_names, family_of
 from ssdlab.smart.formats.nvme_cli import FDP, GROUP, HEALTH, OCP
 from ssdlab.smart.signs import Signs
 from ssdlab.smart.wear import Wear
@@ -92,6 +92,11 @@ class Reading:
     """Whether it has rotating platters."""
     reduces_data: bool = False
     """Whether its controller is known to store less than the host writes."""
+    attributes_read_as: str | None = None
+    """The family of ssdlab's table whose attributes a drive's are read as, and what says so; None if smartctl's
+    database knows the drive, or nothing does."""
+    attributes_unknown: tuple[int, ...] = ()
+    """Numbers of attributes whose meaning neither smartctl nor ssdlab knows."""
 
     @property
     def is_nvme(self) -> bool:
@@ -150,7 +155,8 @@ def parse(
     is_nvme = ocp is not None or any(isinstance(report.get(log), Mapping) for log in (HEALTH, FDP, GROUP))
     model = _text(report.get("model_name") or report.get("scsi_model_name"))
     is_scsi = _SCSI_USED in report or _SCSI_ERRORS in report or _mapping(report.get("device")).get("protocol") == "SCSI"
-    if not (is_nvme or (model and ("ata_smart_attributes" in report or is_scsi))):
+    # Attributes that were copied without the drive's name are a report of an unnamed drive.
+    if not (is_nvme or attributes_of(report) or (model and ("ata_smart_attributes" in report or is_scsi))):
         raise InputError(f"{where}: contains no SMART data{_said(report)}; run smartctl -j -x as root")
     common: _Common = {
         "model": model,
@@ -264,7 +270,12 @@ def _ocp_written(ocp: Mapping[str, Any], where: str) -> int:
 def _ata(report: Mapping[str, Any], common: _Common) -> Reading:
     attributes, statistics = attributes_of(report), statistics_of(report)
     model_family = _text(report.get("model_family")) or None
-    family = family_of(model_family, common["model"])
+    is_known = _is_known(report, model_family, attributes)
+    if not is_known:
+        attributes = default_names.without_defaults(attributes)
+    identity = Identity(model_family, common["model"], _text(report.get("firmware_version")), _oui(report))
+    named = ((each.id, each.name) for each in attributes if not default_names.is_default(each))
+    family, taken_from = family_of(identity) or family_by_names(named) or (None, None)
     sector_bytes = _within(report.get("logical_block_size"), 1, 1 << 20) or 512
     counted = writes.of(attributes, statistics, sector_bytes, model_family, family)
     hours = next((each.raw for each in attributes if each.id == 9), None)
@@ -286,7 +297,26 @@ def _ata(report: Mapping[str, Any], common: _Common) -> Reading:
         reason=counted.reason,
         is_disk=bool(whole(report.get("rotation_rate"))),
         reduces_data=family is not None and family.reduces_data,
+        attributes_read_as=f"{family.name}, by {taken_from}" if family and not is_known else None,
+        attributes_unknown=() if is_known else _unknown(attributes, family),
     )
+
+
+def _is_known(report: Mapping[str, Any], model_family: str | None, attributes: Sequence[Attribute]) -> bool:
+    """Whether smartctl's database knows the drive, so that all names of its attributes have a meaning."""
+    said = report.get("in_smartctl_database")
+    if model_family or isinstance(said, bool):
+        return bool(model_family or said)
+    return any(not default_names.is_default(each) for each in attributes)
+
+
+def _unknown(attributes: Sequence[Attribute], family: Family | None) -> tuple[int, ...]:
+    known = {*default_names.ALIKE, *(counter.id for counter in (family.counters if family else ()))}
+    return tuple(sorted({each.id for each in attributes if not each.name and each.id not in known}))
+
+
+def _oui(report: Mapping[str, Any]) -> int | None:
+    return whole(_mapping(report.get("wwn")).get("oui"))
 
 
 def _attribute_temperature_c(attributes: Sequence[Attribute]) -> int | None:

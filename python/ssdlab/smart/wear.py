@@ -3,22 +3,22 @@
 NVMe and ATA's device statistics report a percentage; older drives have maker-specific attributes.
 """
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from ssdlab.foreign import JsonObject
 from ssdlab.smart.attributes import Attribute, whole
-from ssdlab.smart.families import Family
+from ssdlab.smart.families import Family, Kind
 
 _STATISTIC = "Percentage Used Endurance Indicator"
 _USED_MAX = 255
 """The largest percentage that NVMe and ATA can report."""
 
-_Kind = Literal["level left", "raw left", "raw used"]
 # Names with a known meaning. If the raw value is used, the normalized value of known drives stays at 100.
-_NAMES: tuple[tuple[re.Pattern[str], _Kind], ...] = (
+_NAMES: tuple[tuple[re.Pattern[str], Kind], ...] = (
     (re.compile(r"Percent_Lifetime_Used|Perc_Rated_Life_Used|DriveLife_Used%"), "raw used"),
     (re.compile(r"Remaining_Lifetime_Perc|SSD_Life_Left_Perc|DriveLife_Remaining%"), "raw left"),
     (
@@ -75,16 +75,23 @@ def of_ata(
         used, source = _used(statistics[_STATISTIC]), _STATISTIC
     if used is None:
         used, source = _by_attribute(attributes, family)
-    spare = next((each for name in _SPARE_NAMES for each in attributes if each.name == name and each.threshold), None)
+    spare = _spare(attributes, family)
     return Wear(used, source, _level(spare.level) if spare else None, spare.threshold if spare else None)
+
+
+def _spare(attributes: Sequence[Attribute], family: Family | None) -> Attribute | None:
+    named = (each for name in _SPARE_NAMES for each in attributes if each.name == name)
+    numbers = [counter.id for counter in family.spare] if family else []
+    unnamed = (each for each in attributes if not each.name and each.id in numbers)
+    return next((each for each in (*named, *unnamed) if each.threshold), None)
 
 
 def _by_attribute(attributes: Sequence[Attribute], family: Family | None) -> tuple[int | None, str | None]:
     for counter in family.life_left if family else ():
         for each in attributes:
             unnamed = each.name in ("", counter.name) or each.name.startswith("Unk")
-            if each.id == counter.id and unnamed and (level := _level(each.level)) is not None:
-                return 100 - level, f"{each.id} {each.name or counter.name}"
+            if each.id == counter.id and unnamed and (used := _read(each, counter.kind)) is not None:
+                return used, f"{each.id} {each.name or counter.name}"
     for pattern, kind in _NAMES:
         for each in attributes:
             if pattern.fullmatch(each.name) and each.id not in _NOT_A_LEVEL:
@@ -94,11 +101,25 @@ def _by_attribute(attributes: Sequence[Attribute], family: Family | None) -> tup
     return None, None
 
 
-def _read(attribute: Attribute, kind: _Kind) -> int | None:
+def _read(attribute: Attribute, kind: Kind) -> int | None:
     if kind == "raw used":
         return _used(attribute.raw)
+    if kind == "level used":
+        return _risen(attribute)
     left = _level(attribute.level if kind == "level left" else attribute.raw)
     return None if left is None else 100 - left
+
+
+def _risen(attribute: Attribute) -> int | None:
+    """WD's value that rises with wear. Some drives leave it at 100; the raw value then tells, which is a minimum, a
+    maximum and a mean of 16 bits each, in hundredths of a percent."""
+    level = _level(attribute.level)
+    if level != 100 or attribute.raw is None:
+        return level
+    words = [int(word) for word in re.findall(r"(?<![\dx])\d{1,5}(?!\d)", attribute.raw_text)]
+    if len(words) != 3:
+        words = [attribute.raw >> shift & 0xFFFF for shift in (0, 16, 32)]
+    return min(math.ceil(max(words) / 100), 100)
 
 
 def _used(value: int | None) -> int | None:

@@ -1,10 +1,9 @@
 """The write counters of a SATA drive, by the attributes' names first, then by the family, then by the model.
 
-On a drive that smartctl does not know, a counter can have smartctl's default name although its unit differs: attribute
-241 is then `Total_LBAs_Written` even if it counts 32 MiB. The device statistics (logical sectors) determine its unit.
+On a drive that smartctl does not know, an attribute has no name here (`default_names`) and its number has the meaning
+that the family gives it. The device statistics (logical sectors) determine the unit of the host's counter.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -18,8 +17,6 @@ _UNITS_BYTES = (512, 4096, 1 << 20, 32 << 20, 64 << 20, 10**9, 1 << 30)
 _AGREES_WITHIN = 0.03
 _SECTORS_MIN = 1 << 21
 """One GiB. Below it one step of a coarse counter exceeds the difference between the units."""
-_DEFAULT_NAMES = re.compile(r"|Unk.*|Total_LBAs_Written|Vendor_.*")
-"""Names that smartctl gives to attributes it does not know."""
 _HOST_NUMBERS = (241, 246)
 
 
@@ -44,7 +41,7 @@ def of(
     family: Family | None,
 ) -> Writes:
     """The write counters of a drive. `statistics` are ATA's device statistics, in logical sectors of `sector_bytes`."""
-    table = _Table(attributes, is_known=model_family is not None)
+    table = _Table(attributes)
     sectors_bytes = statistics.get(_SECTORS, 0) * sector_bytes
     by_name = naming.host(attributes) or (_first(table, family.host) if family else None)
     host = _proven(by_name, sectors_bytes) or _by_statistics(attributes, statistics, sector_bytes)
@@ -62,13 +59,11 @@ def of(
 
 
 class _Table:
-    """Attributes by number and name, and also by number alone if smartctl does not know the drive."""
+    """Attributes by number and name, and by number alone if they have no name."""
 
-    def __init__(self, attributes: Sequence[Attribute], *, is_known: bool) -> None:
+    def __init__(self, attributes: Sequence[Attribute]) -> None:
         self._by_name = {(each.id, each.name): each for each in attributes}
-        self._by_number: dict[int, Attribute] = {}
-        if not is_known:
-            self._by_number = {each.id: each for each in attributes if _DEFAULT_NAMES.fullmatch(each.name)}
+        self._by_number = {each.id: each for each in attributes if not each.name}
 
     def count(self, counter: Counter) -> Count | None:
         exact = self._by_name.get((counter.id, counter.name))
@@ -96,8 +91,11 @@ def _pages(table: _Table, family: Family) -> tuple[Count, Count] | None:
 
 
 def _proven(count: Count | None, sectors_bytes: int) -> Count | None:
-    """The count with its unit corrected by the device statistics. Only `Total_LBAs_Written` is corrected."""
-    if count is None or not count.attribute.endswith("Total_LBAs_Written") or sectors_bytes < _SECTORS_MIN * 512:
+    """The count with its unit corrected by the device statistics. A unit that the name or smartctl's family says is
+    not corrected, except that of `Total_LBAs_Written`."""
+    if count is None or sectors_bytes < _SECTORS_MIN * 512:
+        return count
+    if not (count.attribute.endswith("Total_LBAs_Written") or count.assumed):
         return count
     unit_bytes = _unit(count.ticks, sectors_bytes)
     if unit_bytes is None or unit_bytes == count.unit_bytes:
@@ -129,5 +127,5 @@ def _reason(model_family: str | None, family: Family | None) -> str:
             f"drives of the family {(model_family or family.name)!r} do not count NAND writes, at least not this model"
         )
     if model_family is None:
-        return "smartctl does not know this model, so the meaning of its attributes is not known"
+        return "smartctl does not know this model, nor does ssdlab, so the meaning of its attributes is not known"
     return f"the family {model_family!r} is not in the table of families, and no attribute name mentions NAND writes"

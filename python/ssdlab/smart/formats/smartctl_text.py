@@ -104,6 +104,9 @@ def _identify(report: JsonObject, info: dict[str, str]) -> None:
         found = next((info[name] for name in names if name in info), None)
         if found and found != _ERASED:
             report[key] = found
+    wwn = re.match(r"(\d) ([0-9a-f]{6}) ", info.get("LU WWN Device Id", ""))
+    if wwn:
+        report["wwn"] = {"naa": int(wwn[1]), "oui": int(wwn[2], 16)}
     if "Device" in info:
         report["in_smartctl_database"] = info["Device"].startswith("In smartctl")
         if report.get("model_name") == info["Device"]:

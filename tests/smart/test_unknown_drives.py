@@ -1,0 +1,148 @@
+"""Drives that smartctl's database does not know: the names that it gives to numbers then say nothing.
+
+They had been read by those names: a worn drive with 233 at 100 was new.
+"""
+
+from typing import Any
+
+import pytest
+
+from pasted import Attribute, case, rows, unknown_drive
+
+UNKNOWN, UNKNOWN_SSD = "Unknown_Attribute", "Unknown_SSD_Attribute"
+GIB, MIB32 = 2**30, 2**25
+
+
+def test_a_name_by_default_says_nothing() -> None:
+    (row,) = rows(case("s01"))
+    assert (row["used_percent"], row["used_source"], row["level"]) == (94, "231 SSD_Life_Left", "attention")
+    assert row["host_bytes"] == 71400 * GIB and row["waf"] == pytest.approx(189600 / 71400)
+    assert row["attributes_read_as"] == "Phison, by its model"
+    assert row["attributes_unknown"] == "234, 242"
+
+
+def test_a_model_newer_than_the_database() -> None:
+    (row,) = rows(case("s03"))
+    assert (row["used_percent"], row["waf"]) == (4, pytest.approx((65406 + 190852) / 173833))
+
+
+def test_wear_that_rises() -> None:
+    (row,) = rows(case("s17"))
+    assert (row["used_percent"], row["level"]) == (95, "attention")
+
+
+# Model, firmware, attributes, and what they say: percent used, host bytes, flash bytes.
+BY_MODEL: dict[str, tuple[str, str, list[Attribute], dict[str, Any]]] = {
+    "Kingston A400": (
+        "KINGSTON  SA400S37480G",
+        "SBFK10D7",
+        [
+            (231, "Temperature_Celsius", 88, "88"),
+            (233, "Media_Wearout_Indicator", 100, "9000"),
+            (241, "Total_LBAs_Written", 100, "6000"),
+        ],
+        {"used_percent": 12, "host_bytes": 6000 * GIB, "nand_bytes": 9000 * GIB, "level": "fine"},
+    ),
+    "a name that many controllers have, by Phison's firmware": (
+        "INTENSO SATA III SSD",
+        "SBFM91.3",
+        [(231, UNKNOWN_SSD, 40, "40"), (241, "Total_LBAs_Written", 100, "6000")],
+        {"used_percent": 60, "host_bytes": 6000 * GIB, "attributes_read_as": "Phison, by its firmware SBFM91.3"},
+    ),
+    "the same name, by Silicon Motion's firmware": (
+        "INTENSO SSD",
+        "W0714A0",
+        [
+            (169, UNKNOWN, 100, "62"),
+            (241, "Total_LBAs_Written", 100, "320"),
+            (245, UNKNOWN, 100, "400"),
+            (246, UNKNOWN, 100, "240"),
+        ],
+        {"used_percent": 38, "host_bytes": 320 * MIB32, "nand_bytes": 640 * MIB32},
+    ),
+    "the same name, by neither": (
+        "INTENSO SSD",
+        "1.0.7",
+        [(169, UNKNOWN, 100, "62"), (231, UNKNOWN_SSD, 40, "40"), (233, "Media_Wearout_Indicator", 100, "0")],
+        {"used_percent": None, "level": "unknown", "attributes_unknown": "169, 231, 233", "attributes_read_as": None},
+    ),
+    "Crucial, newer than the database": (
+        "CT4000MX500SSD1",
+        "M3CR045",
+        [
+            (202, UNKNOWN_SSD, 93, "7"),
+            (246, UNKNOWN, 100, "2097152"),
+            (247, UNKNOWN, 100, "1000"),
+            (248, UNKNOWN, 100, "500"),
+        ],
+        {"used_percent": 7, "host_bytes": GIB, "waf": 1.5},
+    ),
+    "Crucial with Silicon Motion's numbers": (
+        "CT480BX200SSD1",
+        "MU02.6",
+        [(202, UNKNOWN_SSD, 10, "90"), (169, UNKNOWN, 100, "97")],
+        {"used_percent": 3},
+    ),
+    "WD Green": (
+        "WD Green 2.5 480GB",
+        "UP450000",
+        [(230, UNKNOWN_SSD, 61, "103079215164"), (233, "Media_Wearout_Indicator", 100, "700")],
+        {"used_percent": 61},
+    ),
+    "SanDisk Ultra 3D": (
+        "SanDisk SDSSDH3 1T00",
+        "411040RL",
+        [(230, UNKNOWN_SSD, 93, "0x24a4010024a4"), (241, "Total_LBAs_Written", 253, "100")],
+        {"used_percent": 93, "level": "attention", "host_bytes": 100 * GIB},
+    ),
+    "WD that leaves the value at 100": (
+        "WDC WDS240G2G0A-00JH30",
+        "UF450000",
+        [(230, UNKNOWN_SSD, 100, "0x011e0100011e")],
+        {"used_percent": 3, "level": "fine"},
+    ),
+    "Samsung": (
+        "SAMSUNG MZ7LH960HAJR-00005",
+        "HXT7304Q",
+        [(177, "Wear_Leveling_Count", 5, "2900"), (241, "Total_LBAs_Written", 99, "2097152")],
+        {"used_percent": 95, "level": "attention", "host_bytes": GIB},
+    ),
+    "Intel": (
+        "INTEL SSDSC2KB480GZ",
+        "7CV10100",
+        [
+            (233, "Media_Wearout_Indicator", 98, "0"),
+            (241, "Total_LBAs_Written", 100, "320"),
+            (243, UNKNOWN, 100, "640"),
+        ],
+        {"used_percent": 2, "host_bytes": 320 * MIB32, "waf": 2.0},
+    ),
+    "177 of nobody knows whom": (
+        "Goldenfir SSD 480G",
+        "X.1",
+        [(177, "Wear_Leveling_Count", 5, "2900"), (202, UNKNOWN_SSD, 10, "90"), (173, UNKNOWN, 1, "7")],
+        {"used_percent": None, "level": "unknown", "attributes_unknown": "173, 177, 202"},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BY_MODEL)
+def test_numbers_have_the_meaning_of_their_family(name: str) -> None:
+    model, firmware, attributes, expected = BY_MODEL[name]
+    (row,) = rows(unknown_drive(model, firmware, attributes))
+    assert {key: row[key] for key in expected} == expected
+
+
+def test_hpes_names_say_nothing_but_the_wwn_says_whose_drive_it_is() -> None:
+    attributes = [(202, UNKNOWN_SSD, 71, "29"), (247, UNKNOWN, 100, "1000"), (248, UNKNOWN, 100, "500")]
+    (micron,) = rows(unknown_drive("VK000480GXNZA", "HPG1", attributes, "5 00a075 14d000000"))
+    assert (micron["used_percent"], micron["waf"]) == (29, 1.5)
+    (other,) = rows(unknown_drive("VK000480GXNZA", "HPG1", attributes, "5 00ffff 14d000000"))
+    assert (other["used_percent"], other["waf"], other["level"]) == (None, None, "unknown")
+
+
+def test_a_family_that_smartctl_knows_keeps_its_names() -> None:
+    text = unknown_drive("INTEL SSDSC2KB480G8", "X", [(233, "Media_Wearout_Indicator", 98, "0")])
+    known = text.replace("Device Model:", "Model Family:     Intel S4510/S4610/S4500/S4600 Series SSDs\nDevice Model:")
+    (row,) = rows(known.replace("Not in smartctl database 7.3/5319", "In smartctl database 7.3/5319"))
+    assert (row["used_percent"], row["attributes_read_as"], row["attributes_unknown"]) == (2, None, None)
