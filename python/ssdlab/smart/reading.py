@@ -14,7 +14,7 @@ from ssdlab.smart import default_names, signs, vendor_log, wear, writes
 from ssdlab.smart.attributes import Attribute, attributes_of, statistics_of, whole
 from ssdlab.smart.counts import NVME_DATA_UNIT_BYTES, Count
 from ssdlab.smart.families import Family, Identity, family_by_names, family_of
-from ssdlab.smart.formats.nvme_cli import FDP, GROUP, HEALTH, OCP
+from ssdlab.smart.formats.nvme_cli import FDP, GROUP, HEALTH, MAKER, OCP
 from ssdlab.smart.signs import Signs
 from ssdlab.smart.wear import Wear
 
@@ -152,7 +152,7 @@ def parse(
     if "smartctl" not in report:
         raise InputError(f"{where}: is not a report of `smartctl -j` (it has no key `smartctl`)")
     ocp = ocp if ocp is not None else _mapping(report.get(OCP)) or None
-    is_nvme = ocp is not None or any(isinstance(report.get(log), Mapping) for log in (HEALTH, FDP, GROUP))
+    is_nvme = ocp is not None or any(isinstance(report.get(log), Mapping) for log in (HEALTH, FDP, GROUP, MAKER))
     model = _text(report.get("model_name") or report.get("scsi_model_name"))
     is_scsi = _SCSI_USED in report or _SCSI_ERRORS in report or _mapping(report.get("device")).get("protocol") == "SCSI"
     # Attributes that were copied without the drive's name are a report of an unnamed drive.
@@ -229,11 +229,18 @@ def _nvme(
         # A drive that does not count reports 0.
         host = Count(group["data_units_written"], _GB, "endurance group, Data Units Written")
         nand = (Count(group["media_units_written"], _GB, "endurance group, Media Units Written"),)
-    elif vendor is not None:
-        found = vendor_log.nand_writes(vendor, written)
-        nand, reason = ((found,), None) if isinstance(found, Count) else ((), found)
+    elif (counted := _counted_by_maker(report, vendor, written)) is not None:
+        if isinstance(counted, str):
+            reason = counted
+        else:
+            host, nand = host or counted[0], (counted[1],)
+            reason = (
+                None if host else "the log counts only NAND writes; NVMe's health log was not given in the same file"
+            )
     else:
-        reason = "NVMe's health log counts only the host's writes; OCP's log (C0h) was not given"
+        reason = (
+            "NVMe's health log counts only the host's writes, and there is no log beside it that counts the flash's"
+        )
     hours = _within(log.get("power_on_hours"), 0, _HOURS_MAX)
     if common["temperature_c"] is None:
         common["temperature_c"] = _within(log.get("temperature"), *_TEMPERATURES_C)
@@ -250,6 +257,17 @@ def _nvme(
         reason=reason,
         protocol="NVMe",
     )
+
+
+def _counted_by_maker(
+    report: Mapping[str, Any], vendor: Mapping[str, Any] | None, written: int | None
+) -> tuple[Count | None, Count] | str | None:
+    """The counts of a maker's log, or why they are not known; None if there is no such log."""
+    if vendor is not None:
+        log = vendor_log.within(vendor)
+        return vendor_log.counts(log, written) if log else "the vendor log has no counts of NAND and host writes"
+    found = report.get(MAKER)
+    return vendor_log.counts(vendor_log.MakerLog(**found), written) if isinstance(found, dict) else None
 
 
 def _ocp_written(ocp: Mapping[str, Any], where: str) -> int:

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 from ssdlab.errors import InputError
 from ssdlab.foreign import JsonObject
-from ssdlab.smart.formats import backblaze, json_text, nvme_cli, smartctl_text
+from ssdlab.smart.formats import backblaze, pasted
+from ssdlab.smart.formats.cleaning import cleaned
 from ssdlab.smart.formats.decoding import text_of
 
 __all__ = ["recognised"]
@@ -29,13 +30,17 @@ def recognised(data: bytes, where: str) -> Iterator[JsonObject]:
         raise InputError(f"{where}: is binary; allowed: {_ALLOWED}")
     if _BLANK.match(text):
         raise InputError(f"{where}: is empty")
-    start = text[:_RECOGNISED_IN].lstrip()
-    if start.startswith(("{", "[")):
-        return json_text.reports(text, where)
-    if backblaze.is_header(start):
+    text = cleaned(text)
+    if backblaze.is_header(text[:_RECOGNISED_IN].lstrip()):
         return backblaze.reports(text, where)
-    if smartctl_text.is_report(text):
-        return smartctl_text.reports(text)
-    if nvme_cli.is_text(text):
-        return nvme_cli.text_reports(text)
-    raise InputError(f"{where}: is not a known report; allowed: {_ALLOWED}")
+    return _or_said(pasted.reports(text, where))
+
+
+def _or_said(found: Iterator[JsonObject]) -> Iterator[JsonObject]:
+    """The reports; to the error that there are none, what is allowed is added."""
+    try:
+        yield from found
+    except InputError as error:
+        raise InputError(
+            f"{error}; allowed: {_ALLOWED}" if "not a known report" in str(error) else str(error)
+        ) from None

@@ -1,20 +1,26 @@
-"""nvme-cli's logs of health, of an endurance group, of OCP (C0h) and of flexible data placement, as text and as JSON.
+"""nvme-cli's logs of health, of an endurance group, of OCP (C0h), of makers and of flexible data placement, as text and
+as JSON.
 
-Names and forms are those of nvme-cli 1.x to 3 (nvme-print-stdout.c, nvme-print-json.c, plugins/ocp). The logs do not
-contain the model. Logs in one file are assumed to be of one drive, as if printed one after the other.
+Names and forms are those of nvme-cli 1.x to 3 (nvme-print-stdout.c, nvme-print-json.c, plugins/ocp); `vendor_log` has
+those of the makers. The logs do not contain the model, which `nvme id-ctrl` prints. Which logs are of one drive is
+`joining`.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from itertools import pairwise
 from typing import Any
 
 from ssdlab.foreign import JsonObject
+from ssdlab.smart import vendor_log
 
 HEALTH = "nvme_smart_health_information_log"
 OCP = "ocp_smart_log"
 FDP = "fdp_statistics"
 GROUP = "endurance_group_log"
+MAKER = "maker_log"
+LOGS = (HEALTH, OCP, FDP, GROUP, MAKER)
 
 # nvme-cli's names in JSON, and smartctl's names for the same values.
 _HEALTH_NAMES = {
@@ -28,33 +34,31 @@ _HEALTH_NAMES = {
     "warning_temperature_time": "warning_temp_time",
 }
 _GROUP_KEYS = ("data_units_written", "media_units_written", "percent_used", "avl_spare", "avl_spare_threshold")
-_OCP_KEYS = ("Physical media units written", "physical_media_units_written", "physical_media_units_written_bytes")
+_OCP_KEYS = ("physical media units written", "physical_media_units_written", "physical_media_units_written_bytes")
+_OCP_KEY = "Physical media units written"
 _KELVIN = 273
 _DIGITS_MAX = 39
 """Digits of a 128-bit number, the largest counter."""
 _HEADING = re.compile(
     r"^(?:Smart Log for NVME device|SMART Cloud Attributes|Host Bytes with Metadata Written"
-    r"|Endurance Group Log for NVME device)",
+    r"|Endurance Group Log for NVME device|Additional Smart Log for NVME device|NVME Identify Controller"
+    r"|[ \t]*(?:CA|D0)(?: Smart)? Log Page [A-Za-z ]*Statistics)",
     re.MULTILINE | re.IGNORECASE,
 )
 _LINE = re.compile(r"^[ \t]*([A-Za-z][^:\n]*?)[ \t]*:[ \t]*(.*)$", re.MULTILINE)
 # A number, or its upper and lower 64 bits; Micron's plugin prints it in hexadecimal.
 _OCP_LINE = re.compile(
-    r"^[ \t]*Physical media units written[ \t]*[-:]?[ \t]*(0x[0-9a-f]{1,32}|\d{1,39})(?:[ \t]+(\d{1,39}))?[ \t]*$",
+    r"^[ \t]*Physical media units written[ \t]*[-:]?[ \t]*(0x[0-9a-f]{1,32}|\d[\d,.']{0,50})"
+    r"(?:[ \t]+(\d{1,39}))?[ \t]*$",
     re.MULTILINE | re.I,
 )
 _KELVINS = re.compile(r"(\d{1,4}) ?K")
 _FAHRENHEIT = re.compile(r"\s*(-?\d{1,4}) ?°?F")
 _DEVICE = re.compile(r"device:[ \t]*(\S+)")
-_CONTROLLER = re.compile(r"nvme\d+")
-_LOGS = (HEALTH, OCP, FDP, GROUP)
-_NAMELESS: JsonObject = {"smartctl": {}, "device": {"protocol": "NVMe"}}
+# Lines of `nvme id-ctrl`: model, serial number and capacity.
+_IDENTITY = re.compile(r"^(mn|sn|tnvmcap)[ \t]*:[ \t]*(\S.*?)[ \t]*$", re.MULTILINE)
+_IDENTITY_KEYS = {"mn": "model_name", "sn": "serial_number", "tnvmcap": "nvme_total_capacity"}
 _NUMBER = re.compile(r"[0-9][^A-Za-z%(\[°]*")
-
-
-def is_text(text: str) -> bool:
-    """Whether a text contains one of the logs."""
-    return _HEADING.search(text) is not None or _OCP_LINE.search(text) is not None
 
 
 def log_of(value: Mapping[str, Any]) -> JsonObject:
@@ -63,52 +67,39 @@ def log_of(value: Mapping[str, Any]) -> JsonObject:
         return {GROUP: {key: _whole(value.get(key)) for key in _GROUP_KEYS}}
     if "data_units_written" in value and ("avail_spare" in value or "percent_used" in value):
         return {HEALTH: _health(value)}
-    if any(key in value for key in _OCP_KEYS):
-        return {OCP: dict(value)}
+    written = _ocp_written(value)
+    if written is not None:
+        return {OCP: written}
     if "hbmw" in value and "mbmw" in value:
         return {FDP: {key: _whole(value[key]) for key in ("hbmw", "mbmw")}}
-    return {}
+    if "mn" in value and "sn" in value:
+        return _identity({key: str(value[key]) for key in _IDENTITY_KEYS if key in value})
+    log = vendor_log.of_json(value)
+    return {MAKER: asdict(log)} if log else {}
 
 
-def joined(parts: Iterable[JsonObject]) -> Iterator[JsonObject]:
-    """Merges logs into reports with the structure of smartctl's JSON.
-
-    Consecutive logs, or a report of smartctl and the logs after it, belong to one drive until a log repeats or another
-    report or device name follows. Logs after a report without NVMe logs also belong to another drive.
-    """
-    drive: JsonObject = {}
-    for part in parts:
-        if drive and _begins_another(drive, part):
-            yield drive
-            drive = {}
-        drive = drive | part if drive else _NAMELESS | part
-    if drive:
-        yield drive
+def _identity(found: Mapping[str, str]) -> JsonObject:
+    identity: JsonObject = {_IDENTITY_KEYS[key]: text.strip() for key, text in found.items()}
+    capacity = _first_number(identity.pop("nvme_total_capacity", ""))
+    return identity | ({"nvme_total_capacity": capacity} if capacity else {})
 
 
-def _begins_another(drive: Mapping[str, Any], part: Mapping[str, Any]) -> bool:
-    if "smartctl" in part or any(log in drive and log in part for log in _LOGS):
-        return True
-    is_of_other_kind = not any(log in drive for log in _LOGS)
-    names = [controller for one in (drive, part) if (controller := _controller(one))]
-    return is_of_other_kind or len(set(names)) > 1
+def _ocp_written(value: Mapping[str, Any]) -> JsonObject | None:
+    """OCP's counter as halves or as a whole, under the names and in the spellings of the plugins; None if there is
+    none."""
+    lower = {str(key).lower(): entry for key, entry in value.items()}
+    for key in _OCP_KEYS:
+        if key in lower:
+            entry = lower[key]
+            is_hexadecimal = isinstance(entry, str) and entry.lower().startswith("0x")
+            return {_OCP_KEY: _first_number(entry) if is_hexadecimal else entry}
+        if f"{key}_lo" in lower:
+            return {_OCP_KEY: {"hi": lower.get(f"{key}_hi", 0), "lo": lower[f"{key}_lo"]}}
+    return None
 
 
-def _controller(report: Mapping[str, Any]) -> str | None:
-    """The controller in the report's device name, for example `nvme0` for `/dev/nvme0n1`, or None."""
-    device = report.get("device")
-    found = _CONTROLLER.search(str(device.get("name", ""))) if isinstance(device, Mapping) else None
-    return found[0] if found else None
-
-
-def text_reports(text: str) -> Iterator[JsonObject]:
-    """The reports of a text that contains logs."""
-    # A last line without a line feed can be cut off within a number.
-    text = text[: text.rfind("\n") + 1]
-    return joined(_text_parts(text))
-
-
-def _text_parts(text: str) -> Iterator[JsonObject]:
+def text_parts(text: str) -> Iterator[JsonObject]:
+    """The logs of a text, one part for each heading."""
     starts = [match.start() for match in _HEADING.finditer(text)]
     for start, end in pairwise([0, *starts, len(text)]):
         part = text[start:end]
@@ -118,14 +109,22 @@ def _text_parts(text: str) -> Iterator[JsonObject]:
             yield logs | ({"device": {"protocol": "NVMe", "name": named[1]}} if named else {})
 
 
-def _text_logs(part: str) -> JsonObject:
+def added_logs(text: str) -> JsonObject:
+    """The logs of OCP and of makers in a text, also of one that begins as another program's report."""
     logs: JsonObject = {}
-    ocp = _OCP_LINE.search(part)
+    ocp = _OCP_LINE.search(text)
     if ocp:
-        high, low = (
-            (int(ocp[1]), int(ocp[2])) if ocp[2] else (0, int(ocp[1], 16 if ocp[1].lower().startswith("0x") else 10))
-        )
-        logs[OCP] = {_OCP_KEYS[0]: {"hi": high, "lo": low}}
+        first = _first_number(ocp[1].lower()) or 0
+        logs[OCP] = {_OCP_KEY: {"hi": first, "lo": int(ocp[2])} if ocp[2] else {"hi": 0, "lo": first}}
+    log = vendor_log.of_text(text)
+    return logs | {MAKER: asdict(log)} if log else logs
+
+
+def _text_logs(part: str) -> JsonObject:
+    logs = added_logs(part)
+    identity = dict(_IDENTITY.findall(part))
+    if identity.keys() >= {"mn", "sn"}:
+        logs |= _identity(identity)
     values: dict[str, int] = {}
     for match in _LINE.finditer(part):
         name = match[1].strip().lower().replace(" ", "_")

@@ -6,20 +6,20 @@ Of a report that was cut off, all complete lines are read; a last line without a
 import calendar
 import re
 import time
-from collections.abc import Iterator
-from itertools import pairwise
 
 from ssdlab.foreign import JsonObject
 
 _START = re.compile(r"^smartctl (?:version )?(\d+)\.(\d+)", re.MULTILINE)
 _SECTION = re.compile(r"^=== START OF (?:INFORMATION|READ SMART DATA|SMART DATA) SECTION ===", re.MULTILINE)
+_NAMED = re.compile(r"^(?:Device Model|Model Number):[ \t]+\S", re.MULTILINE)
 _INFO = re.compile(r"^([A-Z][A-Za-z0-9 ./#%-]{2,60}?)(?: is)?:[ \t]+(\S.*)$", re.MULTILINE)
 # Matches the brief form (FLAGS as letters) and the old one (a number, TYPE, UPDATED), each also in hexadecimal (`-f
 # hex`).
 _ATTRIBUTE = re.compile(
-    r"^ {0,2}(0x[0-9a-f]{2}|\d{1,3}) (\S+(?: \S+)*) +(?:0x[0-9a-f]{4}|[POSRCK-]{6}\+?)"
-    r" +(\d{3}|0x..|---) +(\d{3}|0x..|---) +(\d{3}|0x..|---) +(?:(?:Pre-fail|Old_age) +(?:Always|Offline) +)?"
-    r"(-|NOW|Past|FAILING_NOW|In_the_past) +(\S.*)$",
+    r"^[ \t]*(0x[0-9a-f]{2}|\d{1,3})[ \t]+(\S+(?: \S+)*?)[ \t]+(?:0x[0-9a-f]{4}|[POSRCK-]{6}\+?)"
+    r"[ \t]+(\d{3}|0x..|---)[ \t]+(\d{3}|0x..|---)[ \t]+(\d{3}|0x..|---)[ \t]+"
+    r"(?:(?:Pre-fail|Old_age)[ \t]+(?:Always|Offline)[ \t]+)?"
+    r"(-|NOW|Past|FAILING_NOW|In_the_past)[ \t]+(\S.*)$",
     re.MULTILINE,
 )
 _STATISTIC = re.compile(
@@ -28,8 +28,9 @@ _STATISTIC = re.compile(
 _FAILED = {"NOW": "now", "FAILING_NOW": "now", "Past": "past", "In_the_past": "past"}
 _PROCESSED = re.compile(r"^write: +(.+)$", re.MULTILINE)
 _HOURS = re.compile(r"(?:number of hours powered up|Accumulated power on time, hours:minutes)[ =:]*(\d{1,12})")
-# Thousands separators are any characters except ASCII letters and marks that end a number.
-_WHOLE = re.compile(r"(-?)(\d[^A-Za-z%(/\[]*)", re.ASCII)
+# Thousands separators are any characters except ASCII letters and marks that end a number; up to three of them, where
+# one was decoded as several.
+_WHOLE = re.compile(r"(-?)(\d{1,3}(?:[^0-9A-Za-z%(/\[]{1,3}\d{2,3})+(?!\d)|\d+)", re.ASCII)
 _DIGITS_MAX = 39
 """Digits of a 128-bit number, the largest counter; Python refuses to convert very long numbers."""
 _ERASED = "--"
@@ -58,20 +59,16 @@ _HEALTH = {
 
 def is_report(text: str) -> bool:
     """Whether smartctl printed the text, with or without its first lines."""
-    return _START.search(text) is not None or _SECTION.search(text) is not None
+    return any(begin.search(text) for begin in (_START, _SECTION, _ATTRIBUTE, _NAMED))
 
 
-def reports(text: str) -> Iterator[JsonObject]:
-    """The reports of a text, which can contain several in sequence."""
-    text = text.replace("\r\n", "\n")
-    text = text[: text.rfind("\n") + 1]
-    starts = [match.start() for match in _START.finditer(text)]
-    edges = [0, *starts[1:], len(text)]
-    for start, end in pairwise(edges):
-        yield _report(text[start:end] if len(edges) > 2 else text)
+def starts(text: str) -> list[int]:
+    """Where the reports of a text begin."""
+    return [match.start() for match in _START.finditer(text)]
 
 
-def _report(text: str) -> JsonObject:
+def report_of(text: str) -> JsonObject:
+    """The report of a text that smartctl printed."""
     info: dict[str, str] = {}
     for name, value in _INFO.findall(text):
         info.setdefault(name, value.rstrip())

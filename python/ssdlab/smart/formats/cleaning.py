@@ -1,0 +1,48 @@
+"""Takes off what mails, forums and terminals put around a report: quotes, indentation, colours, arrows and remarks.
+
+Nothing within a value is changed. Thousands separators, also blanks, stay as they are.
+"""
+
+import html
+import re
+
+_COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_TAG = re.compile(r"</?(?:pre|code|br|p|div|span)\b[^<>\n]*>", re.I)
+_ENTITY = re.compile(r"&(?:gt|lt|amp|nbsp|quot|#\d{1,5});")
+_TABLE_ROW = re.compile(r"^[ \t]*\|(?:[^|\n]*\|){4,}[ \t]*$", re.MULTILINE)
+_QUOTED = re.compile(r"^[ \t]*[>|]", re.MULTILINE)
+_QUOTE_MARK = re.compile(r"^[ \t]*(?:[>|] ?)+", re.MULTILINE)
+_FENCE = re.compile(r"^[ \t]*(?:```|~~~)\S*[ \t]*$", re.MULTILINE)
+_ARROW_BEFORE = re.compile(r"^([ \t]*)(?:[-=]+>+|[→➜➡⇒»▶•*+]+|>>+)[ \t]*(?=[ \t]*[0-9A-Za-z])", re.MULTILINE)
+_REMARK = re.compile(r"[ \t]+(?:<[-=<]+|[←⇐⬅«]|(?:#|//|!!+)[ \t]).*$|[ \t]*\*\*+[ \t]*$", re.MULTILINE)
+_BOLD = re.compile(r"\*\*(?=[0-9A-Za-z])|(?<=[0-9A-Za-z%])\*\*")
+# A first line of a report, to measure the indentation by.
+_BEGINNING = re.compile(
+    r"^([ \t]+)(?:smartctl \d|=== START OF|ID# +ATTRIBUTE|Device Model:|Model Number:|Critical Warning:|Smart Log for)",
+    re.MULTILINE,
+)
+# Lines of attributes that a mail program has broken in two.
+_BROKEN = (
+    re.compile(r"((?:Pre-fail|Old_age)[ \t]+(?:Always|Offline))[ \t]*\n[ \t]*(?=(?:-|FAILING_NOW|In_the_past)[ \t])"),
+    re.compile(
+        r"((?:Always|Offline)[ \t]+(?:-|FAILING_NOW|In_the_past))[ \t]*\n[ \t]*(?=(?:0x[0-9a-f]+|\d+)(?:[ \t\n]|$))"
+    ),
+)
+
+
+def cleaned(text: str) -> str:
+    """The text as the program printed it, as far as that can be told."""
+    text = _COLOUR.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+    if _ENTITY.search(text):
+        text = html.unescape(_TAG.sub("", text.replace("&nbsp;", " ")))
+    text = _TABLE_ROW.sub(lambda row: row[0].replace("|", " "), _FENCE.sub("", text))
+    lines = text.count("\n") + 1 - len(re.findall(r"^[ \t]*$", text, re.MULTILINE))
+    if len(_QUOTED.findall(text)) > lines / 2:
+        text = _QUOTE_MARK.sub("", text)
+    text = _BOLD.sub("", _ARROW_BEFORE.sub(r"\1", _REMARK.sub("", text)))
+    beginning = _BEGINNING.search(text)
+    if beginning:
+        text = re.sub(rf"^[ \t]{{1,{len(beginning[1])}}}", "", text, flags=re.MULTILINE)
+    for broken in _BROKEN:
+        text = broken.sub(r"\1 ", text)
+    return text
