@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from ssdlab.errors import InputError
 from ssdlab.foreign import JsonObject
-from ssdlab.smart.formats import backblaze, pasted
+from ssdlab.smart.formats import backblaze, json_variants, pasted
 from ssdlab.smart.formats.cleaning import cleaned
 from ssdlab.smart.formats.decoding import text_of
 
@@ -33,7 +33,7 @@ def recognised(data: bytes, where: str) -> Iterator[JsonObject]:
     text = cleaned(text)
     if backblaze.is_header(text[:_RECOGNISED_IN].lstrip()):
         return backblaze.reports(text, where)
-    return _or_said(pasted.reports(text, where))
+    return _or_said(pasted.reports(json_variants.as_json(text), where))
 
 
 def _or_said(found: Iterator[JsonObject]) -> Iterator[JsonObject]:
