@@ -61,8 +61,8 @@ def health(
 ) -> None:
     """Report the health of drives from their SMART reports: wear, write amplification, years left, recommended action.
 
-    Reads smartctl's text and JSON, nvme-cli's logs, OCP's and FDP's logs, and Backblaze's CSV, and detects the
-    format. Two reports of one drive give its write rate between them. No data leaves this machine. Exits with 1 if a
+    Reads what smartctl, nvme-cli, smartd, scrutiny, exporters, Windows, CrystalDiskInfo, ESXi, storcli, mmc and
+    Backblaze print, also as pasted from a mail, and detects the format (docs/health.md). Two reports of one drive give its write rate between them. No data leaves this machine. Exits with 1 if a
     drive needs attention, for use in cron jobs.
     """
     from ssdlab.health import summary

@@ -55,6 +55,8 @@ def _own_word(row: Row) -> list[Concern]:
         found.append(Concern(Level.FAILING, f"The drive warns: {'; '.join(words)}."))
     elif row["passed"] is False:
         found.append(Concern(Level.FAILING, "The drive's self-assessment test has failed."))
+    if row["reported"]:
+        found.append(Concern(Level.FAILING if row["is_urgent"] else Level.ATTENTION, row["reported"]))
     if row["failing"]:
         found.append(Concern(Level.FAILING, f"At or below the manufacturer's threshold: {row['failing']}."))
     return found
@@ -79,12 +81,13 @@ def _wear(row: Row) -> list[Concern]:
     used, years = row["used_percent"], row["years_left"]
     if used is None:
         return []
+    said = f"{used} to {row['used_percent_max']} %" if row["used_percent_max"] else f"{used} %"
     if used >= 100:
-        text = f"It is past its rated life ({used} % used): plan its replacement."
+        text = f"It is past its rated life ({said} used): plan its replacement."
         return [Concern(Level.ATTENTION, text)]
     if used < USED_PERCENT_MAX and (years is None or years >= YEARS_LEFT_MIN):
         return []
-    text = f"{used} % of its rated life is used"
+    text = f"{said} of its rated life is used"
     if years is not None:
         days = row["pace_days"]
         since = f"the pace of the last {days:.0f} days" if row["pace_between_reports"] else "its mean write rate so far"

@@ -24,6 +24,7 @@ def row_of(reading: Reading, source: str) -> Row:
         "serial": reading.serial,
         "family": reading.family,
         "attributes_read_as": reading.attributes_read_as,
+        "attributes_doubt": reading.attributes_doubt,
         "attributes_unknown": ", ".join(map(str, reading.attributes_unknown)) or None,
         "protocol": reading.protocol,
         "is_disk": reading.is_disk,
@@ -47,6 +48,7 @@ def row_of(reading: Reading, source: str) -> Row:
         **_interval("recent_waf", None),
         "reduces_data": reading.reduces_data,
         "used_percent": reading.used_percent,
+        "used_percent_max": reading.wear.used_percent_max,
         "used_source": reading.wear.source,
         "spare_percent": reading.wear.spare_percent,
         "spare_threshold_percent": reading.wear.spare_threshold_percent,
@@ -56,6 +58,10 @@ def row_of(reading: Reading, source: str) -> Row:
         "critical_warning": reading.signs.critical_warning,
         "failing": ", ".join(reading.signs.failing[:_FAILING_NAMED]) or None,
         "media_errors": _fits(reading.signs.media_errors),
+        "reported": reading.signs.reported,
+        "is_urgent": reading.signs.is_urgent,
+        "remark": reading.remark,
+        "identity": reading.identity,
     }
     pace = life.pace_of(host_bytes, reading.power_on_hours)
     return _judged(row, pace)

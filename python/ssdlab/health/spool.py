@@ -16,12 +16,40 @@ from ssdlab.health.scanning import Part, Unread
 
 _TEXTS = (
     *("source", "model", "serial", "family", "protocol", "waf_source", "waf_reason", "waf_doubt", "used_source"),
-    *("attributes_read_as", "attributes_unknown", "failing", "level", "concern", "concerns", "unread"),
+    *(
+        "attributes_read_as",
+        "attributes_doubt",
+        "attributes_unknown",
+        "reported",
+        "remark",
+        "identity",
+        "failing",
+        "level",
+        "concern",
+        "concerns",
+        "unread",
+    ),
 )
-_FLAGS = ("is_disk", "waf_is_implausible", "waf_is_early", "reduces_data", "passed", "pace_between_reports")
+_FLAGS = (
+    "is_disk",
+    "waf_is_implausible",
+    "waf_is_early",
+    "reduces_data",
+    "is_urgent",
+    "passed",
+    "pace_between_reports",
+)
 _COUNTS = (
     *("reports", "capacity_bytes", "time_s", "power_on_hours", "host_bytes", "host_step_bytes", "nand_bytes"),
-    *("nand_step_bytes", "host_pages", "background_pages", "used_percent", "spare_percent", "spare_threshold_percent"),
+    *(
+        "nand_step_bytes",
+        "host_pages",
+        "background_pages",
+        "used_percent",
+        "used_percent_max",
+        "spare_percent",
+        "spare_threshold_percent",
+    ),
     *("temperature_c", "temperature_max_c", "critical_warning", "media_errors"),
 )
 _INTERVALS = ("waf", "recent_waf", "years_left", "life_bytes", "left_bytes")
@@ -76,11 +104,14 @@ class Spool:
         return self.rows().filter(pl.col("unread").is_not_null()).select("source", "unread")
 
     def drives(self) -> pl.LazyFrame:
-        """One row per drive. Reports with equal model and serial number are combined, with the pace between them."""
+        """One row per drive. Reports with equal model and serial number are combined, with the pace between them; so
+        are those of a history without a serial number."""
+        return self._combined(["model", "identity"]).drop("identity")
+
+    def _combined(self, keys: list[str]) -> pl.LazyFrame:
         rows = self.rows().filter(pl.col("unread").is_null()).drop("unread")
-        keys = ["model", "serial"]
         several = (
-            rows.filter(pl.col("serial") != "").group_by(keys).len().filter(pl.col("len") > 1).select(keys).collect()
+            rows.filter(pl.col("identity") != "").group_by(keys).len().filter(pl.col("len") > 1).select(keys).collect()
         )
         if several.is_empty():
             return rows
@@ -104,7 +135,7 @@ def unread_of(frame: pl.DataFrame) -> list[Unread]:
 
 def _paired(frame: pl.DataFrame) -> Iterator[Row]:
     def key(row: Row) -> tuple[str, str]:
-        return row["model"], row["serial"]
+        return row["model"], row["identity"]
 
     for _, group in groupby(frame.iter_rows(named=True, buffer_size=_BATCH), key):
         reports = sorted(group, key=drive.order)

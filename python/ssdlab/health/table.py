@@ -49,6 +49,14 @@ def years_text(row: Row) -> str:
     return f">{_YEARS_SHOWN_MAX}" if years > _YEARS_SHOWN_MAX else f"{years:.1f}"
 
 
+def used_text(row: Row) -> str:
+    """The used share as text, or its bounds."""
+    if row["used_percent"] is None:
+        return _MISSING
+    upper = f"-{row['used_percent_max']}" if row["used_percent_max"] else ""
+    return f"{row['used_percent']}{upper} %"
+
+
 def standing_text(row: Row) -> str:
     """`WAF 3.9: more than 91 % of 710 drives of this model.`; empty without a comparison."""
     if row["waf"] is None or row["waf_compared_with"] is None:
@@ -58,11 +66,12 @@ def standing_text(row: Row) -> str:
 
 
 def meanings_text(row: Row) -> str:
-    """Where the meaning of the attributes is from, if smartctl's database does not know the drive, and which have
-    none."""
-    if not row["attributes_read_as"] and not row["attributes_unknown"]:
+    """Where the meaning of the attributes is from, if they have none by themselves, and which have none."""
+    text = row["attributes_doubt"]
+    if not text or not (row["attributes_read_as"] or row["attributes_unknown"]):
         return ""
-    text = "smartctl's database does not know the drive"
+    if text.startswith("the "):
+        text = text.capitalize()
     if row["attributes_read_as"]:
         text += f"; its attributes are read as those of {row['attributes_read_as']}"
     if row["attributes_unknown"]:
@@ -84,7 +93,7 @@ COLUMNS = (
     _Column("written", _size("host_bytes")),
     _Column("NAND", _size("nand_bytes")),
     _Column("WAF", waf_text),
-    _Column("used", _percent("used_percent")),
+    _Column("used", used_text),
     _Column("years left", years_text),
     _Column("writes left", _size("left_bytes")),
     _Column("spare", _percent("spare_percent")),
@@ -109,7 +118,7 @@ def printed(rows: Sequence[Row], console: Console) -> None:
         said = row["concerns"] if len(rows) <= _SAID_IN_FULL_OF else row["concern"]
         said = " ".join(sentence for sentence in (standing_text(row), said) if sentence and (said or len(rows) == 1))
         if len(rows) <= _SAID_IN_FULL_OF:
-            said = " ".join(sentence for sentence in (said, meanings_text(row)) if sentence)
+            said = " ".join(text for text in (said, row["remark"], meanings_text(row)) if text)
         if said:
             serial = f" {row['serial']}" if row["serial"] else ""
             console.print(Text.assemble((f"{name_of(row)}{serial}: ", _STYLES[row["level"]]), said))

@@ -15,6 +15,7 @@ from ssdlab.smart.attributes import Attribute, attributes_of, statistics_of, who
 from ssdlab.smart.counts import NVME_DATA_UNIT_BYTES, Count
 from ssdlab.smart.families import Family, Identity, family_by_names, family_of
 from ssdlab.smart.formats.nvme_cli import FDP, GROUP, HEALTH, MAKER, OCP
+from ssdlab.smart.plain import Plain, plain_of
 from ssdlab.smart.signs import Signs
 from ssdlab.smart.wear import Wear
 
@@ -35,6 +36,8 @@ _WARNINGS = {
 _OCP_WRITTEN = "Physical media units written"
 # nvme-cli's name, the name in its second output format, and the name in the simulated drive's log.
 _OCP_NAMES = (_OCP_WRITTEN, "physical_media_units_written", "physical_media_units_written_bytes")
+IDENTITY = "identity"
+"""The key of a name that the reports of a drive without a serial number share."""
 _SCSI_USED = "scsi_percentage_used_endurance_indicator"
 _SCSI_ERRORS = "scsi_error_counter_log"
 _GB = 10**9
@@ -59,6 +62,7 @@ class _Common(TypedDict):
     time_s: int | None
     temperature_c: int | None
     temperature_max_c: int | None
+    identity: str
 
 
 @dataclass(frozen=True)
@@ -87,7 +91,7 @@ class Reading:
     reason: str | None
     """The reason why NAND writes are not available, or None."""
     protocol: str = "ATA"
-    """`ATA`, `NVMe` or `SCSI`."""
+    """`ATA`, `NVMe`, `SCSI`, `MMC`, `UFS`, or empty if the report does not say it."""
     is_disk: bool = False
     """Whether it has rotating platters."""
     reduces_data: bool = False
@@ -95,8 +99,14 @@ class Reading:
     attributes_read_as: str | None = None
     """The family of ssdlab's table whose attributes a drive's are read as, and what says so; None if smartctl's
     database knows the drive, or nothing does."""
+    attributes_doubt: str | None = None
+    """Why the attributes have no meaning by themselves, or None if they have."""
     attributes_unknown: tuple[int, ...] = ()
     """Numbers of attributes whose meaning neither smartctl nor ssdlab knows."""
+    remark: str | None = None
+    """What a reader must know of the report, as a sentence."""
+    identity: str = ""
+    """What the reports of one drive have in common: the serial number, or the file of a history without one."""
 
     @property
     def is_nvme(self) -> bool:
@@ -149,6 +159,7 @@ def parse(
 ) -> Reading:
     """Parses a report with smartctl's structure. `ocp` is the output of `nvme ocp smart-add-log -o json`, `vendor` that
     of the maker's log (`vendor_log`). Raises InputError if there is no SMART data."""
+    plain = plain_of(report)
     if "smartctl" not in report:
         raise InputError(f"{where}: is not a report of `smartctl -j` (it has no key `smartctl`)")
     ocp = ocp if ocp is not None else _mapping(report.get(OCP)) or None
@@ -156,7 +167,7 @@ def parse(
     model = _text(report.get("model_name") or report.get("scsi_model_name"))
     is_scsi = _SCSI_USED in report or _SCSI_ERRORS in report or _mapping(report.get("device")).get("protocol") == "SCSI"
     # Attributes that were copied without the drive's name are a report of an unnamed drive.
-    if not (is_nvme or attributes_of(report) or (model and ("ata_smart_attributes" in report or is_scsi))):
+    if not (plain or is_nvme or attributes_of(report) or (model and ("ata_smart_attributes" in report or is_scsi))):
         raise InputError(f"{where}: contains no SMART data{_said(report)}; run smartctl -j -x as root")
     common: _Common = {
         "model": model,
@@ -164,7 +175,10 @@ def parse(
         "time_s": _within(_mapping(report.get("local_time")).get("time_t"), 0, _TIME_MAX_S),
         "temperature_c": _within(_mapping(report.get("temperature")).get("current"), *_TEMPERATURES_C),
         "temperature_max_c": _temperature_max_c(report),
+        "identity": _serial(report) or _text(report.get(IDENTITY)),
     }
+    if plain:
+        return _plain(report, common, plain)
     if is_nvme:
         return _nvme(report, common, ocp, vendor, where)
     return _scsi(report, common) if is_scsi and "ata_smart_attributes" not in report else _ata(report, common)
@@ -316,7 +330,8 @@ def _ata(report: Mapping[str, Any], common: _Common) -> Reading:
         is_disk=bool(whole(report.get("rotation_rate"))),
         reduces_data=family is not None and family.reduces_data,
         attributes_read_as=f"{family.name}, by {taken_from}" if family and not is_known else None,
-        attributes_unknown=() if is_known else _unknown(attributes, family),
+        attributes_doubt=None if is_known else _doubt(report),
+        attributes_unknown=() if is_known else _unknown(attributes, family, counted.host),
     )
 
 
@@ -328,9 +343,19 @@ def _is_known(report: Mapping[str, Any], model_family: str | None, attributes: S
     return any(not default_names.is_default(each) for each in attributes)
 
 
-def _unknown(attributes: Sequence[Attribute], family: Family | None) -> tuple[int, ...]:
+def _doubt(report: Mapping[str, Any]) -> str:
+    is_named = any(each.name for each in attributes_of(report))
+    return "smartctl's database does not know the drive" if is_named else "the report has no names of attributes"
+
+
+def _unknown(attributes: Sequence[Attribute], family: Family | None, host: Count | None) -> tuple[int, ...]:
     known = {*default_names.ALIKE, *(counter.id for counter in (family.counters if family else ()))}
-    return tuple(sorted({each.id for each in attributes if not each.name and each.id not in known}))
+    read = host.attribute.split(" ")[0] if host else ""
+    return tuple(sorted({each.id for each in attributes if not each.name and each.id not in known} - {_id(read)}))
+
+
+def _id(text: str) -> int | None:
+    return int(text) if text.isdecimal() else None
 
 
 def _oui(report: Mapping[str, Any]) -> int | None:
@@ -358,6 +383,25 @@ def _scsi(report: Mapping[str, Any], common: _Common) -> Reading:
         reason="SCSI's logs do not count NAND writes",
         protocol="SCSI",
         is_disk=bool(whole(report.get("rotation_rate"))),
+    )
+
+
+def _plain(report: Mapping[str, Any], common: _Common, plain: Plain) -> Reading:
+    host, nand = plain.host_bytes, plain.nand_bytes
+    return Reading(
+        **common,
+        family=None,
+        capacity_bytes=_capacity(report, "user_capacity"),
+        power_on_hours=_hours(report),
+        host=None if host is None else Count(host, 1, plain.host_source),
+        nand=() if nand is None else (Count(nand, 1, plain.host_source),),
+        pages=None,
+        wear=Wear(plain.used_percent, plain.used_source, plain.spare_percent, None, plain.used_percent_max),
+        signs=signs.of_plain(report, plain),
+        reason=None if nand is not None else "the report does not count NAND writes",
+        protocol=_text(_mapping(report.get("device")).get("protocol")),
+        is_disk=bool(whole(report.get("rotation_rate"))),
+        remark=plain.remark,
     )
 
 

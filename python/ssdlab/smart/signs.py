@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ssdlab.smart.attributes import Attribute, whole
+from ssdlab.smart.plain import Plain
 
 _UNCORRECTABLE = re.compile(r"Reported_Uncorrect|Uncorrectable_Error_Cnt|Reported_UE_Counts")
 _WARNING_MAX = 255
@@ -25,6 +26,10 @@ class Signs:
     """Attributes that are at or below their thresholds now."""
     media_errors: int | None = None
     """The number of unreadable or corrupt reads."""
+    reported: str | None = None
+    """A warning in words, as a sentence."""
+    is_urgent: bool = False
+    """Whether that warning says that the drive is failing."""
 
 
 def of_nvme(report: Mapping[str, Any], log: Mapping[str, Any]) -> Signs:
@@ -58,6 +63,13 @@ def of_scsi(report: Mapping[str, Any]) -> Signs:
         if isinstance(log, Mapping) and (uncorrected := whole(log.get("total_uncorrected_errors"))) is not None
     ]
     return Signs(passed, int(passed is False), (), sum(errors) if errors else None)
+
+
+def of_plain(report: Mapping[str, Any], plain: Plain) -> Signs:
+    """Signs that another program has interpreted."""
+    passed = _passed(report)
+    failed = None if passed is None else int(not passed)
+    return Signs(passed, failed, (), plain.media_errors, plain.reported, plain.is_urgent)
 
 
 def _passed(report: Mapping[str, Any]) -> bool | None:

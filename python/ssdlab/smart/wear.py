@@ -41,6 +41,8 @@ class Wear:
     source: str | None = None
     spare_percent: int | None = None
     spare_threshold_percent: int | None = None
+    used_percent_max: int | None = None
+    """The upper bound of the used share if the drive reports a range, of which `used_percent` is the lower one."""
 
 
 def of_nvme(log: Mapping[str, Any]) -> Wear:
@@ -75,6 +77,10 @@ def of_ata(
         used, source = _used(statistics[_STATISTIC]), _STATISTIC
     if used is None:
         used, source = _by_attribute(attributes, family)
+    said = report.get("life_left")
+    if used is None and isinstance(said, Mapping) and (left := _level(whole(said.get("percent")))) is not None:
+        # Another program's reading of attributes that are not known here.
+        used, source = 100 - left, str(said.get("source", ""))
     spare = _spare(attributes, family)
     return Wear(used, source, _level(spare.level) if spare else None, spare.threshold if spare else None)
 

@@ -18,6 +18,10 @@ _AGREES_WITHIN = 0.03
 _SECTORS_MIN = 1 << 21
 """One GiB. Below it one step of a coarse counter exceeds the difference between the units."""
 _HOST_NUMBERS = (241, 246)
+_LINK_BYTES_PER_HOUR = 600 * 10**6 * 3600
+"""What SATA's fastest link carries."""
+_SECTOR_BYTES, _NEXT_UNIT_BYTES = 512, 1 << 20
+_BY_LINK = "512 bytes a count: the next larger unit that drives use would be more than SATA carries in its hours"
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,8 @@ def of(
     sectors_bytes = statistics.get(_SECTORS, 0) * sector_bytes
     by_name = naming.host(attributes) or (_first(table, family.host) if family else None)
     host = _proven(by_name, sectors_bytes) or _by_statistics(attributes, statistics, sector_bytes)
+    if host is None and family is None:
+        host = _by_link(attributes)
     if family and family.nand_not_counted:
         return Writes(host, (), None, family.nand_not_counted)
     nand = naming.nand(attributes)
@@ -113,6 +119,18 @@ def _by_statistics(attributes: Sequence[Attribute], statistics: Mapping[str, int
             if unit_bytes:
                 return Count(attribute.raw, unit_bytes, f"{attribute.id} {attribute.name}".strip())
     return Count(sectors, sector_bytes, f"device statistics, {_SECTORS}")
+
+
+def _by_link(attributes: Sequence[Attribute]) -> Count | None:
+    """241 of a drive that nobody knows, if it can only be sectors. Drives that count MiB or GiB have far smaller
+    counts."""
+    hours = next((each.raw for each in attributes if each.id == 9), None)
+    written = next((each for each in attributes if each.id == _HOST_NUMBERS[0] and not each.name), None)
+    if not hours or hours < 0 or written is None or not written.raw:
+        return None
+    if written.raw * _NEXT_UNIT_BYTES <= hours * _LINK_BYTES_PER_HOUR:
+        return None
+    return Count(written.raw, _SECTOR_BYTES, "241", _BY_LINK)
 
 
 def _unit(ticks: int, written_bytes: int) -> int | None:

@@ -3,21 +3,45 @@
 Each format is one file here. `ssdlab.smart.reading` interprets the reports.
 """
 
-import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from ssdlab.errors import InputError
 from ssdlab.foreign import JsonObject
-from ssdlab.smart.formats import backblaze, json_variants, pasted
+from ssdlab.smart.formats import (
+    backblaze,
+    crystaldiskinfo,
+    emmc,
+    esxi,
+    json_variants,
+    megaraid,
+    pasted,
+    prometheus_text,
+    smartctl_text,
+    smartd,
+    windows,
+)
 from ssdlab.smart.formats.cleaning import cleaned
 from ssdlab.smart.formats.decoding import text_of
 
 __all__ = ["recognised"]
 
 _RECOGNISED_IN = 4096
-"""Number of characters at the start of a text by which its format is detected."""
-_ALLOWED = "smartctl -a, smartctl --json, nvme smart-log, nvme ocp smart-add-log, nvme fdp stats, Backblaze's CSV"
-_BLANK = re.compile(r"\s*\Z")
+"""Number of characters at the start of a text by which the format of a table is detected."""
+_ALLOWED = (
+    "smartctl -a, smartctl --json, nvme smart-log, nvme ocp smart-add-log, nvme fdp stats, a maker's log, smartd's "
+    "attrlog, scrutiny's API, smartctl_exporter, CrystalDiskInfo, Get-StorageReliabilityCounter, mmc extcsd, storcli, "
+    "esxcli, Backblaze's CSV"
+)
+
+# Programs other than smartctl and nvme-cli, in the order in which they are looked for.
+_OTHERS: tuple[tuple[Callable[[str], bool], Callable[[str], Iterator[JsonObject]]], ...] = (
+    (prometheus_text.is_text, prometheus_text.reports),
+    (crystaldiskinfo.is_text, crystaldiskinfo.reports),
+    (megaraid.is_text, megaraid.reports),
+    (esxi.is_text, esxi.reports),
+    (emmc.is_text, emmc.reports),
+    (windows.is_text, windows.reports),
+)
 
 
 def recognised(data: bytes, where: str) -> Iterator[JsonObject]:
@@ -28,11 +52,17 @@ def recognised(data: bytes, where: str) -> Iterator[JsonObject]:
     text = text_of(data)
     if text is None:
         raise InputError(f"{where}: is binary; allowed: {_ALLOWED}")
-    if _BLANK.match(text):
+    if not text.strip():
         raise InputError(f"{where}: is empty")
     text = cleaned(text)
     if backblaze.is_header(text[:_RECOGNISED_IN].lstrip()):
         return backblaze.reports(text, where)
+    if not text.lstrip().startswith(("{", "[")) and not smartctl_text.starts(text):
+        if smartd.is_text(text):
+            return smartd.reports(text, where)
+        for is_text, reports in _OTHERS:
+            if is_text(text):
+                return reports(text)
     return _or_said(pasted.reports(json_variants.as_json(text), where))
 
 

@@ -14,7 +14,7 @@ _QUOTED = re.compile(r"^[ \t]*[>|]", re.MULTILINE)
 _QUOTE_MARK = re.compile(r"^[ \t]*(?:[>|] ?)+", re.MULTILINE)
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)\S*[ \t]*$", re.MULTILINE)
 _ARROW_BEFORE = re.compile(r"^([ \t]*)(?:[-=]+>+|[→➜➡⇒»▶•*+]+|>>+)[ \t]*(?=[ \t]*[0-9A-Za-z])", re.MULTILINE)
-_REMARK = re.compile(r"[ \t]+(?:<[-=<]+|[←⇐⬅«]|(?:#|//|!!+)[ \t]).*$|[ \t]*\*\*+[ \t]*$", re.MULTILINE)
+_REMARK = re.compile(r"(?<=\S)[ \t]+(?:<[-=<]+|[←⇐⬅«]|(?:#|//|!!+)[ \t]).*$|[ \t]*\*\*+[ \t]*$", re.MULTILINE)
 _BOLD = re.compile(r"\*\*(?=[0-9A-Za-z])|(?<=[0-9A-Za-z%])\*\*")
 # A first line of a report, to measure the indentation by.
 _BEGINNING = re.compile(

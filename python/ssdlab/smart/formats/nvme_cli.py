@@ -32,6 +32,8 @@ _HEALTH_NAMES = {
     "media_and_data_integrity_errors": "media_errors",
     "critical_composite_temperature_time": "critical_comp_time",
     "warning_temperature_time": "warning_temp_time",
+    # ESXi's
+    "composite_temperature": "temperature",
 }
 _GROUP_KEYS = ("data_units_written", "media_units_written", "percent_used", "avl_spare", "avl_spare_threshold")
 _OCP_KEYS = ("physical media units written", "physical_media_units_written", "physical_media_units_written_bytes")
@@ -128,7 +130,7 @@ def _text_logs(part: str) -> JsonObject:
     values: dict[str, int] = {}
     for match in _LINE.finditer(part):
         name = match[1].strip().lower().replace(" ", "_")
-        number = _celsius(match[2]) if name == "temperature" else _first_number(match[2])
+        number = _celsius(match[2]) if "temperature" in name else _first_number(match[2])
         if number is not None:
             values.setdefault(name, number)
     if "media_units_written" in values and "data_units_written" in values:
