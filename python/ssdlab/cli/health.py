@@ -62,8 +62,9 @@ def health(
     """Report the health of drives from their SMART reports: wear, write amplification, years left, recommended action.
 
     Reads what smartctl, nvme-cli, smartd, scrutiny, exporters, Windows, CrystalDiskInfo, ESXi, storcli, mmc and
-    Backblaze print, also as pasted from a mail, and detects the format (docs/health.md). Two reports of one drive give its write rate between them. No data leaves this machine. Exits with 1 if a
-    drive needs attention, for use in cron jobs.
+    Backblaze print, also as pasted from a mail, and detects the format (docs/health.md). Two reports of one drive
+    give its write rate between them. No data leaves this machine. Exits with 1 if a drive needs attention, for use in
+    cron jobs.
     """
     from ssdlab.health import summary
     from ssdlab.health.privacy import without_identities

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from ssdlab.foreign import JsonObject
+
 HEALTH = "plain_health"
 
 
@@ -29,7 +31,7 @@ class Plain:
     """Whether the warning says that the drive is failing."""
     remark: str | None = None
 
-    def report(self, protocol: str, **others: Any) -> dict[str, Any]:
+    def report(self, protocol: str, **others: Any) -> JsonObject:
         """A report with the structure of smartctl's JSON; `others` are keys of that, left out if None."""
         said = {key: value for key, value in others.items() if value is not None}
         return {"smartctl": {}, "device": {"protocol": protocol}, HEALTH: asdict(self)} | said

@@ -7,13 +7,15 @@ import json
 import re
 from typing import Any
 
+from ssdlab.foreign import JsonObject
+
 _STEP = r"(?:\.[A-Za-z_]\w*|\[\d+\]|\[\"[^\"\n]*\"\])"
 _GRON_LINE = re.compile(rf"^json({_STEP}*) = (.+?);?[ \t]*$", re.MULTILINE)
 _STEPS = re.compile(r"\.([A-Za-z_]\w*)|\[(\d+)\]|\[\"([^\"\n]*)\"\]")
 _YAML = re.compile(r"^---[ \t]*\n(?=(?:[a-z_]+:.*\n(?:[ \t-].*\n)*)*smartctl:)", re.MULTILINE)
 _YAML_LINE = re.compile(r"^( *)((?:- )*)(?:([\w$.+/-]+|'[^'\n]*'|\"[^\"\n]*\"):(?: |$))?(.*)$")
 _INDEX_MAX = 10_000
-_PLAIN: dict[str, Any] = {"true": True, "false": False, "null": None, "": None, "~": None}
+_PLAIN: JsonObject = {"true": True, "false": False, "null": None, "": None, "~": None}
 
 
 def as_json(text: str) -> str:
@@ -109,7 +111,7 @@ def _block(tokens: list[_Token], at: int, indentation: int) -> tuple[Any, int]:
         return entries, at
     if key is None:
         return _parsed(text), at + 1
-    table: dict[str, Any] = {}
+    table: JsonObject = {}
     while at < len(tokens) and tokens[at][0] == own and not tokens[at][1] and tokens[at][2] is not None:
         _, _, name, text = tokens[at]
         at += 1
