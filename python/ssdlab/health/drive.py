@@ -1,6 +1,7 @@
 """One drive as a flat row of plain values: its counters, its expected life, and its concerns."""
 
 import math
+from collections.abc import Iterable
 
 from ssdlab.foreign import TableRow
 from ssdlab.health import concerns, life
@@ -12,6 +13,10 @@ from ssdlab.smart.reading import Reading
 Row = TableRow
 
 _FAILING_NAMED = 3
+_DAYS_MIN = 0.25
+"""The least time between two reports that gives a rate per day."""
+_STEPS_MIN = 100
+"""The least number of steps of a counter that gives a share."""
 
 
 def row_of(reading: Reading, source: str) -> Row:
@@ -67,15 +72,29 @@ def row_of(reading: Reading, source: str) -> Row:
     return _judged(row, pace)
 
 
+def combined(rows: Iterable[Row]) -> Row:
+    """The row of a drive with any number of reports, in any order: the latest, with the rate since the first."""
+    reports = sorted(rows, key=order)
+    return reports[0] if len(reports) == 1 else between(reports[0], reports[-1]) | {"reports": len(reports)}
+
+
 def between(before: Row, after: Row) -> Row:
     """The row of a drive with two reports: the later row, with the write rate between the reports if it is known."""
     days = _days(before, after)
     written = _risen(before, after, "host_bytes")
     row = after | {"reports": before["reports"] + after["reports"]}
-    if days is None or written is None:
+    if days is None or written is None or days < _DAYS_MIN:
         return row
     row |= _interval("recent_waf", _recent_waf(before, after, written))
-    return _judged(row, Pace(written / days, days, between_reports=True))
+    flash = _flash_share(before, after)
+    pace = Pace(
+        written / days,
+        days,
+        between_reports=True,
+        flash_share_per_day=None if flash is None else flash / days,
+        used_percent_risen=_risen(before, after, "used_percent"),
+    )
+    return _judged(row, pace)
 
 
 def order(row: Row) -> tuple[float, float]:
@@ -102,6 +121,7 @@ def _life(expected: Life) -> Row:
         **_interval("years_left", expected.years_left),
         **_interval("life_bytes", expected.total_bytes),
         **_interval("left_bytes", expected.left_bytes),
+        "years_by": expected.by,
     }
 
 
@@ -122,6 +142,19 @@ def _recent_waf(before: Row, after: Row, written: int) -> Interval | None:
         return None
     nand_step, host_step = after["nand_step_bytes"], after["host_step_bytes"]
     return ratio_of_steps(programmed / nand_step, nand_step, written / host_step, host_step, steps=1)
+
+
+def _flash_share(before: Row, after: Row) -> float | None:
+    """What was programmed between two reports as a share of all that was, or None if it is not known or too little to
+    tell."""
+    pages, more = (_risen(before, after, name) for name in ("host_pages", "background_pages"))
+    if pages is not None and more is not None:
+        whole = after["host_pages"] + after["background_pages"]
+        return (pages + more) / whole if pages + more >= _STEPS_MIN else None
+    programmed, step = _risen(before, after, "nand_bytes"), after["nand_step_bytes"]
+    if programmed is None or before["nand_step_bytes"] != step or programmed < _STEPS_MIN * step:
+        return None
+    return programmed / float(after["nand_bytes"])
 
 
 def _risen(before: Row, after: Row, name: str) -> int | None:

@@ -2,6 +2,8 @@
 
 The percentage that the drive reports includes write amplification, so that neither an endurance rating nor a number of
 cycles is needed. It is an integer: each figure has the bounds that follow from one percent more or less.
+
+This is the one computation of a life from reports: `health`, `lifetime`, `advise --smart` and `fleet --smart` use it.
 """
 
 import math
@@ -12,6 +14,8 @@ from ssdlab.smart.change import Interval
 
 HOURS_PER_YEAR = 24 * 365.25
 DAYS_PER_YEAR = 365.25
+RISE_PERCENT_MIN = 5
+"""From this rise of the percentage between two reports on, it is more exact than what was written meanwhile."""
 
 
 @dataclass(frozen=True)
@@ -22,6 +26,11 @@ class Pace:
     days: float
     between_reports: bool
     """Whether it was measured between two reports rather than since the drive was new."""
+    flash_share_per_day: float | None = None
+    """What was programmed into flash per day between two reports, as a share of all that ever was; None if the drive
+    does not count it. It is what wears the drive, and what the host writes can become a different multiple of it."""
+    used_percent_risen: int | None = None
+    """The rise of the used percentage between two reports."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +43,8 @@ class Life:
     left_bytes: Interval | None
     years_left: Interval | None
     """Power-on time until the rated life is used."""
+    by: str | None = None
+    """By what the years are computed, in words."""
 
 
 def pace_of(host_bytes: int | None, power_on_hours: int | None) -> Pace | None:
@@ -49,16 +60,32 @@ def of(used_percent: int | None, host_bytes: int | None, power_on_hours: int | N
     if used_percent is None:
         return Life(None, None, None)
     left = _interval(used_percent, lambda used: max(100 - used, 0) / used if used > 0 else math.inf)
-    total_bytes = left_bytes = years = None
+    total_bytes = left_bytes = None
     if host_bytes:
         total_bytes = _interval(used_percent, lambda used: host_bytes * 100 / used if used > 0 else math.inf)
         left_bytes = _times(left, host_bytes)
-    if pace is not None and pace.between_reports:
-        if left_bytes is not None and pace.host_bytes_per_day > 0:
-            years = _times(left_bytes, 1 / pace.host_bytes_per_day / DAYS_PER_YEAR)
-    elif power_on_hours:
-        years = _times(left, power_on_hours / HOURS_PER_YEAR)
-    return Life(total_bytes, left_bytes, years)
+    years, by = _years(used_percent, left, left_bytes, power_on_hours, pace)
+    return Life(total_bytes, left_bytes, years, by)
+
+
+def _years(
+    used_percent: int, left: Interval, left_bytes: Interval | None, power_on_hours: int | None, pace: Pace | None
+) -> tuple[Interval | None, str | None]:
+    """The years left and by what: between reports by the most direct measure of wear that they have."""
+    if pace is None or not pace.between_reports:
+        return (
+            (_times(left, power_on_hours / HOURS_PER_YEAR), "its time with power") if power_on_hours else (None, None)
+        )
+    rise = pace.used_percent_risen
+    if rise is not None and rise >= RISE_PERCENT_MIN:
+        points, years = max(100 - used_percent, 0), pace.days / DAYS_PER_YEAR
+        risen = Interval(points / rise * years, points / (rise + 1) * years, points / (rise - 1) * years)
+        return risen, "the rise of the percentage"
+    if pace.flash_share_per_day:
+        return _times(left, 1 / pace.flash_share_per_day / DAYS_PER_YEAR), "writes to flash"
+    if left_bytes is not None and pace.host_bytes_per_day > 0:
+        return _times(left_bytes, 1 / pace.host_bytes_per_day / DAYS_PER_YEAR), "the host's writes"
+    return None, None
 
 
 def _interval(used_percent: int, figure: Callable[[int], float]) -> Interval:

@@ -19,6 +19,7 @@ _TEXTS = (
     *(
         "attributes_read_as",
         "attributes_doubt",
+        "years_by",
         "attributes_unknown",
         "reported",
         "remark",
@@ -138,5 +139,4 @@ def _paired(frame: pl.DataFrame) -> Iterator[Row]:
         return row["model"], row["identity"]
 
     for _, group in groupby(frame.iter_rows(named=True, buffer_size=_BATCH), key):
-        reports = sorted(group, key=drive.order)
-        yield drive.between(reports[0], reports[-1]) | {"reports": len(reports)}
+        yield drive.combined(group)
