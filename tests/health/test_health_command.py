@@ -142,7 +142,7 @@ def test_two_reports_of_one_drive_give_its_pace(ssdlab: Program, tmp_path: Path)
     assert only["left_bytes"] == pytest.approx(11_000 * 2**30 * 90 / 10)
     # What wears the drive is written to flash: nine times the 12,500 GiB so far are left, at 250 GiB a day.
     assert only["years_left"] == pytest.approx(12_500 * 90 / 10 / 250 / 365.25)
-    assert only["years_by"] == "writes to flash"
+    assert only["years_by"] == "its used percentage and what was written to flash"
 
 
 def test_each_summed_counter_can_be_off_by_a_step() -> None:

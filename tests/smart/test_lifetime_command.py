@@ -39,7 +39,7 @@ def test_from_readings(ssdlab: Program, tmp_path: Path) -> None:
 
 def test_nvme_says_how_much_is_used(ssdlab: Program, tmp_path: Path) -> None:
     ended = ssdlab(*_readings(tmp_path, nvme(0, used=10), nvme(10**6, used=20, day=365, warning=1)))
-    assert "by NVMe's Percentage Used: 8 (7.27 to 8.89) years left" in ended.stdout
+    assert "by the rise of its used percentage: 7.99 (7.27 to 8.88) years left" in ended.stdout
     assert "WAF          not known" in ended.stdout
     assert "SMART reports a critical warning" in ended.stdout
 
@@ -57,7 +57,7 @@ def test_from_a_workload(ssdlab: Program) -> None:
     [
         ([], "give JOB.fio"),
         (["--before", "a.json"], "--before and --after go together"),
-        (["--before", "no.json", "--after", "no.json"], "no.json: No such file"),
+        (["--before", "no.json", "--after", "no.json"], "no.json: is neither a file nor a folder"),
         (["uniform.fio", "--drive", "small.toml", "--writes-per-day", "often"], "--writes-per-day"),
     ],
 )

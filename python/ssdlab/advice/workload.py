@@ -65,6 +65,22 @@ def workload_of(files: Sequence[str], room_bytes: int, reading: Reading, stack: 
     return of_trace(recording, reading.volume, room_bytes, merged=reading.merge_volumes)
 
 
+def asked_writes(said: str) -> int:
+    """The host's bytes per day from the option ("2TB"). Raises InputError for an invalid size."""
+    try:
+        daily_bytes = parse_bytes_with_unit(said)
+    except InputError as error:
+        raise InputError(f"--writes-per-day: {error}") from None
+    if daily_bytes == 0:
+        raise InputError("--writes-per-day is 0: the flash does not wear; allowed: above 0")
+    if daily_bytes > _BYTES_PER_DAY_MAX:
+        raise InputError(
+            f"--writes-per-day is {said}; allowed: up to {format_bytes(_BYTES_PER_DAY_MAX)}, the maximum rate of "
+            "any link"
+        )
+    return daily_bytes
+
+
 def daily_writes(
     said: str | None, workload: Described | Trace, *, needed: bool = True
 ) -> tuple[float | None, list[str]]:
@@ -72,19 +88,8 @@ def daily_writes(
 
     Raises InputError for an invalid size, or if `needed` and neither is available.
     """
-    try:
-        daily_bytes = parse_bytes_with_unit(said) if said is not None else None
-    except InputError as error:
-        raise InputError(f"--writes-per-day: {error}") from None
-    if daily_bytes == 0:
-        raise InputError("--writes-per-day is 0: the flash does not wear; allowed: above 0")
-    if daily_bytes is not None:
-        if daily_bytes > _BYTES_PER_DAY_MAX:
-            raise InputError(
-                f"--writes-per-day is {said}; allowed: up to {format_bytes(_BYTES_PER_DAY_MAX)}, the maximum rate of "
-                "any link"
-            )
-        return daily_bytes, []
+    if said is not None:
+        return asked_writes(said), []
     pace = workload.writes_bytes_per_day if isinstance(workload, Trace) else None
     if pace is None and needed:
         raise InputError("--writes-per-day is missing: the host writes per day, such as 2TB")

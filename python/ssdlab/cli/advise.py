@@ -79,11 +79,11 @@ class Own:
 
     left_empty: options.LeftEmpty
     smart: Annotated[
-        str | None,
+        Sequence[str],
         typer.Option(
-            metavar="FILE", help="One or two SMART reports of a drive (as for ssdlab health) instead of a workload."
+            metavar="PLACE", help="SMART reports of a drive (as for ssdlab health) instead of a workload. Repeatable."
         ),
-    ] = None
+    ] = ()
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ def advise(
         raise InputError(
             f"{files[0]} determines the workload; leave out --space-in-use, --block-size, --skew and --reads"
         )
-    name = title(files[0]) if files else Path(own.smart).stem if own.smart else "described"
+    name = title(files[0]) if files else Path(own.smart[-1]).stem if own.smart else "described"
     directory = Path(output) if output else Path("out") / f"advice-{name}"
     check_folder(directory, "advise")
     with asked(

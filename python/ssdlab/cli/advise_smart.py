@@ -13,6 +13,7 @@ from ssdlab.health.concerns import duration
 from ssdlab.health.table import name_of
 from ssdlab.quantities import format_bytes, format_share
 from ssdlab.terminal import text_columns
+from ssdlab.theory import endurance_class
 
 if TYPE_CHECKING:
     from ssdlab.advice.setting import Setting
@@ -26,14 +27,20 @@ class OwnWorkload:
     writes_per_day: str | None
 
 
-def own_workload(path: str, setting: "Setting | None", left_empty: Sequence[float]) -> OwnWorkload:
+def own_workload(places: Sequence[str], setting: "Setting | None", left_empty: Sequence[float]) -> OwnWorkload:
     """Prints what is inferred and returns the workload. Raises InputError if the reports give no WAF."""
-    from ssdlab.health import what_if
+    import polars as pl
 
-    row = _row(path)
+    from ssdlab.health import one_drive, what_if
+    from ssdlab.health.survey import surveyed
+
+    where = f"--smart {' '.join(places)}"
+    with surveyed(places, workers=1) as spool:
+        rows = spool.rows().filter(pl.col("unread").is_null()).collect().to_dicts()
+    row = one_drive.row_of(rows, where, "ssdlab fleet --smart")
     waf = row["recent_waf"] or row["waf"]
     if waf is None:
-        raise InputError(f"--smart {path}: no write amplification: {row['waf_reason']}")
+        raise InputError(f"{where}: no write amplification: {row['waf_reason']}")
     own = setting.at(None, None).capacity.over_provisioning if setting else None
     found = what_if.of(row, own, left_empty)
     said = [
@@ -42,8 +49,11 @@ def own_workload(path: str, setting: "Setting | None", left_empty: Sequence[floa
     if row["host_bytes_per_day"]:
         said.append(f"{format_bytes(round(row['host_bytes_per_day']))} a day from the host")
     if row["years_left"] is not None:
-        said.append(f"{duration(row['years_left'])} left at its current write rate")
+        said.append(f"{duration(row['years_left'])} left, by {row['years_by']}")
     _say(f"{', '.join(said)}.")
+    if row["drive_writes_per_day"] is not None:
+        sentence = endurance_class.sentence(row["drive_writes_per_day"])
+        _say(sentence[0].upper() + sentence[1:])
     for each in found:
         _say(f"- {each.sentence()}")
     if not found:
@@ -72,17 +82,6 @@ def _inference(row: TableRow, theta: float | None, own: float | None) -> str:
         f"This is an inference: counters do not show why a drive amplifies. At {taken}, {skew}; the range covers "
         "that, uniform writes with a different effective spare area, and partly sequential writes."
     )
-
-
-def _row(path: str) -> TableRow:
-    from ssdlab.health.survey import surveyed
-
-    with surveyed([path], workers=1) as spool:
-        rows = spool.drives().head(2).collect().to_dicts()
-    if len(rows) > 1:
-        raise InputError(f"--smart {path}: contains reports of several drives; use ssdlab fleet --smart")
-    row: TableRow = rows[0]
-    return row
 
 
 def _say(text: str) -> None:

@@ -1,5 +1,6 @@
 """`ssdlab fleet --smart`: the effect of more spare area on real drives, inferred from their SMART reports."""
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,11 @@ from rich.console import Console
 from rich.table import Table
 
 from ssdlab.cli.progress import counting
+from ssdlab.foreign import TableRow
 from ssdlab.quantities import format_bytes, format_share
 from ssdlab.results.files import data_file
 from ssdlab.terminal import show
+from ssdlab.theory import endurance_class
 
 _HEAVIEST_SHOWN = 8
 
@@ -45,6 +48,9 @@ def from_reports(places: Sequence[str], left_empty: Sequence[float], years: floa
             else f"{each.short_lived_low:,}",
         )
     show(table, Console())
+    classes = _classes(rows)
+    if classes:
+        typer.echo(classes)
     _heaviest(fleet.heaviest(_HEAVIEST_SHOWN))
     typer.echo(
         "An inference: counters do not show why a drive amplifies. Ranges cover the models of ssdlab advise --smart; "
@@ -55,6 +61,16 @@ def from_reports(places: Sequence[str], left_empty: Sequence[float], years: floa
         path = data_file(output, "fleet")
         fleet.frame().write_parquet(path)
         typer.echo(f"files: {path}")
+
+
+def _classes(rows: Sequence[TableRow]) -> str:
+    """`Enough are 0.3 drive writes a day for 40 drives, 1 for 3.`; empty if no rate is known."""
+    known = [row for row in rows if row["drive_writes_per_day"] is not None]
+    counts = Counter(row["endurance_class"] for row in known)
+    parts = [f"{each:g} for {counts[each]:,}" for each in endurance_class.CLASSES if counts[each]]
+    if counts[None]:
+        parts.append(f"no class of drives for {counts[None]:,}")
+    return f"Drive writes a day that are enough, by drives: {', '.join(parts)}." if parts else ""
 
 
 def _heaviest(drives: Sequence[Any]) -> None:

@@ -1,8 +1,6 @@
 """`ssdlab lifetime`: estimates the life of a drive from a simulated workload or two SMART readings of a real drive."""
 
 from contextlib import ExitStack
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,42 +10,23 @@ from rich.table import Table
 
 from ssdlab.advice.setting import Setting, scale_of
 from ssdlab.advice.trials import Demand, Trials
-from ssdlab.advice.workload import daily_writes, workload_of
+from ssdlab.advice.workload import asked_writes, daily_writes, workload_of
 from ssdlab.cli import options, workload_options
+from ssdlab.cli.lifetime_readings import Readings, from_readings
 from ssdlab.cli.progress import described
-from ssdlab.drives import load, resolve
+from ssdlab.drives import load
 from ssdlab.errors import InputError
 from ssdlab.quantities import format_bytes, format_share, parse_spare_areas
-from ssdlab.smart import reading as smart_reading
-from ssdlab.smart.change import change
 from ssdlab.terminal import show
+from ssdlab.theory import endurance, endurance_class
 
 if TYPE_CHECKING:
     from ssdlab.advice.described import Described
     from ssdlab.advice.recorded import Trace
-    from ssdlab.smart.change import Interval
 
 _UNITS = 1_000_000
 _SEEDS = (1, 2, 3)
 _OP = "7%,14%,28%"
-
-
-@dataclass(frozen=True)
-class Readings:
-    """Two readings of a real drive's counters."""
-
-    before: Annotated[
-        str | None, typer.Option(metavar="FILE", help="A real drive's first reading: the output of smartctl -j -x.")
-    ] = None
-    after: Annotated[str | None, typer.Option(metavar="FILE", help="The second, days later.")] = None
-    ocp_before: Annotated[str | None, typer.Option(metavar="FILE", help="Its nvme ocp smart-add-log -o json.")] = None
-    ocp_after: Annotated[str | None, typer.Option(metavar="FILE", help="The same for the second reading.")] = None
-
-    def __post_init__(self) -> None:
-        if (self.before is None) != (self.after is None):
-            raise InputError("--before and --after go together: two readings of one drive")
-        if self.before and (self.ocp_before is None) != (self.ocp_after is None):
-            raise InputError("--ocp-before and --ocp-after go together")
 
 
 def lifetime(
@@ -69,16 +48,22 @@ def lifetime(
     """Estimate how long a drive lasts, and the effect of more spare area.
 
     Give either a workload and a drive model (JOB.fio or a trace, --drive, and --writes-per-day, which a trace with
-    timestamps does not need), or two readings of a real drive (--before, --after; with --drive its flash and cycles
-    are used too).
+    timestamps does not need), or reports of a real drive (--smart; or --before and --after; in any form that ssdlab
+    health reads; with --drive its flash and cycles are used too), or --writes-per-day and --rated-tbw alone.
     """
-    if readings.before and readings.after:
+    if readings.given:
         if files:
-            raise InputError(f"{files[0]}: a workload excludes --before and --after")
-        _from_readings(readings, readings.before, readings.after, drive, rated_tbw)
+            raise InputError(f"{files[0]}: a workload excludes --smart, --before and --after")
+        from_readings(readings, drive, rated_tbw)
+        return
+    if writes_per_day and rated_tbw and not files:
+        _from_rating(writes_per_day, rated_tbw, drive)
         return
     if not files or not drive:
-        raise InputError("give JOB.fio, --drive and --writes-per-day; or --before and --after, two readings of a drive")
+        raise InputError(
+            "give JOB.fio, --drive and --writes-per-day; or --smart, or --before and --after: reports of a drive; or "
+            "--writes-per-day and --rated-tbw"
+        )
 
     setting = Setting(load(drive), settings or {}, drive)
     with ExitStack() as stack:
@@ -112,46 +97,21 @@ def _from_workload(
         f"{cycles} cycles of all flash at {format_bytes(round(daily_bytes))} per day, even wear; minimum and maximum "
         f"over {len(_SEEDS)} seeds" + (f"; runs of {scale} of the drive" if scale else "")
     )
+    typer.echo(endurance_class.sentence(daily_bytes / setting.at(None, None).capacity.user_bytes))
     for sentence in workload.said(setting.at(None, None).capacity.user_bytes):
         typer.echo(sentence)
 
 
-def _from_readings(readings: Readings, before: str, after: str, drive: str | None, rated_tbw: float | None) -> None:
-    from ssdlab.theory.wear_rate import more_spare_area, outlooks
-
-    first, second = (
-        smart_reading.load(Path(path), Path(log) if log else None)
-        for path, log in ((before, readings.ocp_before), (after, readings.ocp_after))
-    )
-    seen = change(first, second)
-    typer.echo(
-        f"{second.model} {second.serial}, {f'{seen.days:.1f} days' if seen.days is not None else 'time unknown'}"
-    )
-    for name, value in (("host", seen.host_bytes), ("NAND", seen.nand_bytes)):
-        typer.echo(f"  {name + ' writes':12} {'not available' if value is None else format_bytes(value)}")
-    waf = f"{_interval(seen.waf)} (counter steps: {seen.resolution})" if seen.waf else f"not known: {seen.reason}"
-    typer.echo(f"  {'WAF':12} {waf}")
-    for assumption in seen.assumed:
-        typer.echo(f"  assumed      {assumption}")
-    endurance_bytes = None
+def _from_rating(writes_per_day: str, rated_tbw: float, drive: str | None) -> None:
+    """The life by the rating alone, and the class of endurance if the capacity is known."""
+    daily_bytes = asked_writes(writes_per_day)
+    if rated_tbw <= 0:
+        raise InputError(f"--rated-tbw is {rated_tbw:g}; allowed: above 0, in TB")
+    years = rated_tbw * endurance.BYTES_PER_TB / daily_bytes / endurance.DAYS_PER_YEAR
+    typer.echo(f"{rated_tbw:g} TB rated at {format_bytes(daily_bytes)} a day: {years:.3g} years")
     if drive:
-        resolved = resolve(load(drive), over_provisioning=None, settings={}, scale=None)
-        endurance_bytes = resolved.endurance_cycles * resolved.capacity.physical_bytes
-    found = outlooks(second, seen, endurance_bytes=endurance_bytes, rated_tbw_bytes=rated_tbw and rated_tbw * 1e12)
-    for outlook in found:
-        years = f"{_interval(outlook.years)} years left" if outlook.years else f"not known: {outlook.reason}"
-        typer.echo(f"  by {outlook.by}: {years}")
-    if not found:
-        typer.echo("  years left: give --rated-tbw, or --drive for its flash and cycles")
-    if second.spare_percent is not None:
-        typer.echo(f"  spare blocks left: {second.spare_percent} %")
-    if second.critical_warning:
-        typer.echo("  SMART reports a critical warning; copy the data to another drive")
-    for more in more_spare_area(seen.waf.value) if seen.waf else ():
-        typer.echo(
-            f"  with {format_share(more.over_provisioning_added)} more over-provisioning, kept trimmed: WAF about "
-            f"{more.waf:.2f}, life multiplied by {more.life_factor:.2f} (closed form, as if writes were uniform)"
-        )
+        user_bytes = Setting(load(drive), {}, drive).at(None, None).capacity.user_bytes
+        typer.echo(endurance_class.sentence(daily_bytes / user_bytes))
 
 
 def _spread(values: list[float | None] | list[float]) -> str:
@@ -160,8 +120,3 @@ def _spread(values: list[float | None] | list[float]) -> str:
         return "-"
     low, high = f"{min(known):.3g}", f"{max(known):.3g}"
     return low if low == high else f"{low} to {high}"
-
-
-def _interval(interval: "Interval") -> str:
-    low, high = f"{interval.low:.3g}", f"{interval.high:.3g}"
-    return f"{interval.value:.3g}" if low == high else f"{interval.value:.3g} ({low} to {high})"

@@ -9,6 +9,7 @@ from ssdlab.health.life import Life, Pace
 from ssdlab.smart import lifetime_waf
 from ssdlab.smart.change import Interval, ratio_of_steps
 from ssdlab.smart.reading import Reading
+from ssdlab.theory import endurance_class
 
 Row = TableRow
 
@@ -107,6 +108,7 @@ def _judged(row: Row, pace: Pace | None) -> Row:
     row = row | {
         "host_bytes_per_day": pace.host_bytes_per_day if pace else None,
         "pace_days": pace.days if pace else None,
+        **_drive_writes(row, pace),
         "pace_between_reports": pace.between_reports if pace else None,
         **_life(expected),
     }
@@ -114,6 +116,15 @@ def _judged(row: Row, pace: Pace | None) -> Row:
     level = found[0].level if found else concerns.Level.FINE
     texts = [concern.text for concern in found]
     return row | {"level": level.name.lower(), "concern": texts[0] if texts else "", "concerns": " ".join(texts)}
+
+
+def _drive_writes(row: Row, pace: Pace | None) -> Row:
+    """The rate in drive writes per day and the class of endurance that allows it; for a drive with a capacity."""
+    rate = pace.host_bytes_per_day / row["capacity_bytes"] if pace and row["capacity_bytes"] else None
+    return {
+        "drive_writes_per_day": rate,
+        "endurance_class": None if rate is None else endurance_class.class_of(rate),
+    }
 
 
 def _life(expected: Life) -> Row:

@@ -16,6 +16,10 @@ HOURS_PER_YEAR = 24 * 365.25
 DAYS_PER_YEAR = 365.25
 RISE_PERCENT_MIN = 5
 """From this rise of the percentage between two reports on, it is more exact than what was written meanwhile."""
+_BY_TIME = "its used percentage and its time with power"
+_BY_RISE = "the rise of its used percentage"
+_BY_FLASH = "its used percentage and what was written to flash"
+_BY_HOST = "its used percentage and the host's writes"
 
 
 @dataclass(frozen=True)
@@ -74,17 +78,19 @@ def _years(
     """The years left and by what: between reports by the most direct measure of wear that they have."""
     if pace is None or not pace.between_reports:
         return (
-            (_times(left, power_on_hours / HOURS_PER_YEAR), "its time with power") if power_on_hours else (None, None)
+            (_times(left, power_on_hours / HOURS_PER_YEAR), "its used percentage and its time with power")
+            if power_on_hours
+            else (None, None)
         )
     rise = pace.used_percent_risen
     if rise is not None and rise >= RISE_PERCENT_MIN:
         points, years = max(100 - used_percent, 0), pace.days / DAYS_PER_YEAR
         risen = Interval(points / rise * years, points / (rise + 1) * years, points / (rise - 1) * years)
-        return risen, "the rise of the percentage"
+        return risen, _BY_RISE
     if pace.flash_share_per_day:
-        return _times(left, 1 / pace.flash_share_per_day / DAYS_PER_YEAR), "writes to flash"
+        return _times(left, 1 / pace.flash_share_per_day / DAYS_PER_YEAR), _BY_FLASH
     if left_bytes is not None and pace.host_bytes_per_day > 0:
-        return _times(left_bytes, 1 / pace.host_bytes_per_day / DAYS_PER_YEAR), "the host's writes"
+        return _times(left_bytes, 1 / pace.host_bytes_per_day / DAYS_PER_YEAR), _BY_HOST
     return None, None
 
 

@@ -11,6 +11,7 @@ from rich.text import Text
 from ssdlab.health.drive import Row
 from ssdlab.quantities import format_bytes
 from ssdlab.terminal import show
+from ssdlab.theory import endurance_class
 
 _MISSING = "-"
 _YEARS_SHOWN_MAX = 50
@@ -55,6 +56,18 @@ def used_text(row: Row) -> str:
         return _MISSING
     upper = f"-{row['used_percent_max']}" if row["used_percent_max"] else ""
     return f"{row['used_percent']}{upper} %"
+
+
+def pace_text(row: Row) -> str:
+    """`7.3 GB a day over the last 7 days, 0.01 drive writes a day: a drive of 0.3 drive writes a day is enough.`"""
+    pace = row["host_bytes_per_day"]
+    if pace is None:
+        return ""
+    since = f"over the last {row['pace_days']:.3g} days" if row["pace_between_reports"] else "since it was new"
+    text = f"{format_bytes(round(pace))} a day {since}"
+    if row["drive_writes_per_day"] is None:
+        return f"{text}."
+    return f"{text}, {endurance_class.sentence(row['drive_writes_per_day'])}"
 
 
 def standing_text(row: Row) -> str:
@@ -118,7 +131,7 @@ def printed(rows: Sequence[Row], console: Console) -> None:
         said = row["concerns"] if len(rows) <= _SAID_IN_FULL_OF else row["concern"]
         said = " ".join(sentence for sentence in (standing_text(row), said) if sentence and (said or len(rows) == 1))
         if len(rows) <= _SAID_IN_FULL_OF:
-            said = " ".join(text for text in (said, row["remark"], meanings_text(row)) if text)
+            said = " ".join(text for text in (said, pace_text(row), row["remark"], meanings_text(row)) if text)
         if said:
             serial = f" {row['serial']}" if row["serial"] else ""
             console.print(Text.assemble((f"{name_of(row)}{serial}: ", _STYLES[row["level"]]), said))

@@ -32,15 +32,13 @@ class MoreSpareArea:
 def outlooks(
     after: Reading, change: Change, *, endurance_bytes: float | None, rated_tbw_bytes: float | None
 ) -> list[Outlook]:
-    """Estimates by the flash's cycles (`endurance_bytes` is cycles times flash), by the rated TBW, and by NVMe's
-    Percentage Used, as far as given."""
+    """Estimates by the flash's cycles (`endurance_bytes` is cycles times flash) and by the rated TBW, as far as given.
+    `ssdlab.health.life` has that by the used percentage."""
     found = []
     if endurance_bytes is not None:
         found.append(_by_cycles(after, change, endurance_bytes))
     if rated_tbw_bytes is not None:
         found.append(_by_rating(after, change, rated_tbw_bytes))
-    if after.used_percent is not None:
-        found.append(_by_percentage(after, change))
     return found
 
 
@@ -78,14 +76,6 @@ def _by_rating(after: Reading, change: Change, rated_tbw_bytes: float) -> Outloo
     return Outlook(
         by, _years(rated_tbw_bytes - after.host.bytes, change.host_bytes, after.host.unit_bytes, change.days)
     )
-
-
-def _by_percentage(after: Reading, change: Change) -> Outlook:
-    by = "NVMe's Percentage Used"
-    if not change.days or not change.used_percent:
-        return Outlook(by, None, "it did not rise by a whole percent between the readings")
-    assert after.used_percent is not None
-    return Outlook(by, _years(100 - after.used_percent, change.used_percent, 1, change.days))
 
 
 def _years(left: float, spent: float, step: float, days: float) -> Interval:

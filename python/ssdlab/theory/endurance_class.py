@@ -1,0 +1,21 @@
+"""Classes of endurance in which drives are sold, in drive writes per day (DWPD) over the warranty.
+
+The classes are those of makers' data sheets: 0.3 (client drives and QLC), 1 (read intensive), 3 (mixed use), 10 (write
+intensive), and above those of drives with other media.
+"""
+
+CLASSES = (0.3, 1.0, 3.0, 10.0, 30.0, 60.0, 100.0)
+
+
+def class_of(drive_writes_per_day: float) -> float | None:
+    """The lowest class that allows a rate; None if none does."""
+    return next((each for each in CLASSES if drive_writes_per_day <= each), None)
+
+
+def sentence(drive_writes_per_day: float) -> str:
+    """`0.42 drive writes a day: a drive of 1 drive write a day is enough.`"""
+    found = class_of(drive_writes_per_day)
+    rate = f"{drive_writes_per_day:.2f}" if drive_writes_per_day >= 0.01 else "less than 0.01"
+    if found is None:
+        return f"{rate} drive writes a day: more than any class of drives is rated for ({CLASSES[-1]:g})."
+    return f"{rate} drive writes a day: a drive of {found:g} drive write{'s' * (found != 1)} a day is enough."
