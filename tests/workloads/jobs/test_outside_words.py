@@ -12,7 +12,8 @@ import pytest
 
 from ssdlab.errors import InputError
 from ssdlab.workloads.jobs import load, parse
-from ssdlab.workloads.jobs.table import IODEPTH, NUMJOBS, SIZE
+from ssdlab.workloads.jobs.access import IODEPTH
+from ssdlab.workloads.jobs.table import NUMJOBS, SIZE
 from ssdlab.workloads.jobs.values import Amount
 from ssdlab.workloads.jobs.variables import machine, replace_keywords
 

@@ -6,9 +6,10 @@ import pytest
 
 from ssdlab.errors import InputError
 from ssdlab.workloads.jobs import OPTIONS, Effect, load, parse
+from ssdlab.workloads.jobs.access import IODEPTH
 from ssdlab.workloads.jobs.distributions import AbsoluteZone, Distribution, Zone, distribution
 from ssdlab.workloads.jobs.patterns import LengthRange, SizeShare, size_mix
-from ssdlab.workloads.jobs.table import BS, BSSPLIT, IODEPTH, NORANDOMMAP, RW, RWMIXREAD
+from ssdlab.workloads.jobs.table import BS, BSSPLIT, NORANDOMMAP, RW, RWMIXREAD
 from ssdlab.workloads.jobs.values import Amount, PerDirection, Refused, amount, byte_count, per_direction, whole_number
 
 
@@ -225,7 +226,7 @@ def test_windows_line_ends_and_a_byte_order_mark(tmp_path: Path) -> None:
 def test_what_is_left_aside_is_said_once() -> None:
     file = parse("[global]\ndirect=1\nioengine=libaio\n[a]\nthread\ndirect=0\n[b]\nruntime=60s\ntime_based\n")
     assert file.notes(timed=False) == (
-        "ignored, not applicable to a simulated drive: direct (line 2), ioengine (line 3), thread (line 5)",
+        "ignored, not applicable to a simulated drive: direct (line 2), thread (line 5)",
         "acts with a clock only; in an untimed run the job's amount is size/io_size: "
         "runtime (line 8), time_based (line 9)",
     )

@@ -14,6 +14,7 @@ from ssdlab.drives.namespaces import Namespace
 from ssdlab.engine import plain
 from ssdlab.errors import InputError, near
 from ssdlab.specification import Reporting
+from ssdlab.workloads.jobs import access
 from ssdlab.workloads.jobs.lines import RawOption, RawSection, read_text, split_sections
 from ssdlab.workloads.jobs.logs import output
 from ssdlab.workloads.jobs.option import Effect, Option
@@ -153,7 +154,7 @@ def parse(text: str, source: str = "job file", *, environment: Mapping[str, str]
     lines = _first_lines(every_setting, source)
     without_clock = tuple(_effects(effect, named) for effect, named in lines.items() if effect.needs_clock)
     always = [_effects(effect, named) for effect, named in lines.items() if not effect.needs_clock]
-    always += _of_values(every_setting, source)
+    always += [*access.notes(sections), *_of_values(every_setting, source)]
     return JobFile(source, tuple(sections), global_options, tuple(always), without_clock)
 
 

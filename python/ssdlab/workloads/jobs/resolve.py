@@ -16,6 +16,7 @@ from ssdlab.engine import plain
 from ssdlab.errors import InputError
 from ssdlab.quantities import format_scale
 from ssdlab.workloads.jobs import distribute, lengths, logs
+from ssdlab.workloads.jobs.access import depth
 from ssdlab.workloads.jobs.contents import contents
 from ssdlab.workloads.jobs.directions import DIRECTIONS, Direction, each
 from ssdlab.workloads.jobs.ending import EXITALL, ending
@@ -38,7 +39,6 @@ from ssdlab.workloads.jobs.table import (
     DISTRIBUTION,
     FILESIZE,
     IO_SIZE,
-    IODEPTH,
     JOBS_MAX,
     LOOPS,
     NORANDOMMAP,
@@ -91,7 +91,7 @@ def resolve(
             resolver = _Resolver(job_file.source, section, files[index], scale, clone, len(jobs) + 1)
             earlier = {other.name for other in job_file.sections[:index]} - {section.name}
             seeded = clone_seed(seed, section.get(RANDSEED), index, clone)
-            its_pace = pace(section, clone, seed, scale, section.get(IODEPTH), earlier, resolver.error)
+            its_pace = pace(section, clone, seed, scale, depth(section), earlier, resolver.error)
             more = its_pace | contents(section) | ending(section, exits_all, resolver.error) | logs.plan(section)
             more |= limits(section, resolver.error) | latency_target(section)
             notes.extend(unused_placement(section))
@@ -166,7 +166,7 @@ class _Resolver:
             "random_percent": self._random_percent(),
             "files": self._files(ranges),
             **its_zones,
-            "iodepth": section.get(IODEPTH),
+            "iodepth": depth(section),
             "runtime_ns": scaled_ns(section.get(RUNTIME), self.scale) or None,
             # Without a runtime, fio ignores time_based.
             "time_based": section.get(TIME_BASED) and section.get(RUNTIME) > 0,

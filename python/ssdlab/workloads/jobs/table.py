@@ -7,7 +7,7 @@ engines.
 
 from typing import Any
 
-from ssdlab.workloads.jobs import contents, ending, latency_target, limits, logs, pace, placement, zones
+from ssdlab.workloads.jobs import access, contents, ending, latency_target, limits, logs, pace, placement, zones
 from ssdlab.workloads.jobs.distributions import Distribution, distribution
 from ssdlab.workloads.jobs.files import FILES_MAX, FileSizes, Service, file_sizes, filenames, service
 from ssdlab.workloads.jobs.option import OR_ON_A_REAL_DRIVE, Effect, Option
@@ -133,7 +133,6 @@ NORANDOMMAP = Option("norandommap", flag, "random blocks may repeat before all h
 RANDREPEAT = Option("randrepeat", truth, "the same random numbers in every run; always on here", _A, True)
 ALLRANDREPEAT = Option("allrandrepeat", truth, "as randrepeat, for all random numbers", _A, False)
 RANDSEED = Option[int | None]("randseed", COUNT, "seed of the random numbers, instead of the run's", _A, None)
-IODEPTH = Option("iodepth", whole_number(1, 2**32 - 1), "requests outstanding at a time", _A, 1)
 NUMJOBS = Option("numjobs", whole_number(1, JOBS_MAX), "number of concurrent clones of the job", _A, 1)
 STONEWALL = Option("stonewall", flag, "wait for all earlier jobs", _A, False, ("wait_for_previous",))
 RUNTIME = Option("runtime", duration_ns, "stop after this time; 0: never", Effect.CLOCK, 0, ("timeout",))
@@ -165,14 +164,13 @@ OPTIONS: tuple[Option[Any], ...] = (
     RW, RW_SEQUENCER, PERCENTAGE_RANDOM, BS, BSRANGE, BSSPLIT, BS_UNALIGNED, BS_IS_SEQ_RAND, BLOCKALIGN,
     RWMIXREAD, RWMIXWRITE, SIZE, IO_SIZE, OFFSET, OFFSET_INCREMENT, OFFSET_ALIGN, NUMBER_IOS, LOOPS,
     FILENAME, FILESIZE, NRFILES, FILE_SERVICE, DISTRIBUTION, NORANDOMMAP, RANDOM_GENERATOR, ZIPF_LIKE_FIO,
-    ZONED_SCATTER, RANDREPEAT, ALLRANDREPEAT, RANDSEED, IODEPTH, NUMJOBS, STONEWALL, RUNTIME, TIME_BASED, KB_BASE, NAME,
+    ZONED_SCATTER, RANDREPEAT, ALLRANDREPEAT, RANDSEED, *access.OPTIONS, NUMJOBS, STONEWALL, RUNTIME, TIME_BASED, KB_BASE, NAME,
     GROUP_REPORTING, DIRECTORY, *pace.OPTIONS, *contents.OPTIONS, *logs.OPTIONS,
     *ending.OPTIONS, *limits.OPTIONS, *latency_target.OPTIONS, *placement.OPTIONS, *zones.OPTIONS,
     _rest(_R, any_text, "text about the job", "description"),
     _rest(_R, flag, "starts a new reporting group", "new_group"),
     _rest(_R, words("none", "mixed", "both", "0", "1", "2"), "report directions together", "unified_rw_reporting"),
     # How a file is accessed.
-    _rest(_M, any_text, "how requests reach the device", "ioengine"),
     _rest(_M, truth, "bypass the page cache", "direct"),
     _rest(_M, truth, "through the page cache", "buffered"),
     _rest(_M, flag, "threads instead of processes", "thread"),
@@ -235,7 +233,6 @@ OPTIONS: tuple[Option[Any], ...] = (
     _rest(_T, COUNT, "requests submitted at a time", "iodepth_batch", "iodepth_batch_submit"),
     _rest(_T, COUNT, "maximum completions to fetch", "iodepth_batch_complete_max"),
     _rest(_T, truth, "wait for requests that overlap", "serialize_overlap"),
-    _rest(_T, words("inline", "offload"), "which thread submits requests", "io_submit_mode"),
     _rest(_T, any_text, "source of time", "clocksource"),
     _rest(_T, truth, "fewer clock reads", "gtod_reduce"),
     _rest(_T, COUNT, "processor that reads the clock", "gtod_cpu"),
