@@ -88,7 +88,7 @@ KINDS = {
         Effect.CONTENT,
         Effect.REPORTED,
     ),
-    "Options that are noted": (Effect.MEANINGLESS, Effect.TIMING, Effect.DETAIL, Effect.OUTPUT),
+    "Options that are noted": (Effect.MEANINGLESS, Effect.NEWER, Effect.TIMING, Effect.DETAIL, Effect.OUTPUT),
     "Options that are refused": (Effect.UNSUPPORTED,),
 }
 LEADS = {

@@ -12,7 +12,15 @@ def job_text(space_bytes: int | None, block_bytes: int, skew: str, read_percent:
     """
     if not 0 <= read_percent < 100:
         raise InputError(f"--reads is {read_percent:g} %; allowed: 0 to below 100, because only writes wear a drive")
-    lines = ["[described]", "norandommap", "randrepeat=0", f"bs={block_bytes}", "iodepth=32"]
+    lines = [
+        "[described]",
+        "ioengine=libaio",
+        "direct=1",
+        "norandommap",
+        "randrepeat=0",
+        f"bs={block_bytes}",
+        "iodepth=32",
+    ]
     lines.append(f"size={'100%' if space_bytes is None else space_bytes}")
     lines += ["rw=randrw", f"rwmixread={read_percent:g}"] if read_percent else ["rw=randwrite"]
     distribution = _distribution(skew)

@@ -1,7 +1,7 @@
 """Combines a workload and a drive into a specification. Not for executing it: `ssdlab.targets.simulated` does that."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypedDict
@@ -117,15 +117,31 @@ def _jobs_on(jobs: Workload, drive: "ResolvedDrive", seed: int) -> list[plain.Jo
     user_bytes = drive.capacity.user_bytes
     if isinstance(jobs, JobFile):
         if drive.file.zones.zone_bytes:
-            addressed = jobs.resolve(drive.file.ftl.user_bytes, seed=seed, scale=drive.scale)
+            addressed = jobs.resolve(
+                drive.file.ftl.user_bytes, seed=seed, scale=drive.scale, zone_bytes=drive.file.zones.zone_bytes
+            )
             amounts = {section.name for section in jobs.sections if section.get(IO_SIZE) != IO_SIZE.default}
             return [job if job["name"] in amounts else _once_through_zones(job, drive.file.zones) for job in addressed]
-        return jobs.resolve(user_bytes, seed=seed, scale=drive.scale, namespaces=drive.file.namespaces)
+        found = jobs.resolve(user_bytes, seed=seed, scale=drive.scale, namespaces=drive.file.namespaces)
+        jobs.add_notes(_without_handles(found, drive))
+        return found
     check_without_namespaces(drive)
     found = jobs.resolve(user_bytes, seed=seed, scale=drive.scale)
     if isinstance(jobs, StoreWorkload):
         _check_handles(jobs, found, drive)
     return found
+
+
+def _without_handles(jobs: Sequence[plain.Job], drive: "ResolvedDrive") -> list[str]:
+    """A note on placement identifiers that the drive ignores."""
+    placement = drive.file.ftl.placement.name
+    names = [job["name"] for job in jobs if "stream_id" in job or "identifiers" in job]
+    if not names or placement == "host-streams":
+        return []
+    return [
+        f"drive {drive.name!r} has no placement handles (ftl.placement is {placement!r}, not 'host-streams'), so the "
+        f"identifiers of {', '.join(dict.fromkeys(names))} have no effect"
+    ]
 
 
 def _check_handles(store: StoreWorkload, jobs: Iterable[plain.Job], drive: "ResolvedDrive") -> None:

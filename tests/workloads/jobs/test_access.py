@@ -1,4 +1,4 @@
-"""How requests reach the drive: the depth of synchronous engines, and the page cache. Compared with fio 3.33."""
+"""The depth of jobs with synchronous engines. Compared with fio 3.33."""
 
 import shutil
 import subprocess
@@ -44,18 +44,18 @@ def test_depths_by_engine(text: str, expected: int) -> None:
 
 
 def test_a_depth_for_all_is_capped_for_the_synchronous_jobs_only() -> None:
-    file = parse("[global]\niodepth=8\nioengine=libaio\n[a]\n[b]\nioengine=pvsync\n")
+    file = parse("[global]\ndirect=1\niodepth=8\nioengine=libaio\n[a]\n[b]\nioengine=pvsync\n")
     assert depths(file) == [8, 1]
     assert file.notes(timed=True) == (
-        "ioengine=pvsync (line 6) is a synchronous engine, so iodepth=8 (line 2) is capped at 1, as in fio",
+        "ioengine=pvsync (line 7) is a synchronous engine, so iodepth=8 (line 3) is capped at 1, as in fio",
     )
 
 
 def test_without_an_engine_the_depth_is_kept_and_noted() -> None:
-    file = parse("[a]\niodepth=8\n")
+    file = parse("[a]\ndirect=1\niodepth=8\n")
     assert depths(file) == [8]
     (note,) = file.notes(timed=True)
-    assert "iodepth=8 (line 2) acts as with an asynchronous engine" in note
+    assert "iodepth=8 (line 3) acts as with an asynchronous engine" in note
     assert "fio on Linux uses psync" in note
 
 

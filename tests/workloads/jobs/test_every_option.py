@@ -10,14 +10,23 @@ from typing import Any
 import pytest
 
 from ssdlab.errors import InputError
-from ssdlab.workloads.jobs import OPTIONS, Effect, Option, parse
+from ssdlab.workloads.jobs import OPTIONS, Effect, Option, newer, parse
 from ssdlab.workloads.jobs.values import Refused
 
 FIO = shutil.which("fio") or ""
 pytestmark = pytest.mark.skipif(not FIO, reason="fio is not installed")
 
 # Options unknown to fio 3.33: newer ones, and those of I/O engines, which it knows only with their engine.
-NEWER = {"fdp", "dataplacement", "plids", "fdp_pli", "plid_select", "fdp_pli_select", "dp_scheme", "sprandom"}
+NEWER = newer.NAMES | {
+    "fdp",
+    "dataplacement",
+    "plids",
+    "fdp_pli",
+    "plid_select",
+    "fdp_pli_select",
+    "dp_scheme",
+    "writefua",
+}
 # A value that both accept, for options that accept none of the values tried in turn.
 EXAMPLES = {
     "rw": "randread", "readwrite": "randread", "bsrange": "4k-8k", "blocksize_range": "4k-8k", "bssplit": "4k/60:8k/40",

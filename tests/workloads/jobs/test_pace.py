@@ -102,8 +102,8 @@ def test_two_kinds_of_flush_are_one_to_a_drive() -> None:
 
 def test_a_note_says_what_takes_a_clock_and_only_where_something_is_asked_for() -> None:
     """Regression: a run with a clock, such as those of an advice on tenants, printed it too."""
-    assert parse("[a]\nrate=0\nthinktime=0\n").notes(timed=False) == ()
-    file = parse("[a]\nrate=1m\nthinktime=5\nruntime=3\nmax_latency=3s\n")
+    assert parse("[a]\ndirect=1\nrate=0\nthinktime=0\n").notes(timed=False) == ()
+    file = parse("[a]\nrate=1m\nthinktime=5\ndirect=1\nruntime=3\nmax_latency=3s\n")
     assert file.notes(timed=True) == ()
     note, *_ = file.notes(timed=False)
     assert note.startswith("acts with a clock only") and "rate (line 2), thinktime (line 3)" in note
@@ -132,3 +132,8 @@ def test_the_first_that_ends_ends_others_whichever_job_says_so() -> None:
     assert ends("rw=read", "rw=write") == ends("rw=read\nexit_what=all", "rw=write") == [None, None]
     assert ends("rw=read", "exitall") == ends("exitall", "exit_what=stonewall") == ["stage", "stage"]
     assert ends("exitall\nexit_what=all", "rw=write") == ["all", "stage"]
+
+
+def test_a_write_with_fua_is_a_synchronous_one() -> None:
+    assert one("ioengine=io_uring_cmd\nwritefua=1")["sync_writes"]
+    assert "sync_writes" not in one("writefua=0")

@@ -177,7 +177,7 @@ def test_scale_acts_on_sizes_and_counts_but_not_on_blocks() -> None:
 
 def test_a_scaled_count_is_noted() -> None:
     """A regression: 30,000 requests were reduced to 117 without a message."""
-    job_file = parse("[a]\nrw=randwrite\nsize=1g\nnumber_ios=30000\n", "x.fio")
+    job_file = parse("[a]\nrw=randwrite\ndirect=1\nsize=1g\nnumber_ios=30000\n", "x.fio")
     job_file.resolve(GIB, seed=1)
     assert job_file.notes(timed=True) == ()
     job_file.resolve(GIB // 256, seed=1, scale=Fraction(1, 256))

@@ -24,6 +24,8 @@ ACCEPTED = [
     "[a]\nrw=randwrite:8\n",
     "[a]\nthreads=1\n[b]\nthread\n",
     "[a]\nbsrange=4k-64k\n",
+    "[a]\nbs=4k-8k\n[b]\nrate=1m:2m\n[c]\nrw=write\nverify=md5\ndo_verify=0\nverify_interval=4k\n",
+    "[a]\nrw=write\nfill_device=1\n[b]\nzonemode=zbd\nzonesize=1m\nsize=16z\noffset=2z\nio_size=3z\n",
     "[a]\nrw=randwrite\nsize=1m\n",
     "[a]\n[b]\n",
     "[global]\nbs=4k\n[a]\nreadwrite=randtrimwrite\n",
@@ -110,7 +112,6 @@ ACCEPTED_BY_FIO_ALONE = [
     "[a]\nsize=-5\n",
     "[a]\nbs=512,512,512,512\n",
     "[a]\nbssplit=4k/60:8k/60\n",
-    "[a]\nbs=4k-8k\n",
     "[a]\nsize=150%\n",
     "[a]\nnumjobs=0\n",
     # Valid in fio, and rejected here because the run would mean something else.
@@ -118,7 +119,8 @@ ACCEPTED_BY_FIO_ALONE = [
     "[a]\nthinktime_blocks=0\n",
     "[a]\nstartdelay=-1\n",
     "[a]\nthinktime=-1\n",
-    "[a]\nverify=crc32c\n",
+    "[a]\nrw=write\nverify=crc32c\n",
+    "[a]\nrw=randwrite\nread_iolog=trace.log\n",
     "[a]\nioengine=net\nhostname=localhost\nport=8765\n",
     "[a]\nioengine=cpuio\ncpuload=50\n",
     # fio reads a value other than the one written, for example only the leading number.
@@ -142,6 +144,8 @@ ACCEPTED_BY_US_ALONE = [
     "[a]\nrandom_distribution=zoned:90/10:10/90,50/50:50/50\n",
     "[a]\nrandom_distribution=zoned_abs:100/1g,100/2g\n",
     "[a]\nzipf_like_fio=1\n",
+    "[a]\nthinkcycles=1000\nverify_write_sequence=0\n",
+    "[a]\nioengine=spdk\nspdk_json_conf=x\n",
 ]
 
 

@@ -1,13 +1,14 @@
-"""How a job's requests reach the drive: fio's I/O engine, and how many of them are outstanding.
+"""How a job's requests reach the drive: fio's I/O engine, how many of them are outstanding, and the page cache.
 
-A simulated drive needs no engine; what remains of it is the depth of synchronous ones, and a note on it as fio gives.
+A simulated drive receives every request directly. What remains of the options is the depth of synchronous engines, and
+notes on what fio would do otherwise.
 """
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ssdlab.workloads.jobs.option import Effect, Option
-from ssdlab.workloads.jobs.values import any_text, whole_number, words
+from ssdlab.workloads.jobs.values import any_text, truth, whole_number, words
 
 if TYPE_CHECKING:
     from ssdlab.workloads.jobs.jobfile import Section, Setting
@@ -17,6 +18,8 @@ SYNCHRONOUS = (
     "filecreate", "filestat", "filedelete",
 )  # fmt: skip
 """Engines with one outstanding request at most: those at which fio 3.33 notes that it caps the depth."""
+CACHED = ("", "sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "splice", "libaio", "posixaio", "io_uring")
+"""Engines whose requests go through the page cache without direct=1."""
 
 IOENGINE = Option(
     "ioengine", any_text, "how requests reach the device; with a synchronous engine the depth is 1", Effect.ACTS, ""
@@ -26,8 +29,10 @@ SUBMIT_MODE = Option(
     "io_submit_mode", words("inline", "offload"), "which thread submits requests; offload keeps the depth of a "
     "synchronous engine", Effect.TIMING, "inline",
 )  # fmt: skip
+DIRECT = Option("direct", truth, "bypass the page cache; always on here", Effect.ACTS, False)
+BUFFERED = Option("buffered", truth, "through the page cache; always off here", Effect.ACTS, True)
 
-OPTIONS: tuple[Option[Any], ...] = (IODEPTH, IOENGINE, SUBMIT_MODE)
+OPTIONS: tuple[Option[Any], ...] = (IODEPTH, IOENGINE, SUBMIT_MODE, DIRECT, BUFFERED)
 
 
 def depth(section: "Section") -> int:
@@ -36,8 +41,16 @@ def depth(section: "Section") -> int:
 
 
 def notes(sections: Sequence["Section"]) -> list[str]:
-    """Where the depth is not what the file says, or not what fio would make of it, one sentence each."""
-    return list(dict.fromkeys(note for section in sections if (note := _capped(section))))
+    """Where the depth or the way of the requests is not what the file says, or not fio's, one sentence each."""
+    capped = dict.fromkeys(note for section in sections if (note := _capped(section)))
+    cached = [section.name for section in sections if _is_cached(section)]
+    if not cached:
+        return list(capped)
+    of_whom = "" if len(cached) == len(sections) else f" (of {', '.join(dict.fromkeys(cached))})"
+    return [
+        *capped,
+        f"without direct=1, fio sends the requests{of_whom} through the page cache; here each goes to the drive itself",
+    ]
 
 
 def _capped(section: "Section") -> str:
@@ -56,6 +69,16 @@ def _capped(section: "Section") -> str:
 
 def _is_synchronous(section: "Section") -> bool:
     return section.get(IOENGINE) in SYNCHRONOUS and section.get(SUBMIT_MODE) != "offload"
+
+
+def _is_cached(section: "Section") -> bool:
+    """Whether fio's requests would go through the page cache. The later of `direct` and `buffered` applies."""
+    direct, buffered = section.setting(DIRECT), section.setting(BUFFERED)
+    if direct is not None and (buffered is None or direct.order > buffered.order):
+        is_direct = section.get(DIRECT)
+    else:
+        is_direct = not section.get(BUFFERED)
+    return not is_direct and section.get(IOENGINE) in CACHED
 
 
 def _at(setting: "Setting") -> str:

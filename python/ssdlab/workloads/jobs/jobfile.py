@@ -4,6 +4,7 @@
 """
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -14,11 +15,11 @@ from ssdlab.drives.namespaces import Namespace
 from ssdlab.engine import plain
 from ssdlab.errors import InputError, near
 from ssdlab.specification import Reporting
-from ssdlab.workloads.jobs import access
+from ssdlab.workloads.jobs import access, verification
 from ssdlab.workloads.jobs.lines import RawOption, RawSection, read_text, split_sections
 from ssdlab.workloads.jobs.logs import output
 from ssdlab.workloads.jobs.option import Effect, Option
-from ssdlab.workloads.jobs.table import BY_NAME, GROUP_REPORTING, KB_BASE, NAME
+from ssdlab.workloads.jobs.table import BS, BY_NAME, GROUP_REPORTING, KB_BASE, NAME, RW
 from ssdlab.workloads.jobs.values import Refused
 
 T = TypeVar("T")
@@ -94,15 +95,27 @@ class JobFile:
         return any(section.group_reporting for section in self.sections if section.name == job_name)
 
     def resolve(
-        self, user_bytes: int, *, seed: int, scale: Fraction | int = 1, namespaces: Sequence[Namespace] = ()
+        self,
+        user_bytes: int,
+        *,
+        seed: int,
+        scale: Fraction | int = 1,
+        namespaces: Sequence[Namespace] = (),
+        zone_bytes: int = 0,
     ) -> list[plain.Job]:
         """The jobs in the format of the engine's specification, for a drive of `user_bytes`; see `resolve.resolve`."""
         # Imported here because of a cycle: resolve.py uses the types of this module.
         from ssdlab.workloads.jobs.resolve import resolve
 
-        jobs, notes = resolve(self, user_bytes, seed=seed, scale=Fraction(scale), namespaces=namespaces)
-        self._drive_notes.update(dict.fromkeys(notes))
+        jobs, notes = resolve(
+            self, user_bytes, seed=seed, scale=Fraction(scale), namespaces=namespaces, zone_bytes=zone_bytes
+        )
+        self.add_notes(notes)
         return jobs
+
+    def add_notes(self, notes: Iterable[str]) -> None:
+        """Adds notes that depend on the drive."""
+        self._drive_notes.update(dict.fromkeys(notes))
 
     def reporting(self, engine_jobs: Sequence[plain.Job]) -> list[Reporting]:
         """What fio would report for each job besides its numbers, in the order of the jobs returned by `resolve`."""
@@ -149,7 +162,9 @@ def parse(text: str, source: str = "job file", *, environment: Mapping[str, str]
             continue
         # fio names a job after its section, even if [global] sets a name.
         name = own[NAME.name].value if NAME.name in own else raw_section.name
-        sections.append(Section(name, raw_section.line, options, {**inherited, **own}))
+        section = Section(name, raw_section.line, options, {**inherited, **own})
+        verification.check(section, section.get(RW))
+        sections.append(section)
     every_setting = [setting for section in sections for setting in section.settings.values()]
     lines = _first_lines(every_setting, source)
     without_clock = tuple(_effects(effect, named) for effect, named in lines.items() if effect.needs_clock)
@@ -195,7 +210,7 @@ def _value(option: Option[Any], raw: RawOption, kilobyte: int) -> Any:
     if option.effect is Effect.UNSUPPORTED and value not in option.neutral:
         raise InputError(
             f"{where}: {option.name} ({option.meaning}) is not supported on the simulated drive: {option.reason}; "
-            f"{option.hint}"
+            f"{option.hint.replace('{text}', raw.text or '')}"
         )
     return value
 
@@ -210,6 +225,8 @@ def _first_lines(settings: Iterable[Setting], source: str) -> dict[Effect, dict[
         if effect in (Effect.PACE, Effect.LIMIT, Effect.CONTENT) and (
             setting.value == option.default or raw.text == "0"
         ):
+            continue
+        if option is verification.VERIFY and raw.text == "0":
             continue
         if effect.value and effect is not Effect.UNSUPPORTED:
             first_lines.setdefault(effect, {}).setdefault(raw.key, _line(setting, source))
@@ -229,13 +246,18 @@ def _effects(effect: Effect, lines: Mapping[str, str]) -> str:
 def _of_values(settings: Iterable[Setting], source: str) -> Iterable[str]:
     """Notes on values from outside the file, and on values that fio would misread."""
     spaced: list[str] = []
+    dashed: list[str] = []
     replaced: dict[str, str] = {}
     for setting in sorted(settings, key=lambda setting: setting.order):
         raw, line = setting.raw, _line(setting, source)
         if raw.blank_before_value and BY_NAME[raw.key].effect is Effect.ACTS and line not in spaced:
             spaced.append(line)
+        if BY_NAME[raw.key] is BS and "," not in (raw.text or "") and re.search("[:-]", raw.text or ""):
+            dashed.append(f"{setting.written} ({line})")
         for name, text in raw.replaced.items():
             replaced.setdefault(f"{name} = {text!r}" if name[:1] != "$" else f"{name} = {text}", line)
+    if dashed:
+        yield f"lengths of reads and of writes, as in fio, and not a range, which is bsrange: {', '.join(dashed)}"
     if replaced:
         named = ", ".join(f"{what} ({line})" for what, line in replaced.items())
         yield f"taken from the environment or this machine, so the job may differ on another machine: {named}"

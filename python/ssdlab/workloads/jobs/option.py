@@ -20,6 +20,7 @@ class Effect(Enum):
     REPORTED = ""
     """The option only affects how results are reported."""
     MEANINGLESS = "ignored, not applicable to a simulated drive"
+    NEWER = "newer than fio 3.33; ignored, because they set what the simulated host does not have"
     CLOCK = "acts with a clock only; in an untimed run the job's amount is size/io_size"
     PACE = "acts with a clock only; in an untimed run requests follow each other immediately"
     LIMIT = "acts with a clock only; in an untimed run no job fails by it"

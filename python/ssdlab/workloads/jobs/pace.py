@@ -86,9 +86,12 @@ SYNC = Option(
     "none",
 )  # fmt: skip
 
+WRITE_FUA = Option("writefua", truth, "the same, with the engines io_uring_cmd and sg", _CLOCK, False)
+
 OPTIONS: tuple[Option[Any], ...] = (
     THINKTIME, THINKTIME_SPIN, THINKTIME_BLOCKS, THINKTIME_TYPE, THINKTIME_IOTIME, RATE, RATE_IOPS, RATE_PROCESS,
     RATE_LEAVES_THINKTIME, IODEPTH_LOW, BATCH_COMPLETE_MIN, STARTDELAY, WAIT_FOR, RAMP_TIME, FSYNC, FDATASYNC, SYNC,
+    WRITE_FUA,
 )  # fmt: skip
 
 
@@ -128,7 +131,7 @@ def pace(
         part["rate_process"] = "poisson"
     if flushes := _flushes(section, complain):
         part["flush_every_writes"] = flushes
-    if section.get(SYNC) not in ("none", "0"):
+    if section.get(SYNC) not in ("none", "0") or section.get(WRITE_FUA):
         part["sync_writes"] = True
     return part
 

@@ -60,6 +60,7 @@ from ssdlab.workloads.jobs.table import (
     TIME_BASED,
 )
 from ssdlab.workloads.jobs.values import LARGEST, SECTOR_BYTES
+from ssdlab.workloads.jobs.zone_amounts import in_bytes
 from ssdlab.workloads.jobs.zones import zoned, zones
 
 # A scaled drive is rounded down to whole erase units; a job as large as the drive can exceed it by this share.
@@ -67,15 +68,22 @@ SCALED_EXCESS_SHARE = Fraction(1, 100)
 
 
 def resolve(
-    job_file: JobFile, user_bytes: int, *, seed: int, scale: Fraction, namespaces: Sequence[Namespace] = ()
+    job_file: JobFile,
+    user_bytes: int,
+    *,
+    seed: int,
+    scale: Fraction,
+    namespaces: Sequence[Namespace] = (),
+    zone_bytes: int = 0,
 ) -> tuple[list[plain.Job], tuple[str, ...]]:
     """The engine's jobs (`crates/engine/src/specification/job.rs`), ordered by stage, and notes on them.
 
     `user_bytes` is the capacity of the drive, already scaled. `scale` multiplies the absolute sizes and counts of the
     file (size, io_size, offset, number_ios) and the durations of a job (runtime, ramp_time, startdelay), but not the
-    lengths of requests. On a drive with `namespaces`, each job uses the one that its `filename` names. Raises
-    InputError if a job does not fit on the drive.
+    lengths of requests. On a drive with `namespaces`, each job uses the one that its `filename` names. `zone_bytes` is
+    the size of the drive's zones, if it has any. Raises InputError if a job does not fit on the drive.
     """
+    job_file = in_bytes(job_file, zone_bytes, scale)
     jobs: list[plain.Job] = []
     notes: list[str] = []
     stage = 0

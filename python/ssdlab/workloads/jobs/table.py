@@ -7,7 +7,20 @@ engines.
 
 from typing import Any
 
-from ssdlab.workloads.jobs import access, contents, ending, latency_target, limits, logs, pace, placement, zones
+from ssdlab.workloads.jobs import (
+    access,
+    contents,
+    ending,
+    engines,
+    latency_target,
+    limits,
+    logs,
+    newer,
+    pace,
+    placement,
+    verification,
+    zones,
+)
 from ssdlab.workloads.jobs.distributions import Distribution, distribution
 from ssdlab.workloads.jobs.files import FILES_MAX, FileSizes, Service, file_sizes, filenames, service
 from ssdlab.workloads.jobs.option import OR_ON_A_REAL_DRIVE, Effect, Option
@@ -61,7 +74,7 @@ BS = Option(
     PerDirection[LengthRange | None](_LENGTH, _LENGTH, _LENGTH), ("blocksize",), merge=_kept_where_empty,
 )  # fmt: skip
 BSRANGE = Option(
-    "bsrange", per_direction(length_range), "range of lengths, by direction; overrides bs in its section", _A,
+    "bsrange", per_direction(length_range, ","), "range of lengths, by direction; overrides bs in its section", _A,
     BS.default, ("blocksize_range",), merge=_kept_where_empty, stored_as=BS.name,
 )  # fmt: skip
 BS_UNALIGNED = Option(
@@ -101,6 +114,9 @@ FILENAME = Option[tuple[str, ...]](
 FILESIZE = Option[FileSizes | None](
     "filesize", file_sizes, "size of each file, or a range of sizes; size then sets the amount to transfer", _A, None
 )  # fmt: skip
+FILL_DEVICE = Option(
+    "fill_device", truth, "write in sequence until the drive is full, or until size", _A, False, ("fill_fs",)
+)
 NRFILES = Option(
     "nrfiles", whole_number(1, FILES_MAX), "number of files of the job, consecutive on the drive", _A, 1, ("nr_files",)
 )  # fmt: skip
@@ -154,25 +170,27 @@ _R, _M, _T, _D, _O, _U = (
     Effect.REPORTED, Effect.MEANINGLESS, Effect.TIMING, Effect.DETAIL, Effect.OUTPUT, Effect.UNSUPPORTED,
 )  # fmt: skip
 _OFF = (False, 0, "0", "none", "")
-_TRACED = "a job generates its requests; use `ssdlab replay` for traces such as fio's iolog and blktrace"
+_TRACED = "a job generates its requests"
+_REPLAY = (
+    "`ssdlab replay {text} --drive NAME` replays the trace, with replay_no_stall as --arrival closed --iodepth N, "
+    "with replay_time_scale=200 as --time-scale 0.5"
+)
 _ZONES = "a drive refuses what is beyond its limits"
-_VERIFIED = "the drive stores no data to verify, and fio would read all of it again"
 _FLOWS = "jobs of a stage are scheduled by depth, not by flows"
 _DEVICE = "it requires a file system or a device"
 
 OPTIONS: tuple[Option[Any], ...] = (
     RW, RW_SEQUENCER, PERCENTAGE_RANDOM, BS, BSRANGE, BSSPLIT, BS_UNALIGNED, BS_IS_SEQ_RAND, BLOCKALIGN,
     RWMIXREAD, RWMIXWRITE, SIZE, IO_SIZE, OFFSET, OFFSET_INCREMENT, OFFSET_ALIGN, NUMBER_IOS, LOOPS,
-    FILENAME, FILESIZE, NRFILES, FILE_SERVICE, DISTRIBUTION, NORANDOMMAP, RANDOM_GENERATOR, ZIPF_LIKE_FIO,
-    ZONED_SCATTER, RANDREPEAT, ALLRANDREPEAT, RANDSEED, *access.OPTIONS, NUMJOBS, STONEWALL, RUNTIME, TIME_BASED, KB_BASE, NAME,
-    GROUP_REPORTING, DIRECTORY, *pace.OPTIONS, *contents.OPTIONS, *logs.OPTIONS,
+    FILENAME, FILESIZE, FILL_DEVICE, NRFILES, FILE_SERVICE, DISTRIBUTION, NORANDOMMAP, RANDOM_GENERATOR, ZIPF_LIKE_FIO,
+    ZONED_SCATTER, RANDREPEAT, ALLRANDREPEAT, RANDSEED, *access.OPTIONS, NUMJOBS, STONEWALL, RUNTIME, TIME_BASED,
+    KB_BASE, NAME, GROUP_REPORTING, DIRECTORY, *pace.OPTIONS, *contents.OPTIONS, *logs.OPTIONS,
     *ending.OPTIONS, *limits.OPTIONS, *latency_target.OPTIONS, *placement.OPTIONS, *zones.OPTIONS,
+    *verification.OPTIONS,
     _rest(_R, any_text, "text about the job", "description"),
     _rest(_R, flag, "starts a new reporting group", "new_group"),
     _rest(_R, words("none", "mixed", "both", "0", "1", "2"), "report directions together", "unified_rw_reporting"),
     # How a file is accessed.
-    _rest(_M, truth, "bypass the page cache", "direct"),
-    _rest(_M, truth, "through the page cache", "buffered"),
     _rest(_M, flag, "threads instead of processes", "thread"),
     _rest(_M, any_text, "format of file names", "filename_format"),
     _rest(_M, truth, "a client's address in file names", "unique_filename"),
@@ -219,12 +237,7 @@ OPTIONS: tuple[Option[Any], ...] = (
     _rest(_M, any_text, "errors to go on after", "continue_on_error"),
     _rest(_M, truth, "print each error", "error_dump"),
     _rest(_M, words("none", "not-set", "short", "medium", "long", "extreme"), "expected life of data", "write_hint"),
-    # Options of I/O engines.
-    *(_rest(_M, anything, "an option of an I/O engine", name) for name in (
-        "userspace_reap", "hipri", "hipri_percentage", "fixedbufs", "registerfiles", "sqthread_poll",
-        "sqthread_poll_cpu", "nonvectored", "uncached", "nowait", "force_async", "cmdprio", "cmdprio_percentage",
-        "cmdprio_class", "cmdprio_bssplit", "cmd_type", "readfua", "writefua", "sg_write_mode", "stream_id", "thp",
-    )),
+    *engines.OPTIONS,
     # Options of fio's built-in tests. fio accepts them in any job and ignores them.
     *(_rest(_M, parse, "an option of a built-in test", name) for name, parse in (
         ("threads", COUNT), ("block", COUNT), ("numruns", COUNT), ("dir", any_text),
@@ -259,54 +272,23 @@ OPTIONS: tuple[Option[Any], ...] = (
     _rest(_O, words("0", "8", "1"), "bits or bytes in the report", "unit_base"),
     # Options that would change the run and are not supported yet.
     _rest(_U, any_text, "all files of a folder", "opendir", reason=_DEVICE),
-    _rest(_U, truth, "write until the device is full", "fill_device", "fill_fs", neutral=_OFF, reason=_DEVICE),
     _rest(_U, truth, "begin at the file's end", "file_append", neutral=_OFF, reason=_DEVICE),
     _rest(_U, truth, "only create the files", "create_only", neutral=_OFF, reason=_DEVICE),
     _rest(_U, truth, "atomic writes", "atomic", neutral=_OFF, reason=_DEVICE),
-    *(_rest(_U, any_text, "requests from or to a trace", name, neutral=neutral, reason=_TRACED) for name, neutral in (
-        ("read_iolog", ()), ("read_iolog_chunked", _OFF), ("replay_no_stall", _OFF), ("replay_redirect", ()),
-        ("replay_scale", ("1",)), ("replay_align", _OFF), ("replay_time_scale", ("100",)), ("replay_skip", ()),
-        ("merge_blktrace_file", ()), ("merge_blktrace_scalars", ()), ("merge_blktrace_iters", ()),
+    _rest(_U, any_text, "requests of a trace", "read_iolog", reason=_TRACED, hint=_REPLAY),
+    *(_rest(_M, anything, "of read_iolog", name) for name in (
+        "read_iolog_chunked", "replay_no_stall", "replay_redirect", "replay_scale", "replay_align",
+        "replay_time_scale", "replay_skip", "merge_blktrace_file", "merge_blktrace_scalars", "merge_blktrace_iters",
     )),
     _rest(_U, any_text, "zones of a device", "ignore_zone_limits", neutral=_OFF, reason=_ZONES),
-    _rest(_U, any_text, "check what was written", "verify", neutral=_OFF, reason=_VERIFIED),
-    _rest(_U, any_text, "check against a pattern", "verify_pattern", reason=_VERIFIED),
-    _rest(_U, flag, "only check", "verify_only", neutral=_OFF, reason=_VERIFIED),
-    *(_rest(_M, anything, "of verify", name) for name in (
-        "do_verify", "verifysort", "verifysort_nr", "verify_interval", "verify_offset", "verify_fatal",
-        "verify_dump", "verify_async", "verify_async_cpus", "experimental_verify", "verify_state_load",
-        "verify_state_save", "trim_verify_zero",
-    )),
-    *(_rest(_U, COUNT, "checks or trims among the writes", name, neutral=_OFF, reason=_VERIFIED) for name in (
-        "verify_backlog", "verify_backlog_batch", "trim_percentage", "trim_backlog", "trim_backlog_batch",
-    )),
+    *(_rest(_U, COUNT, "trims among checked writes", name, neutral=_OFF, reason="the drive stores no data to verify")
+      for name in ("trim_percentage", "trim_backlog", "trim_backlog_batch")),
     _rest(_U, any_text, "a built-in test", "profile", reason="a built-in test generates its own requests"),
     _rest(_U, COUNT, "flow between jobs", "flow_id", neutral=_OFF, reason=_FLOWS),
     _rest(_U, anything, "weight in a flow", "flow", neutral=_OFF, reason=_FLOWS),
     _rest(_U, COUNT, "wait in a flow", "flow_sleep", neutral=_OFF, reason=_FLOWS),
     _rest(_U, COUNT, "imbalance of a flow", "flow_watermark", neutral=_OFF, reason=_FLOWS),
-    *(_rest(_U, anything, f"an option of fio's {engines}", name, hint="remove it",
-            reason="it selects an I/O engine that is not supported, neither here nor on a real drive")
-      for engines, names in (
-        ("engines net and netsplice", (
-            "protocol", "proto", "nodelay", "listen", "pingpong", "interface", "ttl", "window_size", "mss",
-        )),
-        ("engines net, netsplice and rdma", ("hostname", "port")),
-        ("engine rdma", ("bindname", "verb")),
-        ("engine cpuio", ("cpuload", "cpuchunks", "cpumode", "exit_on_io_done")),
-        ("engine exec", ("program", "arguments", "grace_time", "std_redirect")),
-        ("engine e4defrag", ("donorname", "inplace")),
-        ("engine filestat", ("stat_type",)),
-        ("engine gfapi", ("volume", "brick", "single-instance")),
-        ("engine mtd", ("skip_bad",)),
-        ("engine nbd", ("uri",)),
-        ("engines rados and rbd", ("clustername", "pool", "clientname", "busy_poll")),
-        ("engine rados", ("conf", "touch_objects")),
-        ("engine rbd", ("rbdname",)),
-      ) for name in names),
-    # Options newer than fio 3.33.
-    _rest(_U, truth, "precondition in one pass", "sprandom", neutral=_OFF,
-          reason="it is newer than fio 3.33 and its order of requests is unknown"),
+    *newer.OPTIONS,
 )  # fmt: skip
 
 BY_NAME: dict[str, Option[Any]] = {name: option for option in OPTIONS for name in option.names}

@@ -24,10 +24,11 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Amount:
-    """A size in bytes, or in percent of something that depends on the drive. Exactly one of them is given."""
+    """A size in bytes, in percent of something that depends on the drive, or in zones. Exactly one of them is given."""
 
     size_bytes: int | None = None
     percent: int | None = None
+    zones: int | None = None
 
 
 @dataclass(frozen=True)
@@ -80,13 +81,15 @@ def byte_count(text: str | None, kilobyte: int) -> int:
 
 
 def amount(text: str | None, kilobyte: int) -> Amount:
-    """Parses a size, or a share such as `50%` (whole percentages up to 100, as in fio)."""
+    """Parses a size, a share such as `50%` (whole percentages up to 100, as in fio), or a number of zones: `2z`."""
     stripped = required(text)
+    if re.fullmatch(r"[0-9]{1,9}z", stripped):
+        return Amount(zones=int(stripped[:-1]))
     if not stripped.endswith("%"):
         try:
             return Amount(size_bytes=byte_count(stripped, kilobyte))
         except Refused as refused:
-            raise Refused(f"{refused}, or a whole percentage, such as 50%") from None
+            raise Refused(f"{refused}, a whole percentage, such as 50%, or zones, such as 2z") from None
     return Amount(percent=percentage(stripped[:-1].rstrip(), kilobyte))
 
 
@@ -128,15 +131,20 @@ def block_bytes(text: str | None, kilobyte: int) -> int:
     return value
 
 
-def per_direction(parse: Parser[T]) -> Parser[PerDirection[T | None]]:
+def per_direction(parse: Parser[T], separators: str = ",:-") -> Parser[PerDirection[T | None]]:
     """The parser of `4k`, `4k,8k` or `4k,8k,16k`: for reads, writes and trims. An empty part is None: unchanged.
 
     Without commas, the value applies to all; with one comma, trims use the value of writes (fio's HOWTO, `blocksize`).
+    Without commas, colons separate the values, and without colons dashes: fio 3.33 reads `4k-8k` as `4k,8k`, except in
+    ranges, whose values contain these signs themselves (`separators`).
     """
+
+    def separator(text: str) -> str:
+        return next((sign for sign in separators if sign in text.lstrip("-")), ",")
 
     def parse_all(text: str | None, kilobyte: int) -> PerDirection[T | None]:
         # `4k,` leaves writes and trims unchanged, so the empty part behind the comma counts as a part.
-        parts = [part.strip() for part in required(text).split(",")]
+        parts = [part.strip() for part in required(text).split(separator(required(text)))]
         if len(parts) > 3:
             raise Refused("at most three values, for reads, writes and trims")
         if not any(parts):
