@@ -19,6 +19,10 @@ Workloads are written in fio's job language as fio 3.33 reads it. The tests in `
 on the simulated drive; it is *noted*: accepted without effect, and the run reports it; or it is *refused*, because
 ignoring it would change the meaning of the run.
 
+A file with calls of fio (`fio --name=a --rw=randwrite ...`), such as a shell script, is taken as well, and so is a call
+itself: `ssdlab run --drive NAME -- fio --name=a ...`. Variables, comments and continued lines are read, other commands
+are left out with a note; the jobs of a call wait for those of the call before.
+
 ## Differences from fio
 
 | | fio 3.33 | ssdlab |
@@ -35,6 +39,8 @@ ignoring it would change the meaning of the run.
 | `bs_unaligned` | any number of bytes | multiples of a sector, 512 bytes |
 | a job that fails by `rate_min`, `rate_iops_min` or `max_latency` | ends immediately, and fio's exit code counts such jobs | issues no more requests; outstanding requests still count; exit code 1 |
 | `latency_target` | halves the depth again for each late outstanding request; retries `iodepth` repeatedly after it was too deep; restarts the runtime for the last window | ignores outstanding requests; searches below a depth that was too deep; one runtime for all windows |
+| a synchronous `ioengine`, such as `psync` | caps `iodepth` at 1; the default on Linux | caps it at 1; without `ioengine` the depth is kept |
+| no `direct=1` | requests go through the page cache | each request goes to the drive |
 | several files | independent | consecutive on the drive, in the order of their names in the file; see below |
 | `filename` of one file, or none | a device or a file | the whole drive, or one of its namespaces |
 | lengths and offsets that are not multiples of 512 bytes, shares above 100 %, `1.5g`, `4kx` | misread without a message | refused |

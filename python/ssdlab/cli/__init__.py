@@ -7,10 +7,12 @@ every call, `--help` included.
 import contextlib
 import os
 import re
+import shlex
 import sys
 import traceback
 import warnings
 from importlib.metadata import version
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -24,6 +26,7 @@ EXIT_FAILED = 1
 EXIT_INPUT = 2
 EXIT_BROKEN_PIPE = 141
 
+_CALLED = ("fio", "fio.exe", "sudo", "sysbench")
 _TRACEBACK_VARIABLE = "SSDLAB_TRACEBACK"
 _UNDECODED = re.compile(r'[^\s"]*[\udc80-\udcff][^\s"]*')
 """A name with the characters by which Python represents bytes that are not UTF-8."""
@@ -79,7 +82,7 @@ def main() -> None:
     ending = Ending()
     ending.listen()
     try:
-        code = app(standalone_mode=False)
+        code = app(_arguments(sys.argv[1:]), standalone_mode=False)
         sys.stdout.flush()
     except InputError as error:
         code = _say(str(error), EXIT_INPUT)
@@ -99,6 +102,15 @@ def main() -> None:
         else:
             code = _say(missing, EXIT_INPUT) if missing else _unforeseen(error)
     sys.exit(code or 0)
+
+
+def _arguments(given: list[str]) -> list[str]:
+    """The arguments, with a command line of fio or sysbench behind `--` as one: the workload."""
+    at = given.index("--") if "--" in given else len(given)
+    called = given[at + 1 :]
+    if len(called) > 1 and Path(called[0]).name in _CALLED:
+        return [*given[:at], shlex.join(called)]
+    return given
 
 
 def _open_closed() -> None:

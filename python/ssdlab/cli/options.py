@@ -62,7 +62,8 @@ Job = Annotated[
     str,
     typer.Argument(
         metavar="JOB",
-        help="A fio job file, a file-system script (NAME.files), 'sysbench fileio ... run', a database or a "
+        help="A fio job file, a script with calls of fio, a file-system script (NAME.files), 'fio ...' and "
+        "'sysbench fileio ... run' (after --, without quotes), a database or a "
         "cache: 'lsm-tree ...', 'b-plus-tree ...', 'flash-cache ...', 'kv-cache ...', NAME.store.",
         show_default=False,
     ),

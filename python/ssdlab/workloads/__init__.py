@@ -15,6 +15,7 @@ from ssdlab.errors import InputError
 from ssdlab.specification import Reporting
 from ssdlab.workloads import filesystem, jobs, stores
 from ssdlab.workloads.filesystem.sysbench import prepared
+from ssdlab.workloads.jobs.command_line import is_command_line
 
 
 class Workload(Protocol):
@@ -41,9 +42,11 @@ class Workload(Protocol):
 def load(job: str | Path) -> Workload:
     """Loads a workload.
 
-    `job` is a fio job file; a script, if its name ends with `.files`; `sysbench fileio ... run`, which includes the
-    preparation of its files; a database or a cache (`lsm-tree ...`, `kv-cache ...`), or a file with one, if its name
-    ends with `.store`. Raises InputError, which names the file, the line and what is allowed.
+    `job` is a fio job file; a call of fio (`fio --name=a ...`), or a file with such calls; a script, if its name ends
+    with `.files`; `sysbench fileio ... run`, which includes the preparation of its files; a database or a cache
+    (`lsm-tree ...`, `kv-cache ...`), or a file with one, if its name ends with `.store`.
+
+    Raises InputError, which names the file, the line and what is allowed.
     """
     text = str(job)
     if stores.is_store(text):
@@ -70,6 +73,8 @@ def title(job: str | Path) -> str:
     text = str(job)
     if stores.is_store(text) and Path(text).suffix != stores.SUFFIX:
         return text.split(maxsplit=1)[0]
+    if is_command_line(text):
+        return jobs.load(text).sections[0].name
     if not text.startswith("sysbench "):
         return Path(text).stem
     mode = next((word.partition("=")[2] for word in text.split() if word.startswith("--file-test-mode=")), "fileio")

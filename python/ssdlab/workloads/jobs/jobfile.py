@@ -15,10 +15,11 @@ from ssdlab.drives.namespaces import Namespace
 from ssdlab.engine import plain
 from ssdlab.errors import InputError, near
 from ssdlab.specification import Reporting
-from ssdlab.workloads.jobs import access, verification
+from ssdlab.workloads.jobs import access, command_line, verification
 from ssdlab.workloads.jobs.lines import RawOption, RawSection, read_text, split_sections
 from ssdlab.workloads.jobs.logs import output
 from ssdlab.workloads.jobs.option import Effect, Option
+from ssdlab.workloads.jobs.shell import is_script
 from ssdlab.workloads.jobs.table import BS, BY_NAME, GROUP_REPORTING, KB_BASE, NAME, RW
 from ssdlab.workloads.jobs.values import Refused
 
@@ -138,21 +139,34 @@ class JobFile:
 
 
 def load(path: str | Path, *, environment: Mapping[str, str] | None = None) -> JobFile:
-    """Reads and checks a job file. Raises InputError, which names the file, the line, the option and what is allowed.
+    """Reads and checks a job file, a script with calls of fio, or one such call (`fio --name=a ...`).
+
+    Raises InputError, which names the file, the line, the option and what is allowed.
 
     `${VARIABLES}` are read from `environment`, by default that of the process.
     """
+    if command_line.is_command_line(str(path)):
+        return parse(str(path), command_line.SOURCE, environment=environment)
     path = Path(path)
     return parse(read_text(path), str(path), environment=environment)
 
 
 def parse(text: str, source: str = "job file", *, environment: Mapping[str, str] | None = None) -> JobFile:
-    """Checks the text of a job file. `source` names it in errors and notes; included files are read from its folder."""
+    """Checks the text of a job file, or of a script with calls of fio.
+
+    `source` names it in errors and notes; included files are read from its folder.
+    """
+    environment = os.environ if environment is None else environment
+    notes: list[str] = []
+    if is_script(text):
+        raw_sections, notes = command_line.sections_of(text, source, environment)
+    else:
+        raw_sections = split_sections(text, source, environment)
     inherited: dict[str, Setting] = {}
     global_options: dict[str, str] = {}
     sections: list[Section] = []
     order = 0
-    for raw_section in split_sections(text, source, os.environ if environment is None else environment):
+    for raw_section in raw_sections:
         own = _settings(raw_section, inherited, order)
         order += len(raw_section.options)
         options = {_option(raw).name: raw.text or "" for raw in raw_section.options}
@@ -169,7 +183,7 @@ def parse(text: str, source: str = "job file", *, environment: Mapping[str, str]
     lines = _first_lines(every_setting, source)
     without_clock = tuple(_effects(effect, named) for effect, named in lines.items() if effect.needs_clock)
     always = [_effects(effect, named) for effect, named in lines.items() if not effect.needs_clock]
-    always += [*access.notes(sections), *_of_values(every_setting, source)]
+    always += [*notes, *access.notes(sections), *_of_values(every_setting, source)]
     return JobFile(source, tuple(sections), global_options, tuple(always), without_clock)
 
 

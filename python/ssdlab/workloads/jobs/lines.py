@@ -20,7 +20,7 @@ FILE_BYTES_MAX = 1 << 20
 INCLUDES_DEEP_MAX = 16
 
 # The first words of workloads that are no file (`ssdlab.workloads.load`).
-OTHER_WORKLOADS = ("lsm-tree", "b-plus-tree", "flash-cache", "kv-cache", "sysbench")
+OTHER_WORKLOADS = ("lsm-tree", "b-plus-tree", "flash-cache", "kv-cache", "sysbench", "fio")
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
@@ -135,7 +135,7 @@ def _options(
     """The option of a line, or those of the file that it includes. `within` lists the chain of including files."""
     include = re.fullmatch(r"include(?:[ \t=]+(.*))?", line)
     if not include:
-        return [_option(line, number, source, environment)]
+        return [read_option(line, number, source, environment)]
     where = f"{source}, line {number}"
     if not include[1]:
         raise InputError(f"{where}: {line!r} names no file; write include and the name of a file")
@@ -163,7 +163,8 @@ def _included(name: str, source: str, where: str) -> Path:
     raise InputError(f"{where}: include {name}: no such file, neither here nor at {relative}")
 
 
-def _option(line: str, number: int, source: str, environment: Mapping[str, str]) -> RawOption:
+def read_option(line: str, number: int, source: str, environment: Mapping[str, str]) -> RawOption:
+    """The option of a line, with the values of its variables. Raises InputError if it has no name."""
     where = f"{source}, line {number}"
     # As in fio, a variable can replace any part of the line, and its value is not expanded again.
     names = re.findall(r"\$\{([^${}]*)\}", line)

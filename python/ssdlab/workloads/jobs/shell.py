@@ -1,0 +1,142 @@
+"""The calls of fio in the text of a shell script, as guides print them. Not for what the calls mean: `command_line.py`.
+
+Read are comments, continued lines, prompts, assignments and their variables, and several commands on a line. Nothing is
+run: of other commands only the line is kept, for a note.
+"""
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ssdlab.errors import InputError
+from ssdlab.workloads.jobs.variables import machine
+
+NAMES = ("fio", "fio.exe")
+_CALL = re.compile(
+    r"^\s*(?:[$>%]\s+)?(?:[^#\n]*[\s;&|(/])?fio(?:\.exe)?\s+(?:[^#\n]*\s)?(?:--?[a-z]|\S+\.(?:fio|job|ini))", re.M
+)
+_SECTION = re.compile(r"^\s*\[[^\]\n]+\]\s*(?:[;#].*)?$", re.M)
+_ASSIGNMENT = re.compile(r"(?:export\s+|local\s+|readonly\s+)?([A-Za-z_]\w*)=(\"[^\"]*\"|'[^']*'|[^\s;\"'$(]*)\s*;?")
+_VARIABLE = re.compile(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
+_PROCESSORS = re.compile(r"\$\(\s*nproc[^)]*\)|`\s*nproc[^`]*`")
+# The signs of Unix and of Windows that continue a line.
+_CONTINUED = "\\^"
+_REPEATS = ("for", "while", "until", "select")
+_SEPARATORS = frozenset(";&|()")
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of fio: the words behind its name, and the line on which it begins."""
+
+    words: tuple[str, ...]
+    line: int
+
+
+@dataclass(frozen=True)
+class Script:
+    """The calls of a script, and the other commands in it with their lines."""
+
+    calls: tuple[Call, ...]
+    others: tuple[str, ...]
+
+
+def is_script(text: str) -> bool:
+    """Whether a text has calls of fio, and no sections of a job file."""
+    return not _SECTION.search(text) and _CALL.search(text) is not None
+
+
+def script(text: str, source: str, environment: Mapping[str, str]) -> Script:
+    """The calls of fio in a text. Raises InputError, with the line, for what only a shell can work out."""
+    values = dict(environment)
+    calls: list[Call] = []
+    others: list[str] = []
+    for number, line in _commands_by_line(text):
+        if assigned := _ASSIGNMENT.fullmatch(line):
+            values[assigned[1]] = _expanded(assigned[2].strip("'\""), values, "", strict=False)
+            continue
+        where = f"{source}, line {number}"
+        for words in _split(line, where):
+            behind = _behind_fio(words)
+            if behind is None:
+                others.append(f"{words[0]} (line {number})")
+                continue
+            if any(word in _REPEATS for word in words[: len(words) - len(behind)]) or _loop_is_open(others):
+                raise InputError(f"{where}: fio is called in a loop of the shell; allowed are calls one after another")
+            calls.append(Call(tuple(_expanded(word, values, where, strict=True) for word in behind), number))
+    return Script(tuple(calls), tuple(others))
+
+
+def _commands_by_line(text: str) -> Iterator[tuple[int, str]]:
+    """Each command without its comment, prompt and continuations, with the number of its first line."""
+    began, command = 0, ""
+    for number, raw in enumerate(text.splitlines(), start=1):
+        line = re.sub(r"(^|\s)#.*", "", raw).strip()
+        # A copied page often loses the signs of continuation: a line that begins with an option continues a call.
+        continues = command and line.startswith("-")
+        if command and not (continues or command.endswith(tuple(_CONTINUED))):
+            yield began, command
+            command = ""
+        if not command:
+            began, command = number, re.sub(r"^[$>%]\s+", "", line)
+        else:
+            command = f"{command.rstrip(_CONTINUED).rstrip()} {line}"
+    if command:
+        yield began, command.rstrip(_CONTINUED)
+
+
+def _split(line: str, where: str) -> list[list[str]]:
+    """The words of each simple command of a line, without redirections."""
+    line = _PROCESSORS.sub(str(machine()["ncpus"]), line)
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
+    lexer.whitespace_split, lexer.commenters = True, ""
+    try:
+        tokens = list(lexer)
+    except ValueError as error:
+        raise InputError(f"{where}: {line!r} is not a command of a shell: {str(error).lower()}") from None
+    commands: list[list[str]] = [[]]
+    skips = False
+    for token in tokens:
+        if token[0] in "<>":
+            skips = True
+            if commands[-1] and commands[-1][-1] in ("1", "2"):
+                commands[-1].pop()
+        elif skips:
+            skips = False
+        elif set(token) <= _SEPARATORS:
+            commands.append([])
+        else:
+            commands[-1].append(token)
+    return [command for command in commands if command]
+
+
+def _behind_fio(words: list[str]) -> list[str] | None:
+    """The arguments of fio, with anything before its name, such as `sudo`; None for another command."""
+    for place, word in enumerate(words):
+        if Path(word).name in NAMES and len(words) > place + 1:
+            return words[place + 1 :]
+    return None
+
+
+def _loop_is_open(others: list[str]) -> bool:
+    opened = sum(other.split()[0] in _REPEATS for other in others)
+    return opened > sum(other.split()[0] == "done" for other in others)
+
+
+def _expanded(word: str, values: Mapping[str, str], where: str, *, strict: bool) -> str:
+    """A word with the values of its variables. Raises InputError for one without value, if `strict`."""
+    # The tokens of `$(command)` are split at its bracket.
+    if strict and (word.endswith("$") or "`" in word):
+        raise InputError(
+            f"{where}: {word.removesuffix('$')!r} is the output of a command, which is not run here; write the value"
+        )
+
+    def value(match: re.Match[str]) -> str:
+        name = match[1] or match[2]
+        if strict and name not in values:
+            raise InputError(f"{where}: {word!r}: ${name} has no value; write {name}=VALUE on a line above")
+        return values.get(name, match[0])
+
+    return _VARIABLE.sub(value, word)
