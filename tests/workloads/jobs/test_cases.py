@@ -132,3 +132,18 @@ def test_a_job_of_a_trace_names_the_command_that_replays_it() -> None:
         case("read-iolog")
     with pytest.raises(InputError, match=r"read_iolog=b: .*`ssdlab replay b "):
         parse("[a]\nreplay_no_stall=1\nreplay_redirect=/dev/sdx\nread_iolog=b\n")
+
+
+def test_a_length_of_no_whole_sectors_goes_through_the_page_cache() -> None:
+    """A regression: `bs=2300` was refused; it is etcd's test of a disk, which guides repeat."""
+    file = case("etcd-2300")
+    (job,) = jobs_of(file)
+    assert (job["block_sizes"]["write"][0]["bytes"], job["flush_every_writes"]) == (2300, 1)
+    assert any(note.startswith("bs=2300 (line 6) is not whole sectors") for note in file.notes(timed=True))
+    result = ssdlab.run(file, drive())
+    written = result.jobs[0].write
+    assert written.io_bytes == 2300 * written.total_ios
+    # Each write rewrites the one or two units of 4,096 bytes that it touches: 1.56 on average.
+    assert result.waf is not None and result.waf > 1.56 * 4096 / 2300
+    with pytest.raises(InputError, match=r"line 3: bs=2300: allowed: a multiple of 512 .* without direct=1 any length"):
+        parse("[a]\ndirect=1\nbs=2300\n")

@@ -94,7 +94,7 @@ def test_size_mixes_by_direction() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["4k/60:8k/60", "4k/101", "4k/x", "x/50", ":4k", "4k::8k", ",", "4k,4k,4k,4k", "100/100"]
+    "text", ["4k/60:8k/60", "4k/101", "4k/x", "x/50", ":4k", "4k::8k", ",", "4k,4k,4k,4k", "0/100"]
 )
 def test_wrong_size_mixes_are_refused(text: str) -> None:
     with pytest.raises(Refused):
@@ -252,8 +252,8 @@ def test_a_blank_that_fio_would_stumble_over_is_noted() -> None:
         ("[a]\niodepth=0\n", ("x.fio, line 2", "iodepth=0", "from 1 to")),
         ("[a]\nbs=\n", ("x.fio, line 2", "a value")),
         ("[a]\nbs\n", ("x.fio, line 2", "a value")),
-        ("[a]\nbs=1000\n", ("x.fio, line 2", "multiple of 512")),
-        ("[a]\nbs=4kib\n", ("x.fio, line 2", "4,000 bytes to fio", "kb_base")),
+        ("[a]\nbs=1000\ndirect=1\n", ("x.fio, line 2", "multiple of 512")),
+        ("[a]\nbs=4kib\ndirect=1\n", ("x.fio, line 2", "4,000 bytes to fio", "kb_base")),
         (
             "[a]\nignore_zone_limits=1\n",
             ("x.fio, line 2", "ignore_zone_limits=1", "not supported on the simulated drive", "beyond its limits"),

@@ -43,7 +43,7 @@ def depth(section: "Section") -> int:
 def notes(sections: Sequence["Section"]) -> list[str]:
     """Where the depth or the way of the requests is not what the file says, or not fio's, one sentence each."""
     capped = dict.fromkeys(note for section in sections if (note := _capped(section)))
-    cached = [section.name for section in sections if _is_cached(section)]
+    cached = [section.name for section in sections if is_cached(section)]
     if not cached:
         return list(capped)
     of_whom = "" if len(cached) == len(sections) else f" (of {', '.join(dict.fromkeys(cached))})"
@@ -71,7 +71,7 @@ def _is_synchronous(section: "Section") -> bool:
     return section.get(IOENGINE) in SYNCHRONOUS and section.get(SUBMIT_MODE) != "offload"
 
 
-def _is_cached(section: "Section") -> bool:
+def is_cached(section: "Section") -> bool:
     """Whether fio's requests would go through the page cache. The later of `direct` and `buffered` applies."""
     direct, buffered = section.setting(DIRECT), section.setting(BUFFERED)
     if direct is not None and (buffered is None or direct.order > buffered.order):

@@ -15,12 +15,12 @@ from ssdlab.drives.namespaces import Namespace
 from ssdlab.engine import plain
 from ssdlab.errors import InputError, near
 from ssdlab.specification import Reporting
-from ssdlab.workloads.jobs import access, command_line, verification
+from ssdlab.workloads.jobs import access, command_line, odd_lengths, verification
 from ssdlab.workloads.jobs.lines import RawOption, RawSection, read_text, split_sections
 from ssdlab.workloads.jobs.logs import output
 from ssdlab.workloads.jobs.option import Effect, Option
 from ssdlab.workloads.jobs.shell import is_script
-from ssdlab.workloads.jobs.table import BS, BY_NAME, GROUP_REPORTING, KB_BASE, NAME, RW
+from ssdlab.workloads.jobs.table import BLOCKALIGN, BS, BSSPLIT, BY_NAME, GROUP_REPORTING, KB_BASE, NAME, RW
 from ssdlab.workloads.jobs.values import Refused
 
 T = TypeVar("T")
@@ -178,12 +178,18 @@ def parse(text: str, source: str = "job file", *, environment: Mapping[str, str]
         name = own[NAME.name].value if NAME.name in own else raw_section.name
         section = Section(name, raw_section.line, options, {**inherited, **own})
         verification.check(section, section.get(RW))
+        odd_lengths.check(section, (BS, BSSPLIT, BLOCKALIGN))
         sections.append(section)
     every_setting = [setting for section in sections for setting in section.settings.values()]
     lines = _first_lines(every_setting, source)
     without_clock = tuple(_effects(effect, named) for effect, named in lines.items() if effect.needs_clock)
     always = [_effects(effect, named) for effect, named in lines.items() if not effect.needs_clock]
-    always += [*notes, *access.notes(sections), *_of_values(every_setting, source)]
+    always += [
+        *notes,
+        *access.notes(sections),
+        *odd_lengths.notes(sections, (BS, BSSPLIT)),
+        *_of_values(every_setting, source),
+    ]
     return JobFile(source, tuple(sections), global_options, tuple(always), without_clock)
 
 

@@ -123,11 +123,10 @@ def whole_number(low: int, high: int) -> Parser[int]:
 
 
 def block_bytes(text: str | None, kilobyte: int) -> int:
-    """Parses the size of a request or its alignment, in whole sectors."""
+    """Parses the size of a request or its alignment. `odd_lengths.py` checks that it is whole sectors."""
     value = byte_count(text, kilobyte)
-    if value == 0 or value % SECTOR_BYTES or value > BLOCK_BYTES_MAX:
-        hint = f"; {text} is {value:,} bytes to fio, see kb_base" if value and "ib" in required(text).lower() else ""
-        raise Refused(f"a multiple of {SECTOR_BYTES} bytes, below 4 GiB{hint}")
+    if value == 0 or value > BLOCK_BYTES_MAX:
+        raise Refused(f"a multiple of {SECTOR_BYTES} bytes, below 4 GiB")
     return value
 
 
