@@ -41,9 +41,11 @@ are left out with a note; the jobs of a call wait for those of the call before.
 | `latency_target` | halves the depth again for each late outstanding request; retries `iodepth` repeatedly after it was too deep; restarts the runtime for the last window | ignores outstanding requests; searches below a depth that was too deep; one runtime for all windows |
 | a synchronous `ioengine`, such as `psync` | caps `iodepth` at 1; the default on Linux | caps it at 1; without `ioengine` the depth is kept |
 | no `direct=1` | requests go through the page cache | each request goes to the drive |
+| a file that is read (`size` in bytes, `filename` no device) | is laid out first, unless it is there | on a fresh drive `ssdlab run` lays it out first |
+| lengths that are not multiples of 512 bytes, without `direct=1` | go through the page cache, which writes pages | each write rewrites the mapping units that it touches |
 | several files | independent | consecutive on the drive, in the order of their names in the file; see below |
 | `filename` of one file, or none | a device or a file | the whole drive, or one of its namespaces |
-| lengths and offsets that are not multiples of 512 bytes, shares above 100 %, `1.5g`, `4kx` | misread without a message | refused |
+| offsets that are not multiples of 512 bytes, and lengths with `direct=1`, shares above 100 %, `1.5g`, `4kx` | misread without a message | refused |
 
 **Several files.** `nrfiles`, or several names in `filename` or across jobs, divide the drive. The size of a file follows
 from its jobs: `filesize`, or `size` divided by the number of files, after `offset`. Files without a size in any job share

@@ -44,6 +44,7 @@ class ReportingJson(TypedDict):
     group: int
     merged: bool
     output: NotRequired[OutputJson]
+    shown: NotRequired[bool]
 
 
 class PlacedJson(TypedDict):
@@ -134,12 +135,16 @@ class Reporting:
     """Whether `group_reporting` is set."""
     output: OutputJson = field(default_factory=OutputJson)
     """The logs to write and the percentiles to report, without defaults; see `ssdlab.workloads.jobs.logs.output`."""
+    shown: bool = True
+    """Whether the job is one of the file; fio does not report how it lays out files."""
 
     def to_dict(self) -> ReportingJson:
-        """The entry as plain JSON values, without `output` if it is empty."""
+        """The entry as plain JSON values, without what is at its default."""
         found: ReportingJson = {"options": dict(self.options), "group": self.group, "merged": self.merged}
         if self.output:
             found["output"] = self.output.copy()
+        if not self.shown:
+            found["shown"] = False
         return found
 
 

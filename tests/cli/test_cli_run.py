@@ -98,10 +98,10 @@ def test_a_scaled_result_says_so(ssdlab: Any) -> None:
 
 
 def test_what_is_ignored_is_said_once(ssdlab: Any, tmp_path: Path) -> None:
-    (tmp_path / "ignored.fio").write_text("[global]\ndirect=1\n[a]\nrw=write\nbs=4k\n[b]\nrw=read\nbs=4k\n")
+    (tmp_path / "ignored.fio").write_text("[global]\ndirect=1\nthread\n[a]\nrw=write\nbs=4k\n[b]\nrw=read\nbs=4k\n")
     ended = ssdlab("run", "ignored.fio", "--drive", "small.toml")
     assert ended.returncode == 0, ended.stderr
-    assert ended.stderr.count("direct") == 1
+    assert ended.stderr.count("thread") == 1
 
 
 def test_a_worn_out_drive_is_reported_and_ends_with_1(ssdlab: Any, tmp_path: Path) -> None:

@@ -310,6 +310,8 @@ def job_results(
     """
     runs: list[list[int]] = []
     for index, entry in enumerate(reporting):
+        if not entry.shown:
+            continue
         if runs and entry.merged and reporting[runs[-1][0]].group == entry.group:
             runs[-1].append(index)
         else:

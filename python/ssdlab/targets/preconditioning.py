@@ -64,6 +64,7 @@ def specify_beginning(
     timed: bool,
     precision: float = specifying.PRECISION,
     interval_ns: int | None = None,
+    lays_out: bool = False,
 ) -> Specification:
     """As `specifying.specify`, for any beginning. For "steady", the state is simulated first and stored in `folder`."""
     return specifying.specify(
@@ -76,6 +77,7 @@ def specify_beginning(
         timed=timed,
         initial_state=steady_state(workload, drive, folder, seed=seed) if beginning == "steady" else None,
         interval_ns=interval_ns,
+        lays_out=lays_out and beginning == "none",
     )
 
 

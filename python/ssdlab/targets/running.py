@@ -66,6 +66,7 @@ def run(
             until=until,
             timed=timed,
             interval_ns=interval_ns,
+            lays_out=from_state is None,
         )
         if from_state is not None:
             specification = replace(specification, initial_state=saved_state(from_state))

@@ -10,11 +10,13 @@ from ssdlab.drives.namespaces import allocated_bytes
 from ssdlab.engine import plain
 from ssdlab.engine.types import Zones
 from ssdlab.errors import InputError, notify
+from ssdlab.quantities import format_bytes
 from ssdlab.specification import InitialState, Reporting, Specification
 from ssdlab.workloads import Workload, load
 from ssdlab.workloads.jobs.jobfile import JobFile
 from ssdlab.workloads.jobs.scaling import scaled_ns
 from ssdlab.workloads.jobs.table import IO_SIZE
+from ssdlab.workloads.laying_out import readers_of_nothing, unwritten_files
 from ssdlab.workloads.stores import StoreWorkload
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ Beginning = Literal["none", "fill", "steady"]
 """The initial state of drives in a comparison: `steady` is reached in a run of its own and then given to the drive."""
 
 PRECONDITION_NAME = "precondition"
+LAYOUT_NAME = "lay out"
 PRECONDITION_BLOCK_BYTES = 128 * 1024
 # SNIA's specification leaves the depth of the fill to the test. At this depth a drive without a write buffer does not
 # have to pad half-filled multi-plane programs.
@@ -58,6 +61,7 @@ def specify(
     series_points_max: int = SERIES_POINTS_MAX,
     initial_state: InitialState | None = None,
     interval_ns: int | None = None,
+    lays_out: bool = False,
 ) -> Specification:
     """Resolves a run completely, into plain values, for `ssdlab.run_many`.
 
@@ -65,7 +69,8 @@ def specify(
     the last stage until its write amplification is steady by SNIA's rule and known within `precision`, a share, in
     rounds of U host bytes, or until it has written 40 x U. `precondition="fill"` writes the whole drive once
     sequentially before the first stage; `initial_state` starts from a saved state. `interval_ns`, in the time of the
-    full-size drive, adds the counters of each interval (`Result.intervals`).
+    full-size drive, adds the counters of each interval (`Result.intervals`). `lays_out` is for fresh drives: files that
+    jobs read are written first, as fio does.
 
     Without `timed` there is no clock: the run measures write amplification only. `series_points_max` limits the points
     of the time series. Raises InputError if the job does not fit on the drive, or if the last stage never writes and
@@ -79,13 +84,15 @@ def specify(
     reporting = jobs.reporting(engine_jobs)
     if precondition == "fill":
         fill = fill_job(allocated_bytes(drive.file.namespaces, user_bytes), seed)
-        for each in engine_jobs:
-            each["stage"] += 1
-        engine_jobs = [fill, *engine_jobs]
+        engine_jobs = _after([fill], engine_jobs)
         reporting = [
             Reporting({"rw": "write", "bs": str(fill["block_sizes"]["write"][0]["bytes"]), "size": "100%"}),
             *(replace(entry, group=entry.group + 1) for entry in reporting),
         ]
+    elif lays_out and isinstance(jobs, JobFile) and not drive.file.zones.zone_bytes:
+        layout = _layout(jobs, engine_jobs, drive, seed, timed=timed)
+        engine_jobs = _after(layout, engine_jobs)
+        reporting = [*(Reporting({}, shown=False) for _ in layout), *reporting]
     if until == "steady":
         _without_end(engine_jobs)
     intervals: _Intervals = {"interval_ns": scaled_ns(interval_ns, drive.scale)} if interval_ns else {}
@@ -110,6 +117,39 @@ def specify(
             f"the last stage ({names}) writes nothing, so its write amplification never settles; use --until job"
         )
     return specification
+
+
+def _after(first: list[plain.Job], jobs: list[plain.Job]) -> list[plain.Job]:
+    """The jobs behind others, which are a stage of their own if there are any."""
+    for each in jobs if first else []:
+        each["stage"] += 1
+    return [*first, *jobs]
+
+
+def _layout(
+    job_file: JobFile, jobs: Sequence[plain.Job], drive: "ResolvedDrive", seed: int, *, timed: bool
+) -> list[plain.Job]:
+    """The jobs that lay out what is read on a fresh drive. Notes say what is read."""
+    parts, names = unwritten_files(job_file, jobs)
+    if names:
+        total_bytes = sum(end - first for first, end in parts)
+        job_file.add_notes(
+            [f"the files of {', '.join(names)} are laid out first, as by fio: {format_bytes(total_bytes)} are written"]
+        )
+    if timed and (names := readers_of_nothing(job_file, jobs)):
+        job_file.add_notes(
+            [
+                f"{', '.join(names)} reads a fresh drive, which answers without its flash where nothing was written; "
+                "--precondition fill writes the drive first"
+            ]
+        )
+    unit_bytes = drive.capacity.mapping_unit_bytes
+    found: list[plain.Job] = []
+    for first, end in parts:
+        start_bytes = first // unit_bytes * unit_bytes
+        size_bytes = -(-end // unit_bytes) * unit_bytes - start_bytes
+        found.append({**fill_job(size_bytes, seed), "name": LAYOUT_NAME, "offset_bytes": start_bytes})
+    return found
 
 
 def _jobs_on(jobs: Workload, drive: "ResolvedDrive", seed: int) -> list[plain.Job]:

@@ -147,3 +147,37 @@ def test_a_length_of_no_whole_sectors_goes_through_the_page_cache() -> None:
     assert result.waf is not None and result.waf > 1.56 * 4096 / 2300
     with pytest.raises(InputError, match=r"line 3: bs=2300: allowed: a multiple of 512 .* without direct=1 any length"):
         parse("[a]\ndirect=1\nbs=2300\n")
+
+
+def test_a_file_that_is_read_is_laid_out_first() -> None:
+    """A regression: a read of a fresh drive had 200,000 IOPS at depth 1, because it never reached the flash."""
+    file = case("read-of-laid-out-file")
+    result = ssdlab.run(file, drive())
+    (job,) = result.jobs
+    assert (job.name, job.group, job.read.iops is not None and job.read.iops < 20_000) == ("lat", 0, True)
+    assert result.ledger.host_written_bytes == 10 * 1024 * MIB // 64
+    assert file.notes(timed=True)[0] == "the files of lat are laid out first, as by fio: 167.8 MB are written"
+
+
+@pytest.mark.parametrize(
+    ("text", "stages"),
+    [
+        ("rw=randread\nsize=64m", 2),
+        ("rw=randrw\nfilesize=64m", 2),
+        ("rw=randwrite\nsize=64m", 1),
+        ("rw=randread\nsize=1%", 1),
+        ("rw=randread\nsize=64m\nfilename=/dev/nvme0n1", 1),
+        ("rw=write\nsize=64m\n[b]\nstonewall\nrw=read\nsize=64m", 2),
+        ("rw=write\nsize=32m\n[b]\nstonewall\nrw=read\nsize=64m", 3),
+    ],
+)
+def test_what_is_laid_out(text: str, stages: int) -> None:
+    """Not a device, not without a size in bytes, and not what an earlier stage writes."""
+    specification = ssdlab.specify(parse(f"[a]\n{text}\n"), drive(), lays_out=True)
+    assert len({job["stage"] for job in specification.engine["jobs"]}) == stages
+
+
+def test_a_read_of_a_fresh_device_is_noted() -> None:
+    file = parse("[a]\nrw=randread\nfilename=/dev/nvme0n1\n")
+    ssdlab.specify(file, drive(), lays_out=True)
+    assert file.notes(timed=True)[-1].startswith("a reads a fresh drive, which answers without its flash")
