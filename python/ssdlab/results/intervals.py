@@ -1,6 +1,7 @@
 """What a drive did in each interval of time, for `ssdlab run --interval`.
 
-Times are those of the full-size drive: a run on a scaled drive takes proportionally less time. Not for the time series,
+Times and bytes are those of the full-size drive: a run on a scaled drive takes proportionally less time and writes
+proportionally less, at the same speed. Not for the time series,
 which has latencies and intervals chosen by the engine; see `time_series.py`.
 """
 
@@ -34,11 +35,13 @@ class Interval:
     end_minutes: float
     ledger: Ledger
     """The counters of the interval, on the simulated drive."""
+    host_written_bytes: int
+    """What the host wrote, on the full-size drive."""
 
     def to_dict(self) -> IntervalJson:
         return {
             "end_minutes": self.end_minutes,
-            "host_written_bytes": self.ledger.host_written_bytes,
+            "host_written_bytes": self.host_written_bytes,
             "waf": self.ledger.waf,
         }
 
@@ -51,4 +54,7 @@ def intervals(rows: Sequence[plain.Interval], capacity: plain.Capacity, scale: F
         *ledgers, before, last = ledgers
         ledgers.append(before + last)
         ends_minutes.pop()
-    return [Interval(end, ledger) for end, ledger in zip(ends_minutes, ledgers, strict=True)]
+    return [
+        Interval(end, ledger, round(ledger.host_written_bytes / scale))
+        for end, ledger in zip(ends_minutes, ledgers, strict=True)
+    ]

@@ -164,11 +164,11 @@ def _drive(result: Result) -> list[str]:
 
 
 def _intervals(intervals: Sequence[Interval]) -> list[str]:
-    """A table, in the time of the full-size drive."""
-    lines = ["Intervals (time of the full drive):", "  end min        written       waf"]
+    """A table, in the time and the bytes of the full-size drive."""
+    lines = ["Intervals (time and bytes of the full drive):", "  end min        written       waf"]
     for row in intervals:
         waf = "-" if row.ledger.waf is None else f"{row.ledger.waf:.4f}"
-        lines.append(f"  {row.end_minutes:7.2f}  {format_bytes(row.ledger.host_written_bytes):>13}  {waf:>8}")
+        lines.append(f"  {row.end_minutes:7.2f}  {format_bytes(row.host_written_bytes):>13}  {waf:>8}")
     return lines
 
 
