@@ -1,4 +1,4 @@
-"""Points from the `result.json` of `ssdlab measure`: the jobs that ran and their figures.
+"""Points from the `result.json` of `ssdlab measure`, or from fio's own report: the jobs that ran and their figures.
 
 A simulated drive executes the same jobs, and its keys are fitted to the figures. Held-out jobs are not used for the
 fit: they show the deviation of the fitted drive for other jobs.
@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ssdlab.advice import fit_fio
 from ssdlab.advice.fit_drive import Point, Runs
 from ssdlab.drives import DriveFile, resolve
 from ssdlab.errors import InputError, RunFailed, near
@@ -26,7 +27,8 @@ class Measurement:
     """The jobs of a measurement as one job file, and their figures as points."""
 
     job_text: str
-    size_bytes: int
+    size_bytes: int | None
+    """The size of what was measured; None if the report does not say it, as fio's."""
     points: Sequence[Point]
     held_out: Sequence[Point]
 
@@ -39,30 +41,53 @@ def is_result(path: Path) -> bool:
 def read(path: Path, held_out: Sequence[str] = ()) -> Measurement:
     """The bandwidths and write amplification of each job. Raises InputError, which names the file and the problem."""
     try:
-        result = json.loads(path.read_text(encoding="utf-8"))
+        result = json.loads(fit_fio.json_part(path.read_text(encoding="utf-8")))
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from None
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
         raise InputError(f"{path}: is not JSON ({error})") from None
+    if fit_fio.is_report(result):
+        return _of_fio(result, path, held_out)
     ours = result.get("ssdlab", {}) if isinstance(result, dict) else {}
     if ours.get("target", {}).get("kind") != "device" or "jobs" not in result:
         raise InputError(
-            f"{path}: is not a result of `ssdlab measure JOB.fio`; give its result.json, or a CSV of points"
+            f"{path}: is not a result of `ssdlab measure JOB.fio`, nor of fio; give a result.json, fio's own JSON, or a "
+            "CSV of points"
         )
     if ours.get("failure"):
         raise InputError(f"{path}: the measurement is incomplete: {ours['failure']}")
-    names = [str(job["jobname"]) for job in result["jobs"]]
-    for name in held_out:
-        if name not in names:
-            raise InputError(f"--held-out {name}: no such job{near(name, names)} (measured: {', '.join(names)})")
+    _check_held_out(held_out, [str(job["jobname"]) for job in result["jobs"]])
     from ssdlab.targets.device.run import LAYOUT
 
     points = [point for job in result["jobs"] if job["jobname"] != LAYOUT for point in _points(job, path)]
+    return _measurement(path, _job_text(ours["stages"]), int(ours["target"]["size_bytes"]), points, held_out)
+
+
+def _of_fio(report: JsonObject, path: Path, held_out: Sequence[str]) -> Measurement:
+    measured = fit_fio.jobs_of(report)
+    _check_held_out(held_out, [job.name for job in measured])
+    points = [
+        Point(Path(job.name), "", f"{side}_mb_s", rate / _BYTES_PER_MB, str(path))
+        for job in measured
+        for side, rate in job.rates.items()
+    ]
+    return _measurement(path, "".join(job.section for job in measured), None, points, held_out)
+
+
+def _check_held_out(held_out: Sequence[str], names: Sequence[str]) -> None:
+    for name in held_out:
+        if name not in names:
+            raise InputError(f"--held-out {name}: no such job{near(name, names)} (measured: {', '.join(names)})")
+
+
+def _measurement(
+    path: Path, job_text: str, size_bytes: int | None, points: Sequence[Point], held_out: Sequence[str]
+) -> Measurement:
     fitted = [point for point in points if str(point.workload) not in held_out]
     if not fitted:
         raise InputError(f"{path}: every job is held out; no points are left to fit")
     unseen = [replace(point, is_predicted=True) for point in points if str(point.workload) in held_out]
-    return Measurement(_job_text(ours["stages"]), int(ours["target"]["size_bytes"]), fitted, unseen)
+    return Measurement(job_text, size_bytes, fitted, unseen)
 
 
 def _points(job: JsonObject, path: Path) -> list[Point]:
@@ -94,7 +119,7 @@ def simulate(drive: DriveFile, measured: Measurement, points: Sequence[Point], r
     """The figures of the points on this drive. Raises RunFailed if the run fails or lacks the figure of a point."""
     resolved = resolve(drive, scale=runs.scale)
     job_file = jobs.parse(measured.job_text, "the measured jobs")
-    result = simulated.run(specifying.specify(job_file, resolved, seed=runs.seed))
+    result = simulated.run(specifying.specify(job_file, resolved, seed=runs.seed, lays_out=measured.size_bytes is None))
     if result.failure:
         raise RunFailed(f"the measured jobs on {drive.name}: {result.failure}")
     by_name = {job.name: job for job in result.jobs}

@@ -49,7 +49,7 @@ def fit(
         typer.Argument(
             metavar="POINTS.csv|RESULT.json",
             help="Columns workload, space_in_use, metric, value, also rate, job, drive, use; or the result of "
-            "`ssdlab measure JOB.fio`.",
+            "`ssdlab measure JOB.fio`, or fio's own JSON.",
         ),
     ],
     drive: Annotated[
@@ -130,6 +130,8 @@ def fit(
 
 def _sizes(measurement: Measurement, drive: DriveFile, runs: Runs) -> str:
     own = resolve(drive, scale=runs.scale).capacity.user_bytes
+    if measurement.size_bytes is None:
+        return f"measured by fio, which does not say the drive's size; the simulated drive has {format_bytes(own)}"
     return f"measured on {format_bytes(measurement.size_bytes)}; the simulated drive has {format_bytes(own)}"
 
 
