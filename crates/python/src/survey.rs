@@ -15,6 +15,12 @@ const BATCHES_BETWEEN_LOOKS: usize = 100;
 struct Survey {
     /// Of each file.
     formats: Vec<&'static str>,
+    /// Of each file: what the user should know of how it is read.
+    notes: Vec<Option<&'static str>>,
+    /// The latest arrival; 0 if the trace has no times.
+    arrival_ns_max: u64,
+    /// Writes that complete when their data is on the medium.
+    through: u64,
     volumes: Vec<Volume>,
     skipped: u64,
     without_direction: u64,
@@ -114,6 +120,7 @@ fn look_through(py: Python<'_>, trace_json: &str, mut each: impl FnMut(&[Record]
     let mut recording = Recording::new(&trace).map_err(|failure| refuse_trace(&failure))?;
     let mut volumes = Vec::new();
     let mut records = Vec::new();
+    let mut arrival_ns_max = 0;
     loop {
         let look = || -> Result<bool, Failure> {
             for _ in 0..BATCHES_BETWEEN_LOOKS {
@@ -122,7 +129,10 @@ fn look_through(py: Python<'_>, trace_json: &str, mut each: impl FnMut(&[Record]
                     return Ok(true);
                 }
                 volumes.resize(recording.volumes().len(), Volume::default());
-                records.iter().for_each(|record| volumes[record.volume as usize].add(record));
+                for record in &records {
+                    volumes[record.volume as usize].add(record);
+                    arrival_ns_max = arrival_ns_max.max(record.arrival_ns);
+                }
                 each(&records);
             }
             Ok(false)
@@ -139,7 +149,15 @@ fn look_through(py: Python<'_>, trace_json: &str, mut each: impl FnMut(&[Record]
     // Excluded volumes have names and no requests.
     volumes.retain(|volume| volume.requests() > 0);
     let formats = recording.formats().iter().map(|format| format.name()).collect();
-    Ok(Survey { formats, volumes, skipped: recording.skipped(), without_direction: recording.without_direction() })
+    Ok(Survey {
+        formats,
+        notes: recording.notes().to_vec(),
+        arrival_ns_max,
+        through: recording.through(),
+        volumes,
+        skipped: recording.skipped(),
+        without_direction: recording.without_direction(),
+    })
 }
 
 impl Volume {

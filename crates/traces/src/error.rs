@@ -62,6 +62,16 @@ pub enum TraceError {
     /// The format is not recognised.
     #[error("the trace's format is not recognised; it begins `{found}`; name one of {}", known_names())]
     Unrecognised { found: String },
+    /// The columns that the user names cannot be those of a trace.
+    #[error(
+        "--columns {given}: {problem}; allowed are names with commas between, such as time,op,sector,sectors: one of time \
+         (seconds), time_ms, time_us, time_ns; op; one of sector, offset (bytes); one of sectors, bytes; volume; - for any \
+         other column"
+    )]
+    Columns { given: String, problem: String },
+    /// What the trace lacks, and how to get a trace that has it.
+    #[error("the trace is {what}; {hint}")]
+    Unreadable { what: &'static str, hint: &'static str },
     /// There is no such format.
     #[error("no trace format is called `{name}`; there are {}", known_names())]
     UnknownFormat { name: String },

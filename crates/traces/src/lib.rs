@@ -16,7 +16,7 @@ mod record;
 mod volumes;
 
 pub use error::{PieceKind, TraceError};
-pub use formats::Format;
+pub use formats::{Columns, Format};
 pub use profile::{Profile, ProfileReport};
 pub use reader::{ReadOptions, Reader};
 pub use record::{Operation, Record};

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use crate::compression::decompressed;
 use crate::error::{PieceKind, TraceError, shown};
-use crate::formats::{Cut, Decode, Decoder, Event, Format};
+use crate::formats::{Columns, Cut, Decode, Decoder, Event, Format};
 use crate::input::Input;
 use crate::recognition::{HEAD_BYTES, recognised};
 use crate::record::{Operation, Record};
@@ -44,6 +44,7 @@ pub(crate) struct Progress {
     pieces: u64,
     requests: u64,
     without_direction: u64,
+    through: u64,
     skipped: u64,
 }
 
@@ -55,6 +56,27 @@ impl Reader {
     pub fn open(
         source: impl Read + Send + 'static,
         format: Option<Format>,
+        options: ReadOptions,
+    ) -> Result<Self, TraceError> {
+        Self::open_with(source, format, Decoder::new, options)
+    }
+
+    /// Opens a text with these columns, plain or compressed.
+    ///
+    /// # Errors
+    /// An empty source, or one that cannot be read.
+    pub fn open_columns(
+        source: impl Read + Send + 'static,
+        columns: Columns,
+        options: ReadOptions,
+    ) -> Result<Self, TraceError> {
+        Self::open_with(source, Some(Format::Columns), |_| Decoder::Columns(columns), options)
+    }
+
+    fn open_with(
+        source: impl Read + Send + 'static,
+        format: Option<Format>,
+        decoder_of: impl FnOnce(Format) -> Decoder,
         options: ReadOptions,
     ) -> Result<Self, TraceError> {
         let cannot_read = |source| TraceError::Io { kind: PieceKind::Line, pieces: 0, source };
@@ -82,9 +104,12 @@ impl Reader {
             pieces: 0,
             requests: 0,
             without_direction: 0,
+            through: 0,
             skipped: 0,
         };
-        Ok(Reader { decoder: Decoder::new(format), progress })
+        let mut decoder = decoder_of(format);
+        decoder.prepare(progress.input.window());
+        Ok(Reader { decoder, progress })
     }
 
     /// Appends up to `count_max` records to `out` and returns how many; 0 means that the trace has ended.
@@ -102,6 +127,16 @@ impl Reader {
     /// The trace's format.
     pub fn format(&self) -> Format {
         self.progress.format
+    }
+
+    /// What the user should know of how the trace is read, as the end of a sentence on the trace.
+    pub fn note(&self) -> Option<&'static str> {
+        self.decoder.note()
+    }
+
+    /// Requests so far that complete when their data is on the medium (FUA); each is a write and a flush.
+    pub fn through(&self) -> u64 {
+        self.progress.through
     }
 
     /// The names of the volumes met so far; a record's `volume` is an index into them.
@@ -177,6 +212,16 @@ fn fill<D: Decode>(
                         let flush = Operation::Flush;
                         out.push(Record { arrival_ns, operation: flush, offset_bytes: 0, length_bytes: 0, ..record });
                         progress.pending = Some(Record { arrival_ns, ..record });
+                    }
+                    Ok(Event::RequestThenFlush(record)) => {
+                        progress.requests += 2;
+                        progress.through += 1;
+                        let first_ns = *progress.first_ns.get_or_insert(record.arrival_ns);
+                        let arrival_ns = record.arrival_ns.saturating_sub(first_ns);
+                        let flush = Operation::Flush;
+                        out.push(Record { arrival_ns, ..record });
+                        progress.pending =
+                            Some(Record { arrival_ns, operation: flush, offset_bytes: 0, length_bytes: 0, ..record });
                     }
                     Ok(Event::NotARequest) => {}
                     Ok(Event::WithoutDirection) => progress.without_direction += 1,

@@ -38,12 +38,33 @@ pub(crate) fn recognised(head: &[u8], is_whole: bool) -> Result<Format, TraceErr
     const TAR_MAGIC_AT: usize = 257;
     match best.1 {
         Some(format) => Ok(format),
+        None if let Some((what, hint)) = without_addresses(head) => Err(TraceError::Unreadable { what, hint }),
         None if head.get(TAR_MAGIC_AT..).is_some_and(|bytes| bytes.starts_with(b"ustar")) => Err(TraceError::Archive),
         None => {
             let first_line = lines(head, true).next().unwrap_or(head);
             Err(TraceError::Unrecognised { found: shown(PieceKind::Line, first_line) })
         }
     }
+}
+
+/// Known texts that lack what a replay needs: what they are, and what to do about it.
+fn without_addresses(head: &[u8]) -> Option<(&'static str, &'static str)> {
+    let first = lines(head, true).next()?.to_ascii_lowercase();
+    let has = |word: &[u8]| memchr::memmem::find(&first, word).is_some();
+    if has(b"io type") && has(b"disk srv") {
+        return Some((
+            "xperf's diskio table, which has no offsets",
+            "print the same recording with `xperf -i TRACE.etl -o trace.csv -a dumper`, which has",
+        ));
+    }
+    if has(b"obj_id") || (has(b"time") && has(b"obj")) {
+        return Some((
+            "a table of a cache's objects, as libCacheSim reads it, which has neither offsets nor operations",
+            "replay the trace that it was made from; if its objects are blocks and a column says what is read and what \
+             is written, name the columns, such as --columns time,sector,bytes,op",
+        ));
+    }
+    None
 }
 
 /// The non-empty lines of the first bytes; a last line without its end only if nothing follows it.
@@ -59,6 +80,7 @@ pub(crate) fn lines(head: &[u8], is_whole: bool) -> impl Iterator<Item = &[u8]> 
 /// The likeness of a text format: how many of the first lines it can read, if they are at least half.
 pub(crate) fn readable_lines<D: Decode>(head: &[u8], is_whole: bool) -> Likeness {
     let mut decoder = D::default();
+    decoder.prepare(head);
     let mut volumes = Volumes::default();
     let (mut readable, mut malformed) = (0, 0);
     for line in lines(head, is_whole) {

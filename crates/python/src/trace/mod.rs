@@ -26,6 +26,9 @@ pub struct Trace {
     pub files: Vec<TraceFile>,
     /// A name or another name of a format; without one, recognised by each file's first bytes.
     pub format: Option<String>,
+    /// The names of the columns of a text of the user's own, instead of a format.
+    #[serde(default)]
+    pub columns: Option<String>,
     /// Malformed lines or records to skip, in all files together.
     pub skip_bad_max: u64,
     /// The volume whose requests are used; without one, all.

@@ -2,7 +2,7 @@
 
 use super::counted::Counted;
 use super::{Failure, Trace, TraceFile};
-use ssdlab_traces::{Format, ReadOptions, Reader, Record};
+use ssdlab_traces::{Columns, Format, ReadOptions, Reader, Record};
 use std::collections::HashMap;
 use std::fs::File;
 use std::sync::Arc;
@@ -14,6 +14,7 @@ const BATCH: usize = 1024;
 pub struct Recording {
     files: Vec<TraceFile>,
     format: Option<Format>,
+    columns: Option<Columns>,
     skip_bad_max: u64,
     volume: Option<String>,
     volumes: Vec<String>,
@@ -28,8 +29,10 @@ pub struct Recording {
     start_ns: u64,
     end_ns: u64,
     formats: Vec<Format>,
+    notes: Vec<Option<&'static str>>,
     skipped_before: u64,
     without_direction_before: u64,
+    through_before: u64,
     read_bytes: Arc<AtomicU64>,
     file_bytes: u64,
 }
@@ -40,6 +43,9 @@ impl Recording {
         let first = trace.files.first().ok_or(Failure::NoFiles)?;
         let parse = |format: &String| format.parse().map_err(|error| Failure::Read { name: first.name.clone(), error });
         let format = trace.format.as_ref().map(parse).transpose()?;
+        let parse =
+            |columns: &String| columns.parse().map_err(|error| Failure::Read { name: first.name.clone(), error });
+        let columns = trace.columns.as_ref().map(parse).transpose()?;
         let mut file_bytes = 0;
         for file in &trace.files {
             let metadata = std::fs::metadata(&file.path);
@@ -48,6 +54,7 @@ impl Recording {
         Ok(Self {
             files: trace.files.clone(),
             format,
+            columns,
             skip_bad_max: trace.skip_bad_max,
             volume: trace.volume.clone(),
             volumes: Vec::new(),
@@ -58,8 +65,10 @@ impl Recording {
             start_ns: 0,
             end_ns: 0,
             formats: Vec::new(),
+            notes: Vec::new(),
             skipped_before: 0,
             without_direction_before: 0,
+            through_before: 0,
             read_bytes: Arc::new(AtomicU64::new(0)),
             file_bytes,
         })
@@ -74,6 +83,7 @@ impl Recording {
                 let Some(file) = self.files.get(self.at) else { return Ok(()) };
                 self.reader = Some(self.open(file)?);
                 self.formats.extend(self.reader.as_ref().map(Reader::format));
+                self.notes.extend(self.reader.as_ref().map(Reader::note));
                 self.file_volumes.clear();
                 self.start_ns = self.end_ns;
             }
@@ -84,6 +94,7 @@ impl Recording {
             if count == 0 {
                 self.skipped_before += reader.skipped();
                 self.without_direction_before += reader.without_direction();
+                self.through_before += reader.through();
                 self.reader = None;
                 self.at += 1;
                 continue;
@@ -113,7 +124,8 @@ impl Recording {
         self.at = 0;
         (self.start_ns, self.end_ns) = (0, 0);
         self.formats.clear();
-        (self.skipped_before, self.without_direction_before) = (0, 0);
+        self.notes.clear();
+        (self.skipped_before, self.without_direction_before, self.through_before) = (0, 0, 0);
         self.read_bytes.store(0, Ordering::Relaxed);
     }
 
@@ -125,6 +137,16 @@ impl Recording {
     /// The format of each file begun.
     pub fn formats(&self) -> &[Format] {
         &self.formats
+    }
+
+    /// What the user should know of how each file begun is read, as the end of a sentence on it.
+    pub fn notes(&self) -> &[Option<&'static str>] {
+        &self.notes
+    }
+
+    /// Writes that complete when their data is on the medium, each of which is a write and a flush.
+    pub fn through(&self) -> u64 {
+        self.through_before + self.reader.as_ref().map_or(0, Reader::through)
     }
 
     /// Malformed pieces skipped since the start.
@@ -152,7 +174,11 @@ impl Recording {
         let source = File::open(&file.path).map_err(|error| Failure::Open { name: file.name.clone(), error })?;
         let source = Counted { source, bytes: Arc::clone(&self.read_bytes) };
         let options = ReadOptions { skip_bad_max: self.skip_bad_max - self.skipped_before };
-        Reader::open(source, self.format, options).map_err(|error| Failure::Read { name: file.name.clone(), error })
+        let opened = match &self.columns {
+            Some(columns) => Reader::open_columns(source, columns.clone(), options),
+            None => Reader::open(source, self.format, options),
+        };
+        opened.map_err(|error| Failure::Read { name: file.name.clone(), error })
     }
 
     fn note_new_volumes(&mut self) {

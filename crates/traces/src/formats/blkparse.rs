@@ -1,23 +1,34 @@
 //! blkparse text in its default layout: `8,0  1  42  0.000154389  27622  Q  WS 4194176 + 128 [fio]`.
 //!
-//! Device, processor, sequence, seconds, process id, action, RWBS, sector + sectors, process. Only queue events (`Q`)
-//! are requests. RWBS holds, in this order, `F` for a flush before, then `D` discard, `W` write, `R` read or `N` none,
-//! then flags; a line without sectors and with the first `F` is a flush. A write-zeroes is not marked: it is a huge
+//! Device, processor, sequence, seconds, process id, action, RWBS, sector + sectors, process. Queue events (`Q`) are
+//! requests; in a recording without them issue events (`D`) are, and in one with neither completions (`C`). `rwbs.rs`
+//! has the letters of RWBS; a line without sectors and with a first `F` is a flush. A write-zeroes is not marked: it is a huge
 //! `WS`. The summary that follows the events is left unread. Source: blkparse(1) and `blkparse_fmt.c` of blktrace.
 
-use super::{Decode, Event, request, sectors_to_bytes};
+use super::rwbs::Rwbs;
+use super::stage::Stage;
+use super::{Decode, Event, sectors_to_bytes};
 use crate::cursor::{Cursor, NS_PER_S};
 use crate::recognition::{Likeness, lines};
-use crate::record::Operation;
 use crate::volumes::Volumes;
 
 #[derive(Default)]
 pub struct Blkparse {
     is_in_summary: bool,
+    stage: Stage,
 }
 
 impl Decode for Blkparse {
-    const NO_REQUESTS_HINT: &'static str = "were queue events (Q) recorded and printed?";
+    const NO_REQUESTS_HINT: &'static str = "were queue (Q), issue (D) or completion (C) events recorded and printed?";
+
+    fn prepare(&mut self, head: &[u8]) {
+        let event = |line: &[u8]| EventLine::read(&mut Cursor::new(line.trim_ascii_start())).ok()?.stage();
+        self.stage = Stage::earliest(lines(head, true).filter_map(event));
+    }
+
+    fn note(&self) -> Option<&'static str> {
+        self.stage.note()
+    }
 
     #[inline]
     fn decode(&mut self, line: &[u8], volumes: &mut Volumes) -> Result<Event, &'static str> {
@@ -28,7 +39,7 @@ impl Decode for Blkparse {
         }
         let event = EventLine::read(&mut cursor)?;
         self.is_in_summary = false;
-        if event.action == b"Q" { queue_event(&event, cursor, volumes) } else { Ok(Event::NotARequest) }
+        if event.stage() == Some(self.stage) { decode_event(&event, cursor, volumes) } else { Ok(Event::NotARequest) }
     }
 
     fn likeness(head: &[u8], is_whole: bool) -> Likeness {
@@ -77,33 +88,27 @@ impl<'a> EventLine<'a> {
         }
         Ok(EventLine { device, time_ns, action })
     }
+
+    #[inline]
+    fn stage(&self) -> Option<Stage> {
+        match self.action {
+            b"Q" => Some(Stage::Queue),
+            b"D" => Some(Stage::Issue),
+            b"C" => Some(Stage::Complete),
+            _ => None,
+        }
+    }
 }
 
 #[inline]
-fn queue_event(event: &EventLine, mut cursor: Cursor, volumes: &mut Volumes) -> Result<Event, &'static str> {
-    const EXPECTED_RWBS: &str = "RWBS, of F, D, W, R or N and flags (column 7)";
+fn decode_event(event: &EventLine, mut cursor: Cursor, volumes: &mut Volumes) -> Result<Event, &'static str> {
     cursor.spaces();
-    let rwbs = cursor.word();
-    let has_flush = rwbs.first() == Some(&b'F');
-    let operation = match rwbs.get(usize::from(has_flush)) {
-        Some(b'D') => Some(Operation::Trim),
-        Some(b'W') => Some(Operation::Write),
-        Some(b'R') => Some(Operation::Read),
-        Some(b'N') => None,
-        None if has_flush => None,
-        _ => return Err(EXPECTED_RWBS),
-    };
-    if !rwbs.iter().all(u8::is_ascii_uppercase) {
-        return Err(EXPECTED_RWBS);
-    }
+    let rwbs = Rwbs::read(cursor.word())?;
     cursor.spaces();
     let has_extent = cursor.rest().first().is_some_and(u8::is_ascii_digit);
-    let (Some(operation), true) = (operation, has_extent) else {
-        if !has_flush {
-            return Ok(Event::NotARequest);
-        }
-        return request(event.time_ns, Operation::Flush, 0, 0, || volumes.intern(event.device));
-    };
+    if rwbs.operation.is_none() || !has_extent {
+        return rwbs.event(event.time_ns, 0, 0, || volumes.intern(event.device));
+    }
     let sector = cursor.number().filter(|_| cursor.spaces()).ok_or("a sector (column 8)")?;
     if cursor.rest().starts_with(b"(") {
         // The bytes of a passed-through SCSI command and its command block.
@@ -117,8 +122,5 @@ fn queue_event(event: &EventLine, mut cursor: Cursor, volumes: &mut Volumes) -> 
         return Err("a number of sectors (column 10)");
     }
     let (offset_bytes, length_bytes) = (sectors_to_bytes(sector)?, sectors_to_bytes(sectors)?);
-    match request(event.time_ns, operation, offset_bytes, length_bytes, || volumes.intern(event.device))? {
-        Event::Request(record) if has_flush => Ok(Event::FlushThenRequest(record)),
-        event => Ok(event),
-    }
+    rwbs.event(event.time_ns, offset_bytes, length_bytes, || volumes.intern(event.device))
 }

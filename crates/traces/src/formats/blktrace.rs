@@ -1,12 +1,14 @@
 //! blktrace binary, as `blktrace` records and `blkparse -d` merges it: 48-byte records and their payloads.
 //!
-//! Only queue events are requests: they say what was asked for, before merging and splitting. A discard is a write with
+//! Queue events are requests: they say what was asked for, before merging and splitting. In a recording without them
+//! issue events are, and in one with neither completions. A discard is a write with
 //! the discard bit. A flush without an extent is a flush; with one it comes before the request and becomes a record of
 //! its own. The format does not mark a write-zeroes: it looks like a write, often a huge one. A requeue, a message or a
 //! passed-through SCSI command is not a request. Both byte orders are read. The files of the single processors that
 //! `blktrace` leaves must be merged by time first (`blkparse -i NAME -d MERGED -O`). Source: the struct
 //! `blk_io_trace` and its constants in Linux, `include/uapi/linux/blktrace_api.h`.
 
+use super::stage::Stage;
 use super::{Cut, Decode, Event, request, sectors_to_bytes};
 use crate::error::PieceKind;
 use crate::recognition::Likeness;
@@ -20,16 +22,20 @@ const MAGIC_MASK: u32 = 0xffff_ff00;
 const EXPECTED: &str = "a record of version 7, magic 0x65617407";
 
 const ACTION_QUEUE: u32 = 1;
+const ACTION_ISSUE: u32 = 7;
+const ACTION_COMPLETE: u32 = 8;
 const CATEGORY_WRITE: u32 = 1 << 17;
 const CATEGORY_FLUSH: u32 = 1 << 18;
 const CATEGORY_PASSED_THROUGH: u32 = 1 << 25;
 const CATEGORY_NOTIFY: u32 = 1 << 26;
 const CATEGORY_DISCARD: u32 = 1 << 29;
+const CATEGORY_FUA: u32 = 1 << 31;
 
 #[derive(Default)]
 pub struct Blktrace {
     /// The last record was cut as bad: what follows up to the next magic belongs to it.
     is_lost: bool,
+    stage: Stage,
 }
 
 #[derive(Clone, Copy)]
@@ -70,7 +76,15 @@ impl ByteOrder {
 
 impl Decode for Blktrace {
     const KIND: PieceKind = PieceKind::Record;
-    const NO_REQUESTS_HINT: &'static str = "were queue events recorded?";
+    const NO_REQUESTS_HINT: &'static str = "were queue, issue or completion events recorded?";
+
+    fn prepare(&mut self, head: &[u8]) {
+        self.stage = Stage::earliest(stages(head));
+    }
+
+    fn note(&self) -> Option<&'static str> {
+        self.stage.note()
+    }
 
     #[inline]
     fn cut(&mut self, window: &[u8], at_end: bool) -> Cut {
@@ -99,8 +113,7 @@ impl Decode for Blktrace {
     fn decode(&mut self, record: &[u8], volumes: &mut Volumes) -> Result<Event, &'static str> {
         let order = ByteOrder::of(record).filter(|_| record.len() >= HEADER_BYTES).ok_or(EXPECTED)?;
         let action = order.number::<4>(record, 28) as u32;
-        let is_queue = action & 0xffff == ACTION_QUEUE;
-        if !is_queue || action & (CATEGORY_NOTIFY | CATEGORY_PASSED_THROUGH) != 0 {
+        if stage_of(action) != Some(self.stage) || action & (CATEGORY_NOTIFY | CATEGORY_PASSED_THROUGH) != 0 {
             return Ok(Event::NotARequest);
         }
         let time_ns = order.number::<8>(record, 8);
@@ -126,6 +139,9 @@ impl Decode for Blktrace {
         let volume = || volumes.intern_named(&device.to_le_bytes(), name);
         match request(time_ns, operation, offset_bytes, length_bytes, volume)? {
             Event::Request(record) if has_flush && length_bytes > 0 => Ok(Event::FlushThenRequest(record)),
+            Event::Request(record) if action & CATEGORY_FUA != 0 && operation == Operation::Write => {
+                Ok(Event::RequestThenFlush(record))
+            }
             event => Ok(event),
         }
     }
@@ -140,6 +156,29 @@ impl Decode for Blktrace {
             _ => Likeness::NONE,
         }
     }
+}
+
+fn stage_of(action: u32) -> Option<Stage> {
+    match action & 0xffff {
+        ACTION_QUEUE => Some(Stage::Queue),
+        ACTION_ISSUE => Some(Stage::Issue),
+        ACTION_COMPLETE => Some(Stage::Complete),
+        _ => None,
+    }
+}
+
+/// The kinds of events at the beginning of a recording, up to the first damage.
+fn stages(head: &[u8]) -> impl Iterator<Item = Stage> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let record = head.get(at..at + HEADER_BYTES)?;
+        let order = ByteOrder::of(record)?;
+        at += HEADER_BYTES + order.number::<2>(record, 46) as usize;
+        let action = order.number::<4>(record, 28) as u32;
+        let is_other = action & (CATEGORY_NOTIFY | CATEGORY_PASSED_THROUGH) != 0;
+        Some(stage_of(action).filter(|_| !is_other))
+    })
+    .flatten()
 }
 
 /// How far the next record can be: the next magic in either byte order, or so much that no magic is cut in two.

@@ -14,6 +14,10 @@ use crate::record::{Operation, Record};
 use crate::volumes::Volumes;
 
 mod fio_actions;
+mod rwbs;
+mod stage;
+
+pub use columns::Columns;
 
 /// What one piece of a trace says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +26,8 @@ pub enum Event {
     Request(Record),
     /// A request that the device's cache is flushed for first: it becomes two records.
     FlushThenRequest(Record),
+    /// A write that completes when its data is on the medium: it becomes two records, the write and a flush.
+    RequestThenFlush(Record),
     /// A request that does not say whether it reads or writes.
     WithoutDirection,
     /// A header, a blank line, an event that is not the arrival of a request.
@@ -47,6 +53,14 @@ pub trait Decode: Default {
     const KIND: PieceKind = PieceKind::Line;
     /// What may be the matter with a trace of this format that holds no requests.
     const NO_REQUESTS_HINT: &'static str = "is it whole, and of this format?";
+
+    /// Called once before all others, with the beginning of the trace.
+    fn prepare(&mut self, _head: &[u8]) {}
+
+    /// What the reader of the trace should know, as the end of a sentence on the trace.
+    fn note(&self) -> Option<&'static str> {
+        None
+    }
 
     /// Finds the next piece. With `at_end` nothing follows the window.
     #[inline]
@@ -103,6 +117,14 @@ macro_rules! formats {
                 match format { $(Format::$variant => Decoder::$variant($module::$decoder::default()),)* }
             }
 
+            pub fn prepare(&mut self, head: &[u8]) {
+                match self { $(Decoder::$variant(decoder) => decoder.prepare(head),)* }
+            }
+
+            pub fn note(&self) -> Option<&'static str> {
+                match self { $(Decoder::$variant(decoder) => decoder.note(),)* }
+            }
+
             pub fn pull(
                 &mut self,
                 progress: &mut Progress,
@@ -129,9 +151,19 @@ formats! {
     Spc: "spc" ["umass"] spc::Spc,
         "SPC, UMass: asu,lba,size,opcode,timestamp; lba in 512 B sectors, size in bytes, time in seconds";
     Blktrace: "blktrace" [] blktrace::Blktrace,
-        "blktrace binary: the queue events of 48-byte records, in ns and 512 B sectors";
+        "blktrace binary: queue, issue or completion events in 48-byte records, in ns and 512 B sectors";
     Blkparse: "blkparse" [] blkparse::Blkparse,
-        "blkparse text in its default layout: the queue events, in seconds and 512 B sectors";
+        "blkparse text in its default layout: queue, issue or completion events, in seconds and 512 B sectors";
+    BlockEvents: "block-events" ["trace-cmd", "perf-script", "ftrace"] block_events::BlockEvents,
+        "trace-cmd report, perf script, ftrace: queue, issue or completion events, in seconds and 512 B sectors";
+    Lttng: "lttng" ["babeltrace"] lttng::Lttng,
+        "block events of `LTTng` as babeltrace prints them, in ns and 512 B sectors";
+    Ufs: "ufs" ["ufshcd"] ufs::Ufs,
+        "UFS commands as ftrace prints them, in seconds, 4096 B blocks and bytes";
+    Biosnoop: "biosnoop" ["bcc"] biosnoop::Biosnoop,
+        "biosnoop of bcc: time, process, disk, type, sector, bytes, latency in seconds and 512 B sectors";
+    Iosnoop: "iosnoop" ["perf-tools"] iosnoop::Iosnoop,
+        "iosnoop of perf-tools, with `-s`: start, process, type, device, block, bytes, latency in seconds and 512 B sectors";
     FioIologV2: "fio-iolog-v2" ["iolog-v2"] fio_iolog_v2::FioIologV2,
         "fio iolog version 2: file action offset length in bytes; wait in milliseconds";
     FioIologV3: "fio-iolog-v3" ["iolog-v3"] fio_iolog_v3::FioIologV3,
@@ -142,6 +174,12 @@ formats! {
         "DiskSim ASCII: time device block size flags in milliseconds and 512 B blocks, flag 1 = read";
     Vscsi: "vscsi" ["vscsi-v1"] vscsi::Vscsi,
         "VMware vSCSI version 1: 32-byte records, in microseconds, 512 B blocks and bytes";
+    Diskmon: "diskmon" [] diskmon::Diskmon,
+        "`DiskMon`: number, time, duration, disk, Read or Write, sector, length in seconds and 512 B sectors";
+    Xperf: "xperf" ["xperf-dumper"] xperf::Xperf,
+        "xperf -a dumper: its events of disk requests, in microseconds and bytes";
+    Columns: "columns" [] columns::Columns,
+        "text with columns of your own, which --columns names";
 }
 
 impl fmt::Display for Format {

@@ -5,7 +5,7 @@ use std::path::Path;
 use ssdlab_traces::{Format, ReadOptions, Reader, Record, TraceError};
 
 /// Every format with a file of a few requests written for these tests.
-pub const FIXTURES: [(Format, &str); 13] = [
+pub const FIXTURES: [(Format, &str); 20] = [
     (Format::Msr, "msr.csv"),
     (Format::Systor17, "systor17.csv"),
     (Format::Tencent, "tencent.csv"),
@@ -14,11 +14,18 @@ pub const FIXTURES: [(Format, &str); 13] = [
     (Format::Spc, "spc.csv"),
     (Format::Blktrace, "blktrace.bin"),
     (Format::Blkparse, "blkparse.txt"),
+    (Format::BlockEvents, "block_events.txt"),
+    (Format::Lttng, "lttng.txt"),
+    (Format::Ufs, "ufs.txt"),
+    (Format::Biosnoop, "biosnoop.txt"),
+    (Format::Iosnoop, "iosnoop.txt"),
     (Format::FioIologV2, "fio_iolog_v2.log"),
     (Format::FioIologV3, "fio_iolog_v3.log"),
     (Format::Mqsim, "mqsim.trace"),
     (Format::Disksim, "disksim.trace"),
     (Format::Vscsi, "vscsi.bin"),
+    (Format::Diskmon, "diskmon.log"),
+    (Format::Xperf, "xperf.csv"),
 ];
 
 pub fn bytes(name: &str) -> Vec<u8> {

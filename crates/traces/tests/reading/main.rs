@@ -1,5 +1,6 @@
 //! The readers from outside: what they read, what they refuse, and that nothing makes them panic.
 
+mod events;
 mod fixtures;
 mod formats;
 mod malformed;

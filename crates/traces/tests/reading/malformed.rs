@@ -82,8 +82,8 @@ fn what_is_no_trace_is_refused() {
     assert!(matches!(refusal(&archive), TraceError::Archive));
     let error = read_all("fio version 3 iolog\n27 /dev/sda add\n", None, 0).err().unwrap();
     assert!(matches!(error, TraceError::NoRequests { pieces: 2, .. }), "{error}");
-    let error = read_all("8,0 0 0 0.0 1 C R 0 + 8 [0]\n", None, 0).err().unwrap();
-    assert!(error.to_string().contains("queue events"), "{error}");
+    let error = read_all("8,0 0 0 0.0 1 A R 0 + 8 <- (8,1) 0\n", None, 0).err().unwrap();
+    assert!(error.to_string().contains("queue (Q), issue (D) or completion (C) events"), "{error}");
 }
 
 #[test]

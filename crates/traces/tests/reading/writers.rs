@@ -24,7 +24,7 @@ pub fn header(format: Format) -> &'static str {
     }
 }
 
-/// Appends the request's line; `None` for a binary format.
+/// Appends the request's line; `None` for a binary format, and for one that cannot say every request.
 pub fn write_line(format: Format, request: &Request, text: &mut String) -> Option<()> {
     let Request { time_s, volume, is_write, sector, sectors } = *request;
     let (offset, length) = (sector * 512, u64::from(sectors) * 512);
@@ -57,6 +57,30 @@ pub fn write_line(format: Format, request: &Request, text: &mut String) -> Optio
             "  8,{volume:<3} 1 {:8} {time_s:5}.000154389 27622  Q  {letter}S {sector} + {sectors} [fio]",
             sector % 99_991
         ),
+        Format::BlockEvents => {
+            writeln!(text, " fio-7 [001] {time_s}.000154: block_rq_issue: 8,{volume} {letter}S {length} () {sector} + {sectors} [fio]")
+        }
+        Format::Lttng => writeln!(
+            text,
+            "[{time_s}.000154389] (+0.1) host block_rq_issue: {{ cpu_id = 0 }}, {{ dev = {}, sector = {sector}, nr_sector = \
+             {sectors}, bytes = {length}, rwbs = \"{letter}\", tid = 1 }}",
+            (8 << 20) + volume
+        ),
+        Format::Biosnoop => {
+            writeln!(text, "{time_s}.500154 C2 Compiler 400 sd{volume} {letter} {sector} {length} 0.15")
+        }
+        Format::Iosnoop => {
+            writeln!(text, "{time_s}.500154 C2 Compiler 400 {letter} 8,{volume} {sector} {length} 0.15")
+        }
+        Format::Diskmon => {
+            let word = if is_write { "Write" } else { "Read" };
+            writeln!(text, "7\t{time_s}.000154\t0.00006104\t{volume}\t{word}\t{sector}\t{sectors}")
+        }
+        Format::Xperf => {
+            let word = if is_write { "DiskWrite" } else { "DiskRead" };
+            let ended_us = 577 + time_s * 1_000_000;
+            writeln!(text, "{word}, {ended_us}, System ( 4), 200, 0xff, 0x{offset:x}, 0x{length:08x}, 90, {volume}, 0x0, 88")
+        }
         Format::FioIologV2 => {
             writeln!(text, "/dev/sd{volume} wait {} 0\n/dev/sd{volume} {word} {offset} {length}", time_s * 1000)
         }
@@ -71,7 +95,7 @@ pub fn write_line(format: Format, request: &Request, text: &mut String) -> Optio
             let flags = u8::from(!is_write);
             writeln!(text, "{}.191135 {volume} {sector} {sectors} {flags}", 13 + time_s * 1000)
         }
-        Format::Blktrace | Format::Vscsi => return None,
+        Format::Blktrace | Format::Vscsi | Format::Ufs | Format::Columns => return None,
     }
     .ok()
 }

@@ -1,0 +1,38 @@
+//! `DiskMon` of Sysinternals, as it saves: number, time, duration, disk, Read or Write, sector, length, with tabs between.
+//!
+//! Time is seconds since the start (its menu can show the time of day instead, which is refused), sector and length
+//! count 512 bytes. Source: the columns of its window.
+
+use super::{Decode, Event, request, sectors_to_bytes};
+use crate::cursor::{Cursor, NS_PER_S};
+use crate::record::Operation;
+use crate::volumes::Volumes;
+
+#[derive(Default)]
+pub struct Diskmon;
+
+impl Decode for Diskmon {
+    #[inline]
+    fn decode(&mut self, line: &[u8], volumes: &mut Volumes) -> Result<Event, &'static str> {
+        if line.is_empty() || line.starts_with(b"#") {
+            return Ok(Event::NotARequest);
+        }
+        let mut fields = line.split(|&byte| byte == b'\t').map(<[u8]>::trim_ascii);
+        let mut next = || Cursor::new(fields.next().unwrap_or_default());
+        next().number().ok_or("a number (column 1 of 7)")?;
+        let mut time = next();
+        let time_ns = time.decimal_ns(NS_PER_S).filter(|_| time.is_done());
+        let time_ns = time_ns.ok_or("seconds since the start, not the time of day (column 2 of 7)")?;
+        next();
+        let disk = next().rest();
+        let operation = match next().rest() {
+            b"Read" => Operation::Read,
+            b"Write" => Operation::Write,
+            _ => return Err("Read or Write (column 5 of 7)"),
+        };
+        let sector = next().number().ok_or("a sector (column 6 of 7)")?;
+        let mut length = next();
+        let sectors = length.number().filter(|_| length.is_done()).ok_or("a number of sectors (column 7 of 7)")?;
+        request(time_ns, operation, sectors_to_bytes(sector)?, sectors_to_bytes(sectors)?, || volumes.intern(disk))
+    }
+}
