@@ -51,6 +51,15 @@ def test_options_of_one_call_do_not_reach_the_next() -> None:
     assert [job.get(STONEWALL) for job in file.sections] == [False, False, True]
 
 
+def test_a_loop_over_words_is_a_call_for_each() -> None:
+    file = parse(
+        "for bs in 4k 8k; do\n  for rw in read write\n  do fio --name=$rw-$bs --bs=$bs --rw=$rw\n  done\ndone\n"
+    )
+    names = [job.name for job in file.sections]
+    assert names == ["read-4k", "write-4k", "read-8k", "write-8k"]
+    assert [job.get(STONEWALL) for job in file.sections] == [False, True, True, True]
+
+
 def test_a_call_of_a_job_file(tmp_path: Path) -> None:
     (tmp_path / "two.fio").write_text("[x]\nrw=read\n[y]\nrw=write\n")
     path = tmp_path / "call.sh"
@@ -97,7 +106,10 @@ def shown(file: JobFile) -> tuple[dict[str, str], list[dict[str, str]]]:
         ("fio --name=a --bs=$BS", r"line 1: '--bs=\$BS': \$BS has no value; write BS=VALUE on a line above"),
         ("fio --name=a --size=$(cat size)", r"is the output of a command, which is not run here"),
         ("\nfio --name=a 'x", r"line 2: .* is not a command of a shell: no closing quotation"),
-        ("for bs in 4k 8k; do\nfio --name=a --bs=$bs\ndone", r"line 2: fio is called in a loop of the shell"),
+        (
+            "while true; do\nfio --name=a\ndone",
+            r"line 1: while true: fio is called in a loop whose end only a shell knows",
+        ),
         ("fio --version", r"calls fio without a job; add --name=NAME"),
         ("fio missing.fio", r"missing\.fio: no such job file"),
     ],

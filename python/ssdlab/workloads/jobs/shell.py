@@ -1,13 +1,13 @@
 """The calls of fio in the text of a shell script, as guides print them. Not for what the calls mean: `command_line.py`.
 
-Read are comments, continued lines, prompts, assignments and their variables, and several commands on a line. Nothing is
-run: of other commands only the line is kept, for a note.
+Read are comments, continued lines, prompts, variables, loops over words, several commands on a line. Nothing is run: of
+other commands only the line is kept, for a note.
 """
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ssdlab.errors import InputError
@@ -18,12 +18,13 @@ _CALL = re.compile(
     r"^\s*(?:[$>%]\s+)?(?:[^#\n]*[\s;&|(/])?fio(?:\.exe)?\s+(?:[^#\n]*\s)?(?:--?[a-z]|\S+\.(?:fio|job|ini))", re.M
 )
 _SECTION = re.compile(r"^\s*\[[^\]\n]+\]\s*(?:[;#].*)?$", re.M)
-_ASSIGNMENT = re.compile(r"(?:export\s+|local\s+|readonly\s+)?([A-Za-z_]\w*)=(\"[^\"]*\"|'[^']*'|[^\s;\"'$(]*)\s*;?")
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=.*", re.DOTALL)
 _VARIABLE = re.compile(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
 _PROCESSORS = re.compile(r"\$\(\s*nproc[^)]*\)|`\s*nproc[^`]*`")
 # The signs of Unix and of Windows that continue a line.
 _CONTINUED = "\\^"
-_REPEATS = ("for", "while", "until", "select")
+_LOOPS = ("for", "while", "until", "select")
+_WITHIN = ("do", "then", "else", "fi", "done", "{", "}")
 _SEPARATORS = frozenset(";&|()")
 
 
@@ -49,24 +50,82 @@ def is_script(text: str) -> bool:
 
 
 def script(text: str, source: str, environment: Mapping[str, str]) -> Script:
-    """The calls of fio in a text. Raises InputError, with the line, for what only a shell can work out."""
-    values = dict(environment)
-    calls: list[Call] = []
-    others: list[str] = []
-    for number, line in _commands_by_line(text):
-        if assigned := _ASSIGNMENT.fullmatch(line):
-            values[assigned[1]] = _expanded(assigned[2].strip("'\""), values, "", strict=False)
-            continue
-        where = f"{source}, line {number}"
-        for words in _split(line, where):
-            behind = _behind_fio(words)
-            if behind is None:
-                others.append(f"{words[0]} (line {number})")
+    """The calls of fio in a text, those of a loop over words once for each word.
+
+    Raises InputError, with the line, for what only a shell can work out.
+    """
+    reading = _Reading(source, dict(environment))
+    lines = list(_commands_by_line(text))
+    reading.run([(words, number) for number, line in lines for words in _split(line, f"{source}, line {number}")])
+    return Script(tuple(reading.calls), tuple(dict.fromkeys(reading.others)))
+
+
+Command = tuple[list[str], int]
+"""The words of a simple command, and its line."""
+
+
+@dataclass
+class _Reading:
+    """What has been read of a script: the values of its variables, the calls of fio, the other commands."""
+
+    source: str
+    values: dict[str, str]
+    calls: list[Call] = field(default_factory=list)
+    others: list[str] = field(default_factory=list)
+
+    def run(self, commands: Sequence[Command]) -> None:
+        at = 0
+        while at < len(commands):
+            words, number = commands[at]
+            at += 1
+            if words[0] in _LOOPS:
+                end = _end_of_loop(commands, at)
+                self._loop(words, number, commands[at:end])
+                at = end + 1
                 continue
-            if any(word in _REPEATS for word in words[: len(words) - len(behind)]) or _loop_is_open(others):
-                raise InputError(f"{where}: fio is called in a loop of the shell; allowed are calls one after another")
-            calls.append(Call(tuple(_expanded(word, values, where, strict=True) for word in behind), number))
-    return Script(tuple(calls), tuple(others))
+            while words and words[0] in _WITHIN:
+                words = words[1:]
+            if words:
+                self._command(words, number)
+
+    def _loop(self, words: list[str], number: int, body: Sequence[Command]) -> None:
+        where = f"{self.source}, line {number}"
+        if len(words) > 3 and words[0] == "for" and words[2] == "in":
+            for value in words[3:]:
+                self.values[words[1]] = _expanded(value, self.values, where, strict=True)
+                self.run(body)
+            return
+        self.others.append(f"{words[0]} (line {number})")
+        if any(_behind_fio(within) is not None for within, _ in body):
+            raise InputError(
+                f"{where}: {' '.join(words)}: fio is called in a loop whose end only a shell knows; allowed is "
+                "for NAME in WORDS, or calls one after another"
+            )
+
+    def _command(self, words: list[str], number: int) -> None:
+        where = f"{self.source}, line {number}"
+        behind = _behind_fio(words)
+        if behind is not None:
+            self.calls.append(Call(tuple(_expanded(word, self.values, where, strict=True) for word in behind), number))
+            return
+        given = words[1:] if words[0] in ("export", "local", "readonly") else words
+        if all(_ASSIGNMENT.fullmatch(word) for word in given):
+            for word in given:
+                name, _, value = word.partition("=")
+                self.values[name] = _expanded(value, self.values, where, strict=False)
+            return
+        self.others.append(f"{words[0]} (line {number})")
+
+
+def _end_of_loop(commands: Sequence[Command], at: int) -> int:
+    """The place of the `done` of a loop whose body begins at `at`, or the end."""
+    depth = 1
+    for place in range(at, len(commands)):
+        word = commands[place][0][0]
+        depth += (word in _LOOPS) - (word == "done")
+        if not depth:
+            return place
+    return len(commands)
 
 
 def _commands_by_line(text: str) -> Iterator[tuple[int, str]]:
@@ -95,6 +154,8 @@ def _split(line: str, where: str) -> list[list[str]]:
     try:
         tokens = list(lexer)
     except ValueError as error:
+        if "fio" not in line:
+            return [line.split()[:1]]
         raise InputError(f"{where}: {line!r} is not a command of a shell: {str(error).lower()}") from None
     commands: list[list[str]] = [[]]
     skips = False
@@ -118,11 +179,6 @@ def _behind_fio(words: list[str]) -> list[str] | None:
         if Path(word).name in NAMES and len(words) > place + 1:
             return words[place + 1 :]
     return None
-
-
-def _loop_is_open(others: list[str]) -> bool:
-    opened = sum(other.split()[0] in _REPEATS for other in others)
-    return opened > sum(other.split()[0] == "done" for other in others)
 
 
 def _expanded(word: str, values: Mapping[str, str], where: str, *, strict: bool) -> str:
