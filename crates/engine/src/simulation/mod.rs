@@ -11,6 +11,7 @@ mod job_steady_state;
 pub mod live;
 mod memory;
 mod outcome;
+mod patience;
 mod rounds;
 mod series;
 mod source;
@@ -42,6 +43,7 @@ pub use memory::{Memory, memory_of, memory_of_drive};
 pub use outcome::{
     JobBreakdown, JobOutcome, JobTiming, NamespaceOutcome, Outcome, Requests, StageOutcome, SteadyStateOutcome, Timing,
 };
+use patience::Patience;
 use rounds::Rounds;
 pub use source::{Arrival, RequestSource, SourceError};
 use std::io::{Read, Write};
@@ -110,6 +112,15 @@ fn stream_of(job: &Job, specification: &Specification) -> Result<Stream, Specifi
     let identifiers = identifiers_for(&specification.drive, job.addresses_bytes()).unwrap_or(1);
     let chosen = job.identifiers.as_ref().map(|chosen| chosen.on_drive(identifiers));
     Stream::new(&Job { identifiers: chosen, ..job.clone() }).map_err(|error| of_job(job, error))
+}
+
+/// The patience with the rounds of a stage that begins now, on this drive.
+fn patience_for(until: &Until, drive: &dyn SimulatedDrive) -> Patience {
+    let &Until::SteadyState { round_bytes, host_bytes_max, .. } = until else { return Patience::default() };
+    let capacity = drive.capacity();
+    let erased_units = u64::from(drive.free_erase_units()) * u64::from(capacity.data_units_per_erase_unit);
+    let erased_bytes = erased_units * u64::from(capacity.mapping_unit_bytes);
+    Patience::new(drive.ledger(), erased_bytes, round_bytes, host_bytes_max)
 }
 
 /// The rounds of the last stage, if the run continues until the steady state. A stage without writes would never

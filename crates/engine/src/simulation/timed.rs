@@ -3,10 +3,12 @@
 
 mod client;
 mod machine;
+mod stillness;
 
 use super::checks::{check_identifiers, check_jobs, check_there_is_one, check_times};
 use super::intervals::Intervals;
 use super::outcome::Timing;
+use super::patience::Patience;
 use super::rounds::Rounds;
 use super::series::Series;
 use super::source::{Arrival, RequestSource, SourceError};
@@ -15,15 +17,17 @@ use super::timed_job::RunningJob;
 use super::timed_rounds::RoundTimes;
 use super::undirected::in_groups;
 use super::{
-    InitialState, JobOutcome, NamespaceOutcome, Outcome, Progress, StageOutcome, SteadyStateOutcome, refuse_state,
-    rounds_of,
+    InitialState, JobOutcome, NamespaceOutcome, Outcome, Progress, StageOutcome, SteadyStateOutcome, patience_for,
+    refuse_state, rounds_of,
 };
 use crate::error::{ReadOnly, SpecificationError};
 use crate::ftl::NamespaceCounts;
 use crate::ledger::Ledger;
-use crate::specification::Specification;
+use crate::specification::{Specification, Until};
+use crate::timing::host::Halt;
 use crate::workload::host_zones::SharedZones;
 pub(super) use machine::Machine;
+use stillness::Stillness;
 
 /// Events between two samples of the drive for series and rounds.
 const EVENTS_AT_ONCE: u64 = 512;
@@ -36,6 +40,9 @@ pub struct TimedSimulation {
     /// The jobs of the current stage, as a range of `jobs`.
     pub(super) active: std::ops::Range<usize>,
     rounds: Option<Rounds>,
+    until: Until,
+    /// With the rounds of the last stage.
+    patience: Patience,
     last_stage: u32,
     counted_unit_bytes: u32,
     series: Series,
@@ -44,6 +51,7 @@ pub struct TimedSimulation {
     /// Events until the next sample of the drive; independent of the steps in which the run is advanced.
     events_to_look: u64,
     pub(super) failure: Option<ReadOnly>,
+    stillness: Stillness,
     /// The state of the zones, shared by jobs that write zone by zone.
     pub(super) zones: SharedZones,
     /// The counters by namespace when the stage began.
@@ -122,12 +130,15 @@ impl TimedSimulation {
             stages: Vec::new(),
             active: 0..0,
             rounds,
+            until: specification.until.clone(),
+            patience: Patience::default(),
             last_stage,
             counted_unit_bytes,
             series: Series::new(specification.series_points_max, drive_specification.ftl.user_bytes),
             intervals: specification.interval_ns.map(Intervals::new),
             events_to_look: EVENTS_AT_ONCE,
             failure: None,
+            stillness: Stillness::default(),
             zones,
         })
     }
@@ -207,11 +218,18 @@ impl TimedSimulation {
         }
         let events = events_max.min(self.events_to_look);
         if self.failure.is_none() {
-            let goes_on = self.machine.advance(events, &mut self.jobs);
+            let goes_on = match self.machine.advance(events, &mut self.jobs) {
+                Ok(goes_on) => Ok(goes_on),
+                Err(Halt::Refused(reason)) => Err(reason),
+                Err(Halt::Stuck(stuck)) => return Err(stuck.into()),
+            };
             self.events_to_look -= events;
             if self.events_to_look == 0 || !matches!(goes_on, Ok(true)) {
                 self.events_to_look = EVENTS_AT_ONCE;
                 self.look(goes_on);
+                let (machine, now_ns) = (&self.machine, self.machine.now_ns());
+                let seen = (*machine.drive().ledger(), || machine.die_utilization() * now_ns as f64);
+                self.stillness.note(EVENTS_AT_ONCE, now_ns, seen)?;
             }
         }
         self.jobs.source_error.take().map_or(Ok(events), Err)
@@ -232,7 +250,8 @@ impl TimedSimulation {
         });
         if let Some(rounds) = self.rounds.as_mut().filter(|_| stage == self.last_stage && !self.jobs.is_settled) {
             self.jobs.is_settled =
-                rounds.note(&ledger, self.counted_unit_bytes, Some((self.machine.now_ns(), &mut self.jobs.round)));
+                rounds.note(&ledger, self.counted_unit_bytes, Some((self.machine.now_ns(), &mut self.jobs.round)))
+                    || self.patience.is_over(&ledger);
         }
         match goes_on {
             Ok(true) => {}
@@ -274,6 +293,7 @@ impl TimedSimulation {
                 u64::from(self.machine.drive().free_erase_units()) * u64::from(capacity.data_units_per_erase_unit);
             rounds.start(&ledger, erased_units * u64::from(capacity.mapping_unit_bytes / capacity.counted_unit_bytes));
         }
+        self.patience = patience_for(&self.until, self.machine.drive());
         self.jobs.ledger = ledger;
         let plans = self.jobs.jobs[self.active.clone()].iter_mut().map(|job| std::mem::take(&mut job.plan)).collect();
         if let Err(reason) = self.machine.start_all(first as u32, plans, &mut self.jobs) {

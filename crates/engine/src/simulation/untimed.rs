@@ -5,19 +5,21 @@
 
 use super::checks::{check_identifiers, check_jobs, check_there_is_one};
 use super::drive::{SimulatedDrive, build};
+use super::patience::Patience;
 use super::rounds::Rounds;
 use super::series::Series;
 use super::source::{RequestSource, SourceError};
 use super::stripe::Stripe;
 use super::undirected::in_groups;
 use super::{
-    InitialState, JobOutcome, NamespaceOutcome, Outcome, Progress, StageOutcome, refuse_state, rounds_of, source_of,
+    InitialState, JobOutcome, NamespaceOutcome, Outcome, Progress, StageOutcome, patience_for, refuse_state, rounds_of,
+    source_of,
 };
 use crate::error::{ReadOnly, SpecificationError};
 use crate::ftl::NamespaceCounts;
 use crate::request::Request;
 use crate::specification::job::EndsOthers;
-use crate::specification::{Drive, Job, Specification};
+use crate::specification::{Drive, Job, Specification, Until};
 use crate::workload::host_zones::SharedZones;
 
 /// The most requests that a job issues before another has its turn: enough for prefetching.
@@ -33,6 +35,9 @@ pub struct Simulation {
     /// The job whose turn it is.
     pub(super) turn: usize,
     rounds: Option<Rounds>,
+    until: Until,
+    /// With the rounds of the last stage.
+    patience: Patience,
     last_stage: u32,
     counted_unit_bytes: u32,
     series: Series,
@@ -103,6 +108,8 @@ impl Simulation {
             active: 0..0,
             turn: 0,
             rounds,
+            until: specification.until.clone(),
+            patience: Patience::default(),
             last_stage,
             counted_unit_bytes,
             series: Series::new(specification.series_points_max, user_bytes),
@@ -228,7 +235,10 @@ impl Simulation {
         let stage = self.jobs[self.turn].stage;
         self.series.note(stage, &*self.drive);
         let is_settled = match &mut self.rounds {
-            Some(rounds) if stage == self.last_stage => rounds.note(self.drive.ledger(), self.counted_unit_bytes, None),
+            Some(rounds) if stage == self.last_stage => {
+                rounds.note(self.drive.ledger(), self.counted_unit_bytes, None)
+                    || self.patience.is_over(self.drive.ledger())
+            }
             _ => false,
         };
         self.pass_on_the_turn(is_settled);
@@ -282,6 +292,7 @@ impl Simulation {
                 erased_units * u64::from(capacity.mapping_unit_bytes / capacity.counted_unit_bytes),
             );
         }
+        self.patience = patience_for(&self.until, &*self.drive);
         share_turns(&mut self.jobs[first..end], self.drive.capacity().user_units);
     }
 

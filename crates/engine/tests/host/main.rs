@@ -16,3 +16,4 @@ mod pacing;
 mod reading;
 mod slots;
 mod throttling;
+mod waiting;

@@ -8,7 +8,7 @@ use crate::specification::Drive;
 use crate::specification::drive::devices_of;
 use crate::timing::front::read_counts::ReadCounts;
 use crate::timing::front::{Front, StripedFront};
-use crate::timing::host::{Client, Host, Plan};
+use crate::timing::host::{Client, Halt, Host, Plan};
 
 pub(in crate::simulation) enum Machine {
     Single { drive: Box<dyn TimedSimulatedDrive>, host: Box<Host<Front>> },
@@ -58,7 +58,7 @@ impl Machine {
         }
     }
 
-    pub fn advance(&mut self, events: u64, client: &mut dyn Client) -> Result<bool, ReadOnly> {
+    pub fn advance(&mut self, events: u64, client: &mut dyn Client) -> Result<bool, Halt> {
         match self {
             Self::Single { drive, host } => host.advance(events, &mut **drive, client),
             Self::Striped { drive, host } => {

@@ -87,6 +87,15 @@ impl Buffer {
     /// Called at that time. Whether a write of this many units is admitted.
     pub fn trickle(&mut self, units: u64, freed_units: u64) -> bool {
         self.trickle_is_due = false;
+        self.has_room(units, freed_units)
+    }
+
+    /// Whether a waiting write of this many units will be admitted at that time.
+    pub fn will_trickle(&self, units: u64, freed_units: u64) -> bool {
+        self.trickle_is_due && self.has_room(units, freed_units)
+    }
+
+    fn has_room(&self, units: u64, freed_units: u64) -> bool {
         self.units - freed_units + units <= self.units_max
     }
 
@@ -108,8 +117,8 @@ impl Buffer {
         self.units
     }
 
-    /// Whether a write of this many units is admitted now; otherwise it waits. One larger than the whole buffer is
-    /// admitted when the buffer is empty. `freed_units` of its units have already released their space.
+    /// Whether a write of this many units is admitted now; otherwise it waits. An empty buffer is open and admits any
+    /// write, also one larger than itself. `freed_units` of its units have already released their space.
     #[inline]
     pub fn takes(&mut self, units: u64, freed_units: u64) -> bool {
         let held_units = self.units - freed_units;
@@ -244,6 +253,7 @@ mod tests {
         assert!(!buffer.takes(1, 0));
         assert_eq!(buffer.next_trickle_ns(5_000_000, 0), Some(5_000_000));
         assert_eq!(buffer.next_trickle_ns(5_000_000, 0), None, "one at a time");
+        assert!(buffer.will_trickle(2, 0) && !buffer.will_trickle(3, 0) && buffer.will_trickle(3, 1));
         assert!(buffer.trickle(1, 0));
         buffer.take(1);
         assert_eq!(buffer.next_trickle_ns(5_000_000, 0), Some(6_000_000));

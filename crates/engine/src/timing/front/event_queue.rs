@@ -89,6 +89,14 @@ impl EventQueue {
         self.next_ns = self.next_ns.min(at_ns);
     }
 
+    /// Removes the steps of a kind.
+    pub fn cancel(&mut self, step: Step) {
+        self.steps_pending -= self.steps[step as usize].len() as u32;
+        self.steps[step as usize].clear();
+        self.next_step_ns = self.earliest_step_ns();
+        self.next_ns = self.earliest_ns();
+    }
+
     /// The earliest event; of simultaneous ones answers first, then steps.
     #[inline]
     pub fn take(&mut self) -> Option<(u64, Event)> {
@@ -100,7 +108,7 @@ impl EventQueue {
             }
             _ => self.take_step(at_ns)?,
         };
-        self.next_ns = self.answers.front().map_or(u64::MAX, |&(answer_ns, _)| answer_ns).min(self.next_step_ns);
+        self.next_ns = self.earliest_ns();
         Some((at_ns, event))
     }
 
@@ -109,9 +117,18 @@ impl EventQueue {
         let step = STEPS.into_iter().find(is_due)?;
         self.steps_pending -= 1;
         let (_, slot) = self.steps[step as usize].pop_front()?;
-        let steps = self.steps.iter().filter_map(|queue| queue.front()).map(|&(step_ns, _)| step_ns);
-        self.next_step_ns = steps.min().unwrap_or(u64::MAX);
+        self.next_step_ns = self.earliest_step_ns();
         Some(Event::Step(step, slot))
+    }
+
+    #[inline]
+    fn earliest_ns(&self) -> u64 {
+        self.answers.front().map_or(u64::MAX, |&(answer_ns, _)| answer_ns).min(self.next_step_ns)
+    }
+
+    fn earliest_step_ns(&self) -> u64 {
+        let steps = self.steps.iter().filter_map(|queue| queue.front()).map(|&(step_ns, _)| step_ns);
+        steps.min().unwrap_or(u64::MAX)
     }
 }
 
@@ -123,29 +140,38 @@ mod tests {
     proptest! {
         /// Compared with a list that is searched for the earliest.
         #[test]
-        fn events_come_in_order_of_time_and_kind(actions in prop::collection::vec((0u64..5, 0usize..10), 0..60)) {
+        fn events_come_in_order_of_time_and_kind(actions in prop::collection::vec((0u64..5, 0usize..11), 0..60)) {
             let mut event_queue = EventQueue::new();
             let mut all: Vec<(u64, usize, u32)> = Vec::new();
             let mut latest = [0; 9];
             for (number, (later, kind)) in actions.into_iter().enumerate() {
                 let number = number as u32;
-                if kind < 9 {
-                    let at_ns = latest[kind] + later;
-                    latest[kind] = at_ns;
-                    match kind {
-                        0 => event_queue.answer(at_ns, number),
-                        step => event_queue.step(at_ns, STEPS[step - 1], number),
+                match kind {
+                    0..9 => {
+                        let at_ns = latest[kind] + later;
+                        latest[kind] = at_ns;
+                        match kind {
+                            0 => event_queue.answer(at_ns, number),
+                            step => event_queue.step(at_ns, STEPS[step - 1], number),
+                        }
+                        all.push((at_ns, kind, number));
                     }
-                    all.push((at_ns, kind, number));
-                } else {
-                    let earliest = all.iter().copied().min();
-                    prop_assert_eq!(event_queue.next_ns(), earliest.map_or(u64::MAX, |(at_ns, _, _)| at_ns));
-                    let taken = event_queue.take().map(|(at_ns, event)| match event {
-                        Event::Answered(slot) => (at_ns, 0, slot),
-                        Event::Step(step, slot) => (at_ns, 1 + step as usize, slot),
-                    });
-                    prop_assert_eq!(taken, earliest);
-                    all.retain(|event| Some(*event) != earliest);
+                    9 => {
+                        event_queue.cancel(Step::Paced);
+                        all.retain(|&(_, kind, _)| kind != 1 + Step::Paced as usize);
+                        let next_ns = all.iter().map(|event| event.0).min().unwrap_or(u64::MAX);
+                        prop_assert_eq!(event_queue.next_ns(), next_ns);
+                    }
+                    _ => {
+                        let earliest = all.iter().copied().min();
+                        prop_assert_eq!(event_queue.next_ns(), earliest.map_or(u64::MAX, |(at_ns, _, _)| at_ns));
+                        let taken = event_queue.take().map(|(at_ns, event)| match event {
+                            Event::Answered(slot) => (at_ns, 0, slot),
+                            Event::Step(step, slot) => (at_ns, 1 + step as usize, slot),
+                        });
+                        prop_assert_eq!(taken, earliest);
+                        all.retain(|event| Some(*event) != earliest);
+                    }
                 }
                 prop_assert_eq!(event_queue.is_serving(), !all.is_empty());
             }

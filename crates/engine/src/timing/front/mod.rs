@@ -53,6 +53,11 @@ use std::ops::Range;
 pub use striped::{Devices, StripedFront};
 use throttle::Throttle;
 
+/// How long a write without a buffer waits for others to fill its program group while other requests are in progress.
+/// Assumed: firmware has such a time, and none is published. It is long compared with any request, so that it only
+/// matters to a write that would otherwise wait for as long as others read.
+const PATIENCE_NS: u64 = 100_000_000;
+
 /// A request as submitted to a front.
 #[derive(Clone, Copy, Debug)]
 pub struct Submission {
@@ -244,6 +249,8 @@ pub struct Front {
     now_ns: u64,
     /// When the last request completed.
     idle_since_ns: u64,
+    /// Without a buffer: when the last write reached the flash.
+    wrote_ns: u64,
     decisions: Vec<Decision>,
 }
 
@@ -280,6 +287,7 @@ impl Front {
             tells_parts: true,
             now_ns: 0,
             idle_since_ns: 0,
+            wrote_ns: 0,
             decisions: Vec::new(),
         };
         front.with_its_features()
@@ -357,7 +365,7 @@ impl Front {
         drive: &mut dyn TimedDrive,
         requester: &mut R,
     ) -> Result<Stepped, ReadOnly> {
-        self.pad_if_stuck::<W>(self.now_ns, drive)?;
+        self.free_if_stuck::<W, R>(self.now_ns, drive, requester)?;
         let (events, was_heard_of) = self.run_flash::<W, R>(until_ns, events_max, drive, requester)?;
         if was_heard_of || events == events_max {
             return Ok(Stepped::Events(events));
@@ -372,17 +380,47 @@ impl Front {
         Ok(Stepped::Events(events + 1))
     }
 
-    /// Programs partly filled groups where no outstanding request can complete otherwise. Returns whether there were
-    /// any.
+    /// Makes progress certain: where requests wait that nothing in progress would let go on, admits waiting writes that
+    /// there is space for, or else programs partly filled groups. Returns whether it has done so.
+    ///
+    /// A unit in the buffer is in transfer, waits for a map page, or is being programmed, and then has an event; or it
+    /// is in a partly filled group. When all are, only a known time of admission may be waited for, at which there is
+    /// space; a pause of the pacer would only keep the flash idle. Programmed groups leave the buffer empty, and an
+    /// empty buffer admits any write.
     #[inline]
-    fn pad_if_stuck<W: Features>(&mut self, now_ns: u64, drive: &mut dyn TimedDrive) -> Result<bool, ReadOnly> {
-        if self.slots.outstanding() == 0 || !self.all_waits_for_more_writes::<W>() {
+    fn free_if_stuck<W: Features, R: Requester<Self>>(
+        &mut self,
+        now_ns: u64,
+        drive: &mut dyn TimedDrive,
+        requester: &mut R,
+    ) -> Result<bool, ReadOnly> {
+        if self.slots.outstanding() == 0 || !self.is_stuck::<W>(now_ns) {
             return Ok(false);
         }
         self.now_ns = now_ns;
+        if !W::IS_DIRECT && self.admits_while_stuck::<W, R>(drive, requester)? {
+            return Ok(true);
+        }
         let groups = self.flash.groups().waited_for();
+        debug_assert!(!groups.is_empty(), "an empty buffer admits any write");
         self.pad(&groups, drive)?;
         Ok(true)
+    }
+
+    /// Admits waiting writes that there is space for, without the pacer's pause. Returns whether there was one.
+    #[cold]
+    fn admits_while_stuck<W: Features, R: Requester<Self>>(
+        &mut self,
+        drive: &mut dyn TimedDrive,
+        requester: &mut R,
+    ) -> Result<bool, ReadOnly> {
+        if let Some(pacer) = &mut self.pacer {
+            pacer.next.hurry(self.now_ns);
+            self.event_queue.cancel(Step::Paced);
+        }
+        let waiting = self.buffer.waiting.len();
+        self.take_waiting_into_buffer::<W, R>(None, Part::HostOperations, drive, requester)?;
+        Ok(self.buffer.waiting.len() < waiting)
     }
 
     /// Processes events of the flash before `until_ns`, at most `events_max`, up to the first that concerns the host's
@@ -410,8 +448,7 @@ impl Front {
         drive: &mut dyn TimedDrive,
         requester: &mut R,
     ) -> Result<(), ReadOnly> {
-        let next = self.event_queue.take();
-        let (at_ns, event) = next.expect("what is outstanding has an event, or waits in an open group");
+        let (at_ns, event) = self.event_queue.take().expect("its time is known");
         self.now_ns = at_ns;
         match event {
             Event::Answered(slot) => self.answer::<W, R>(slot, drive, requester),
@@ -463,21 +500,30 @@ impl Front {
         Ok(())
     }
 
-    /// Whether no outstanding request can complete without further writes.
-    fn all_waits_for_more_writes<W: Features>(&self) -> bool {
+    /// Whether a request waits that can go on only with further writes, which do not come.
+    fn is_stuck<W: Features>(&self, now_ns: u64) -> bool {
         let in_open_groups = self.flash.groups().units_waiting();
-        if W::IS_DIRECT {
-            return in_open_groups > 0
-                && self.slots.units_outstanding == in_open_groups
-                && !self.event_queue.is_serving();
+        if W::IS_DIRECT || !self.buffer.exists() {
+            // Without a buffer any request in progress may be followed by a write, but not for ever.
+            let all_wait = self.slots.units_outstanding == in_open_groups && !self.event_queue.is_serving();
+            return in_open_groups > 0 && (all_wait || now_ns.saturating_sub(self.wrote_ns) >= PATIENCE_NS);
         }
-        let buffer_is_stuck = !self.buffer.waiting.is_empty() && self.buffer.units() == in_open_groups;
-        let slots_are_stuck = self.slots.units_outstanding > 0 && self.slots.units_outstanding == in_open_groups;
-        // A unit that a flush or a write past the buffer waits for may have reached its group late, after a map page.
-        let is_awaited = in_open_groups > 0 && self.buffer.is_awaited();
-        let flush_is_stuck = is_awaited && self.buffer.units() == in_open_groups;
-        !self.event_queue.is_serving()
-            && (buffer_is_stuck || flush_is_stuck || (!self.buffer.exists() && slots_are_stuck))
+        // A waiting write keeps back all later ones, whatever else is in progress. A unit that a flush or a write past
+        // the buffer waits for may have reached its group late, after a map page.
+        let is_waited_for = !self.buffer.waiting.is_empty() || (in_open_groups > 0 && self.buffer.is_awaited());
+        is_waited_for && self.buffer.units() == in_open_groups && !self.knows_next_admission()
+    }
+
+    /// Whether a waiting write will be admitted at a known time.
+    fn knows_next_admission(&self) -> bool {
+        let Some(&first) = self.buffer.waiting.front() else { return false };
+        let is_throttled = self.throttle.is_some_and(|throttle| throttle.next.is_due());
+        is_throttled || self.buffer.will_trickle(self.units_of(&self.slots.request(first)), self.freed_units())
+    }
+
+    /// Units that have released their space before they leave the buffer: those being programmed.
+    fn freed_units(&self) -> u64 {
+        if self.frees_at_program { self.flash.programming_units() } else { 0 }
     }
 
     fn note_finished<W: Features, R: Requester<Self>>(
@@ -600,7 +646,7 @@ impl Front {
         if self.holds_suspends {
             self.flash.hold_suspends(is_waited_for);
         }
-        let freed_units = if self.frees_at_program { self.flash.programming_units() } else { 0 };
+        let freed_units = self.freed_units();
         if is_waited_for && let Some(at_ns) = self.buffer.next_trickle_ns(self.now_ns, freed_units) {
             self.event_queue.step(at_ns, Step::Trickled, 0);
         }
@@ -627,8 +673,7 @@ impl Front {
     ) -> Result<(), ReadOnly> {
         let first = self.buffer.waiting.front().copied();
         let units = first.map_or(0, |slot| self.units_of(&self.slots.request(slot)));
-        let freed_units = if self.frees_at_program { self.flash.programming_units() } else { 0 };
-        if self.buffer.trickle(units, freed_units)
+        if self.buffer.trickle(units, self.freed_units())
             && let Some(slot) = self.buffer.waiting.pop_front()
         {
             self.slots.account(slot).spend(Part::Queueing, self.now_ns);

@@ -20,8 +20,18 @@ impl NextAdmission {
         Some(self.at_ns)
     }
 
+    /// Whether the time was reported, and has not come.
+    pub fn is_due(&self) -> bool {
+        self.is_due
+    }
+
     /// Called at the reported time.
     pub fn has_come(&mut self) {
         self.is_due = false;
+    }
+
+    /// The next write is admitted now.
+    pub fn hurry(&mut self, now: u64) {
+        *self = Self { at_ns: self.at_ns.min(now), is_due: false };
     }
 }

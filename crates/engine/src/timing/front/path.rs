@@ -82,7 +82,10 @@ impl Front {
                 self.note_waiting();
                 Ok(())
             }
-            Operation::Write if W::IS_DIRECT => self.execute::<W, R>(slot, drive, requester),
+            Operation::Write if W::IS_DIRECT => {
+                self.wrote_ns = self.now_ns;
+                self.execute::<W, R>(slot, drive, requester)
+            }
             Operation::Write => self.bring::<W, R>(slot, request.length_bytes, drive, requester),
             Operation::Trim | Operation::Flush => self.bring::<W, R>(slot, 0, drive, requester),
         }
@@ -129,13 +132,20 @@ impl Front {
         let request = self.slots.request(slot);
         match request.operation {
             Operation::Write if !W::IS_DIRECT && self.buffer.exists() => {
-                if self.link.is_some() {
-                    self.buffer.give_back(self.units_of(&request));
+                let reserved_units = self.buffer.units();
+                self.buffer.give_back(self.units_of(&request));
+                self.take_into_buffer::<W, R>(slot, drive, requester)?;
+                if self.buffer.units() < reserved_units {
+                    self.take_waiting_into_buffer::<W, R>(None, Part::HostOperations, drive, requester)?;
                 }
-                self.take_into_buffer::<W, R>(slot, drive, requester)
+                Ok(())
             }
             Operation::Flush => self.flush(slot, drive),
-            Operation::Read | Operation::Write | Operation::Trim => self.execute::<W, R>(slot, drive, requester),
+            Operation::Write => {
+                self.wrote_ns = self.now_ns;
+                self.execute::<W, R>(slot, drive, requester)
+            }
+            Operation::Read | Operation::Trim => self.execute::<W, R>(slot, drive, requester),
         }
     }
 
@@ -304,7 +314,7 @@ impl Front {
     /// being programmed do not count.
     #[inline]
     pub(super) fn buffer_takes(&mut self, units: u64) -> bool {
-        let freed_units = if self.frees_at_program { self.flash.programming_units() } else { 0 };
+        let freed_units = self.freed_units();
         let takes = self.buffer.takes(units, freed_units);
         if let Some(is_full) = &mut self.is_full {
             *is_full |= !takes;

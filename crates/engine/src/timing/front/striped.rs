@@ -242,10 +242,12 @@ impl Intake for StripedFront {
         drives: &mut (dyn Devices + '_),
         requester: &mut R,
     ) -> Result<Stepped, ReadOnly> {
-        for (index, device) in self.devices.iter_mut().enumerate() {
+        let Self { devices, slots, completed, ledgers, .. } = self;
+        for (index, device) in devices.iter_mut().enumerate() {
             let drive = drives.device_mut(index);
-            if device.pad_if_stuck::<AnyFeatures>(self.now_ns, drive)? {
-                self.ledgers.note(index, drive.ledger());
+            let mut above = Above { index, slots, ledgers, completed, requester };
+            if device.free_if_stuck::<AnyFeatures, _>(self.now_ns, drive, &mut above)? {
+                ledgers.note(index, drive.ledger());
             }
         }
         let stepped = self.take_events(until_ns, events_max, drives, requester)?;

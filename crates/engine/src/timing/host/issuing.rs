@@ -142,7 +142,7 @@ impl Issuing<'_> {
     /// The next wake-up is due; an outdated one only advances the time.
     pub fn wake_next<F: Intake>(&mut self, front: &mut F, drives: &mut F::Drives<'_>) -> Result<(), ReadOnly> {
         let next = self.schedule.wakings.pop();
-        let Reverse((at_ns, number)) = next.expect("what is outstanding has an event, or waits in an open group");
+        let Reverse((at_ns, number)) = next.expect("its time is known");
         front.come_to(at_ns);
         if self.job(number).wakes_at_ns != Some(at_ns) {
             return Ok(());

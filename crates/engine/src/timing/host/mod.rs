@@ -2,6 +2,7 @@
 //! or when its pacing allows.
 
 mod contract;
+mod halt;
 mod issuing;
 mod job;
 mod pacing;
@@ -11,6 +12,7 @@ use super::flash::Flash;
 use super::front::{Front, FrontEnd, Intake, Stepped};
 use crate::error::ReadOnly;
 pub use contract::Client;
+pub use halt::{Halt, Stuck};
 use issuing::{Issuing, Schedule};
 pub use pacing::{Pacing, Plan};
 
@@ -85,12 +87,7 @@ impl<F: Intake> Host<F> {
     }
 
     /// Processes about `events` events. Returns false when nothing is outstanding and nothing will be.
-    pub fn advance(
-        &mut self,
-        events: u64,
-        drives: &mut F::Drives<'_>,
-        client: &mut dyn Client,
-    ) -> Result<bool, ReadOnly> {
+    pub fn advance(&mut self, events: u64, drives: &mut F::Drives<'_>, client: &mut dyn Client) -> Result<bool, Halt> {
         let mut left = events;
         while left > 0 {
             if !self.goes_on() {
@@ -102,6 +99,9 @@ impl<F: Intake> Host<F> {
                 Stepped::Events(events) => left -= events,
                 Stepped::ToTheEnd(events) => {
                     left -= events + 1;
+                    if until_ns == u64::MAX {
+                        return Err(Halt::Stuck(Stuck::without_event(&self.front)));
+                    }
                     issuing.wake_next(&mut self.front, drives)?;
                     self.front.settle(drives, &mut issuing)?;
                 }

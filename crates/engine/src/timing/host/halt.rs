@@ -1,0 +1,47 @@
+//! Why a host stops before its jobs have ended.
+
+use crate::error::ReadOnly;
+use crate::timing::front::Intake;
+use std::fmt;
+
+/// See the file's description.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Halt {
+    /// The drive refuses a write.
+    Refused(ReadOnly),
+    /// The engine is wrong.
+    Stuck(Stuck),
+}
+
+/// Requests are outstanding that nothing will complete: an error of the engine. It ends the run with a message in place
+/// of silence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stuck {
+    because: String,
+}
+
+impl Stuck {
+    /// No event is pending.
+    pub fn without_event<F: Intake>(front: &F) -> Self {
+        Self { because: format!("{} requests are outstanding and no event is pending", front.outstanding()) }
+    }
+
+    /// Events happen, and change nothing.
+    pub fn in_vain(events: u64, now_ns: u64) -> Self {
+        Self { because: format!("the last {events} events, until {now_ns} ns, completed no request and no operation") }
+    }
+}
+
+impl fmt::Display for Stuck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "internal error: nothing can happen any more, because {}", self.because)
+    }
+}
+
+impl std::error::Error for Stuck {}
+
+impl From<ReadOnly> for Halt {
+    fn from(reason: ReadOnly) -> Self {
+        Self::Refused(reason)
+    }
+}

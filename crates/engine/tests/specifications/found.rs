@@ -1,0 +1,50 @@
+//! Specifications on which a run once did not end or panicked, found by drawing and made small.
+
+use crate::running::outcome_within;
+use serde_json::{Value, json};
+
+/// Writes wait for space in a buffer that is closed or paced, and all that could make space waits for further writes.
+#[test]
+fn writes_larger_than_what_a_closed_buffer_admits_pass() {
+    passes(include_str!("found/closed-buffer-slc-cache.json"));
+    passes(include_str!("found/closed-buffer-three-pages-a-program.json"));
+    passes(include_str!("found/paced-buffer-smaller-than-a-write.json"));
+}
+
+/// While the trims of another job were in progress nobody padded the group that a write waited for.
+#[test]
+fn a_write_does_not_wait_for_the_trims_of_another_job_to_end() {
+    passes(include_str!("found/trims-beside-writes-until-steady.json"));
+}
+
+/// Units that are not stored free their space in the buffer when they arrive, and not when a program ends.
+#[test]
+fn writes_of_which_all_repeat_free_their_space() {
+    passes(include_str!("found/repeated-writes-over-a-link.json"));
+}
+
+/// A job that only repeats what it wrote programs nothing, and no round of the steady state would ever begin.
+#[test]
+fn a_stage_until_the_steady_state_ends_without_rounds() {
+    for timed in [false, true] {
+        let mut specification: Value =
+            serde_json::from_str(include_str!("found/repeated-writes-over-a-link.json")).unwrap();
+        specification["timed"] = timed.into();
+        specification["until"] = json!({ "kind": "steady-state", "round_bytes": 8 << 20, "host_bytes_max": 64 << 20 });
+        passes(&specification.to_string());
+        // Reads without an end, and writes that have ended.
+        specification["drive"]["data_reduction"]["deduplication"] = false.into();
+        specification["jobs"][0]["ends_others"] = "none".into();
+        let mut reads = specification["jobs"][0].clone();
+        reads["direction"] = "read".into();
+        specification["jobs"][0]["runtime_ns"] = 1_000_000.into();
+        specification["jobs"][0]["time_based"] = true.into();
+        specification["jobs"].as_array_mut().unwrap().push(reads);
+        passes(&specification.to_string());
+    }
+}
+
+fn passes(specification_json: &str) {
+    let specification = serde_json::from_str(specification_json).expect("a specification");
+    assert_eq!(outcome_within(30_000_000, &specification).failure, None);
+}
