@@ -36,6 +36,17 @@ impl Arrival {
         }
     }
 
+    fn take_beginning(&mut self, end_bytes: u64) -> Self {
+        let range = self.range.start..end_bytes;
+        let data = match &mut self.data {
+            Data::Bytes(data) => Data::Bytes(data.drain(..(range.end - range.start) as usize).collect()),
+            Data::Zeroes => Data::Zeroes,
+            Data::Trimmed { unit_bytes } => Data::Trimmed { unit_bytes: *unit_bytes },
+        };
+        self.range.start = end_bytes;
+        Self { range, data, ..*self }
+    }
+
     fn overlaps(&self, range: &Range<u64>) -> bool {
         !range.is_empty() && self.range.start < range.end && range.start < self.range.end
     }
@@ -84,10 +95,12 @@ impl Arriving {
         self.arrivals.push_back(Arrival { tag, tag_of_part, range, data, is_answered: false });
     }
 
-    /// Removes a request that is now decided on.
-    pub fn take(&mut self, tag_of_part: u32) -> Option<Arrival> {
+    /// Removes a request that is now decided on, up to `end_bytes`: the front has the drive decide on the parts of a
+    /// large write one after another.
+    pub fn take(&mut self, tag_of_part: u32, end_bytes: u64) -> Option<Arrival> {
         let slot = self.arrivals.iter().position(|arrival| arrival.tag_of_part == tag_of_part)?;
-        self.arrivals.remove(slot)
+        let arrival = &mut self.arrivals[slot];
+        if end_bytes < arrival.range.end { Some(arrival.take_beginning(end_bytes)) } else { self.arrivals.remove(slot) }
     }
 
     /// A request was decided on; if it failed, its data remains here if the host relies on it.
@@ -97,7 +110,10 @@ impl Arriving {
             self.stranded.push(arrival);
             self.failed_late.get_or_insert(error);
         } else {
-            self.failed.push((arrival.tag, error));
+            // Of the parts of a request the first that fails tells.
+            if self.failed.iter().all(|&(failed, _)| failed != arrival.tag) {
+                self.failed.push((arrival.tag, error));
+            }
         }
     }
 
@@ -166,8 +182,8 @@ mod tests {
         assert_eq!(read(&arriving, 0), [9, 9, 1, 2, 3, 0]);
         assert_eq!(read(&arriving, 4), [3, 0, 0, 9, 0, 0]);
         assert!(arriving.overlaps(&(12..20)) && !arriving.overlaps(&(13..20)));
-        assert!(arriving.is_here(2) && arriving.take(2).is_none());
-        assert!(arriving.take(8).is_some() && arriving.take(8).is_none() && !arriving.is_here(2));
+        assert!(arriving.is_here(2) && arriving.take(2, 7).is_none());
+        assert!(arriving.take(8, 7).is_some() && arriving.take(8, 7).is_none() && !arriving.is_here(2));
         assert_eq!(read(&arriving, 0), [9, 9, 1, 2, 3, 4]);
     }
 
@@ -178,8 +194,10 @@ mod tests {
         arriving.push(2, 2, 2..4, Data::Bytes(vec![3, 4]));
         arriving.answer(1);
         for tag in [1, 2] {
-            let arrival = arriving.take(tag).unwrap();
-            arriving.note_outcome(arrival, Err(DeviceError::Injected));
+            let beginning = arriving.take(tag, u64::from(tag) * 2 - 1).unwrap();
+            arriving.note_outcome(beginning, Err(DeviceError::Injected));
+            let rest = arriving.take(tag, u64::from(tag) * 2).unwrap();
+            arriving.note_outcome(rest, Err(DeviceError::Injected));
         }
         let mut into = [0; 4];
         arriving.lay_over(0, &mut into);

@@ -55,7 +55,7 @@ impl TimedDrive for Stored {
     }
 
     fn decide(&mut self, tag: u32, request: &Request) -> Result<(), ReadOnly> {
-        let arrival = self.arriving.take(tag);
+        let arrival = self.arriving.take(tag, request.offset_bytes + u64::from(request.length_bytes));
         let transfer = arrival.as_ref().map_or(Transfer::Nothing, |arrival| arrival.transfer());
         let outcome = self.carry_out_request(request, &transfer);
         let attended = self.attend_to_flash();

@@ -117,3 +117,23 @@ fn a_link_that_takes_no_time_changes_nothing() {
     near(linked.1, plain.1, 0.01);
     near(linked.0.programmed_units.total() as f64, plain.0.programmed_units.total() as f64, 0.01);
 }
+
+/// While a part of a large write crosses the link, the one before it is programmed: if both take as long, the whole takes
+/// that long and not both times together.
+#[test]
+fn writes_larger_than_the_buffer_use_link_and_flash_at_the_same_time() {
+    const DIES: u64 = 4;
+    // A unit crosses the channel and is programmed.
+    let flash_mb_s = (DIES * UNIT) as f64 / (700.0 + 5.12);
+    let mut slow = drive(DIES as u32);
+    slow["host_link"] = json!({ "mb_s": flash_mb_s });
+    slow["write_buffer"] = json!({ "bytes": 64 * UNIT });
+    for (units, depth) in [(256, 1), (256, 2), (256, 4), (64, 2), (40, 2)] {
+        let sizes = json!([{ "bytes": units * UNIT, "percent": 100.0 }]);
+        let more = json!({
+            "iodepth": depth, "sequential": true, "block_sizes": { "read": sizes, "write": sizes, "trim": sizes },
+        });
+        let written = run(&slow, vec![job(&slow, "write", 1024 / units, more)]).jobs.pop().unwrap();
+        near(mb_s(&written), flash_mb_s, 0.06);
+    }
+}

@@ -4,8 +4,8 @@
 //! flash; read data comes from flash and crosses the link. A front generates no requests: its caller (a run, a mount, a
 //! network block device) submits them, advances time, and is called back when one completes.
 //!
-//! With a write buffer a write completes when the buffer has admitted it, and waits while the buffer is full. Without
-//! one it completes when it is in flash; since such a drive cannot wait for further writes when all outstanding
+//! With a write buffer a write completes when the buffer has admitted it, and waits while the buffer is full; a large one
+//! is admitted in parts (`parts`). Without one it completes when it is in flash; since such a drive cannot wait for further writes when all outstanding
 //! requests wait for it, it then fills a partly filled program group with padding. It does the same for a group that a
 //! flush or a write past a volatile buffer waits for.
 
@@ -19,6 +19,7 @@ mod link;
 mod map_waits;
 mod next_admission;
 mod pacer;
+mod parts;
 mod path;
 pub mod read_counts;
 mod read_streams;
@@ -46,6 +47,7 @@ use event_queue::{Event, EventQueue, Step};
 use features::{AnyFeatures, FeatureSet, Features, for_features};
 use link::{CommandLimit, Link};
 use pacer::Pacer;
+use parts::PartedWrites;
 use reading::OWN;
 pub use reading::Reading;
 use slots::Slots;
@@ -223,6 +225,12 @@ impl FrontEnd {
     }
 }
 
+impl FrontEnd {
+    fn buffer_units_until_closed(&self) -> u64 {
+        if self.buffer_close_units > 0 { self.buffer_close_units.min(self.buffer_units) } else { self.buffer_units }
+    }
+}
+
 /// The front of one drive.
 pub struct Front {
     flash: Flash,
@@ -231,6 +239,7 @@ pub struct Front {
     command_slots: Option<CommandSlots>,
     link: Option<Link>,
     buffer: Buffer,
+    parted_writes: PartedWrites,
     throttle: Option<Throttle>,
     /// Whether writes have waited for room in the buffer since none last waited; None: they are not paced.
     is_full: Option<bool>,
@@ -260,6 +269,7 @@ impl Front {
         let has_buffer = front_end.buffer_units > 0;
         let [coalesces, frees_at_program] =
             [front_end.coalesces, front_end.frees_at_program].map(|is| is && has_buffer);
+        let unit_bytes = flash.mapping_unit_bytes();
         let throttle = Throttle::new(front_end.gc_admission_share).filter(|_| has_buffer);
         let flash = if coalesces || frees_at_program { flash.reporting_begun(frees_at_program) } else { flash };
         let front = Self {
@@ -279,6 +289,7 @@ impl Front {
                 .closing_at(front_end.buffer_close_units)
                 .resuming_at(front_end.buffer_resume_units)
                 .trickling(front_end.closed_per_second),
+            parted_writes: PartedWrites::new(unit_bytes, front_end.buffer_units_until_closed()),
             reading: None,
             command_ns: front_end.command_ns,
             holds_suspends: front_end.holds_suspends,
@@ -398,8 +409,10 @@ impl Front {
             return Ok(false);
         }
         self.now_ns = now_ns;
-        if !W::IS_DIRECT && self.admits_while_stuck::<W, R>(drive, requester)? {
-            return Ok(true);
+        while !W::IS_DIRECT && self.admits_while_stuck::<W, R>(drive, requester)? {
+            if !self.is_stuck::<W>(now_ns) {
+                return Ok(true);
+            }
         }
         let groups = self.flash.groups().waited_for();
         debug_assert!(!groups.is_empty(), "an empty buffer admits any write");
@@ -407,7 +420,8 @@ impl Front {
         Ok(true)
     }
 
-    /// Admits waiting writes that there is space for, without the pacer's pause. Returns whether there was one.
+    /// Admits waiting writes that there is space for, without the pacer's pause, or else the next part of a large write,
+    /// which goes into the groups that wait. Returns whether there was any.
     #[cold]
     fn admits_while_stuck<W: Features, R: Requester<Self>>(
         &mut self,
@@ -418,9 +432,20 @@ impl Front {
             pacer.next.hurry(self.now_ns);
             self.event_queue.cancel(Step::Paced);
         }
-        let waiting = self.buffer.waiting.len();
+        let admitted_units = self.parted_writes.admitted_units;
         self.take_waiting_into_buffer::<W, R>(None, Part::HostOperations, drive, requester)?;
-        Ok(self.buffer.waiting.len() < waiting)
+        if self.parted_writes.admitted_units > admitted_units {
+            return Ok(true);
+        }
+        // The group that is being filled is at most one program, which a drive holds in any case.
+        let Some(&slot) = self.buffer.waiting.front() else { return Ok(false) };
+        let part = self.parted_writes.next(&self.slots.request(slot));
+        if part.is_whole() {
+            return Ok(false);
+        }
+        self.slots.account(slot).spend(Part::HostOperations, self.now_ns);
+        self.admit_first::<W, R>(slot, part, drive, requester)?;
+        Ok(true)
     }
 
     /// Processes events of the flash before `until_ns`, at most `events_max`, up to the first that concerns the host's
@@ -518,7 +543,8 @@ impl Front {
     fn knows_next_admission(&self) -> bool {
         let Some(&first) = self.buffer.waiting.front() else { return false };
         let is_throttled = self.throttle.is_some_and(|throttle| throttle.next.is_due());
-        is_throttled || self.buffer.will_trickle(self.units_of(&self.slots.request(first)), self.freed_units())
+        let part = self.parted_writes.next(&self.slots.request(first)).request;
+        is_throttled || self.buffer.will_trickle(self.parted_writes.units_of(&part), self.freed_units())
     }
 
     /// Units that have released their space before they leave the buffer: those being programmed.
@@ -623,17 +649,16 @@ impl Front {
             self.answer_after_command(flushed);
         }
         while let Some(&slot) = self.buffer.waiting.front() {
-            let units = self.units_of(&self.slots.request(slot));
-            if !self.admits_to_buffer(units) {
+            let part = self.parted_writes.next(&self.slots.request(slot));
+            if !self.admits_to_buffer(self.parted_writes.units_of(&part.request)) {
                 break;
             }
-            self.buffer.waiting.pop_front();
             let account = self.slots.account(slot);
             match service {
                 Some(service) => account.spend_on_room(service),
                 None => account.spend(otherwise, self.now_ns),
             }
-            self.bring_to_buffer::<W, R>(slot, drive, requester)?;
+            self.admit_first::<W, R>(slot, part, drive, requester)?;
         }
         self.note_waiting();
         Ok(())
@@ -672,12 +697,13 @@ impl Front {
         requester: &mut R,
     ) -> Result<(), ReadOnly> {
         let first = self.buffer.waiting.front().copied();
-        let units = first.map_or(0, |slot| self.units_of(&self.slots.request(slot)));
+        let first = first.map(|slot| (slot, self.parted_writes.next(&self.slots.request(slot))));
+        let units = first.map_or(0, |(_, part)| self.parted_writes.units_of(&part.request));
         if self.buffer.trickle(units, self.freed_units())
-            && let Some(slot) = self.buffer.waiting.pop_front()
+            && let Some((slot, part)) = first
         {
             self.slots.account(slot).spend(Part::Queueing, self.now_ns);
-            self.bring_to_buffer::<W, R>(slot, drive, requester)?;
+            self.admit_first::<W, R>(slot, part, drive, requester)?;
         }
         self.note_waiting();
         Ok(())

@@ -6,6 +6,7 @@ use super::event_queue::Step;
 use super::features::Features;
 use super::link::Direction;
 use super::pacer::Pacer;
+use super::parts::WritePart;
 use super::{Front, Requester, Submission, TimedDrive};
 use crate::error::ReadOnly;
 use crate::request::{Operation, Request};
@@ -70,15 +71,19 @@ impl Front {
             Operation::Read => self.execute::<W, R>(slot, drive, requester),
             Operation::Write if !W::IS_DIRECT && self.buffer.exists() => {
                 // First come, first served: a write does not overtake waiting ones.
-                let units = self.units_of(&request);
+                let units = self.parted_writes.units_of(&request);
                 let is_first = self.buffer.waiting.is_empty();
                 if let Some(throttle) = &mut self.throttle {
                     throttle.arrived(self.now_ns, units, !is_first);
                 }
-                if is_first && self.admits_to_buffer(units) {
-                    return self.bring_to_buffer::<W, R>(slot, drive, requester);
+                let passes_whole = self.parted_writes.passes_whole(units);
+                if is_first && passes_whole && self.admits_to_buffer(units) {
+                    return self.pass::<W, R>(slot, WritePart::whole(request), drive, requester);
                 }
                 self.buffer.waiting.push_back(slot);
+                if is_first && !passes_whole {
+                    return self.take_waiting_into_buffer::<W, R>(None, Part::HostOperations, drive, requester);
+                }
                 self.note_waiting();
                 Ok(())
             }
@@ -91,19 +96,38 @@ impl Front {
         }
     }
 
-    /// Reserves space in the buffer while the data is in transfer.
-    pub(super) fn bring_to_buffer<W: Features, R: Requester<Self>>(
+    /// A part of the first waiting write is admitted.
+    pub(super) fn admit_first<W: Features, R: Requester<Self>>(
         &mut self,
         slot: u32,
+        part: WritePart,
         drive: &mut dyn TimedDrive,
         requester: &mut R,
     ) -> Result<(), ReadOnly> {
-        if self.link.is_none() {
-            return self.take_into_buffer::<W, R>(slot, drive, requester);
+        if part.is_last {
+            self.buffer.waiting.pop_front();
         }
-        let request = self.slots.request(slot);
-        self.buffer.reserve(self.units_of(&request));
-        self.bring::<W, R>(slot, request.length_bytes, drive, requester)
+        self.parted_writes.admitted(&part);
+        self.pass::<W, R>(slot, part, drive, requester)
+    }
+
+    /// Reserves space in the buffer while the data is in transfer.
+    fn pass<W: Features, R: Requester<Self>>(
+        &mut self,
+        slot: u32,
+        part: WritePart,
+        drive: &mut dyn TimedDrive,
+        requester: &mut R,
+    ) -> Result<(), ReadOnly> {
+        let Some(link) = &mut self.link else {
+            return self.take_into_buffer::<W, R>(slot, part, drive, requester);
+        };
+        self.buffer.reserve(self.parted_writes.units_of(&part.request));
+        self.parted_writes.sent(&part);
+        let at_ns = link.carry_piece(self.now_ns, Direction::In, part.request.length_bytes, part.is_last);
+        self.slots.account(slot).spend(Part::Link, at_ns);
+        self.event_queue.step(at_ns, Step::Arrived, slot);
+        Ok(())
     }
 
     fn bring<W: Features, R: Requester<Self>>(
@@ -132,9 +156,10 @@ impl Front {
         let request = self.slots.request(slot);
         match request.operation {
             Operation::Write if !W::IS_DIRECT && self.buffer.exists() => {
+                let part = self.parted_writes.arrived(&request);
                 let reserved_units = self.buffer.units();
-                self.buffer.give_back(self.units_of(&request));
-                self.take_into_buffer::<W, R>(slot, drive, requester)?;
+                self.buffer.give_back(self.parted_writes.units_of(&part.request));
+                self.take_into_buffer::<W, R>(slot, part, drive, requester)?;
                 if self.buffer.units() < reserved_units {
                     self.take_waiting_into_buffer::<W, R>(None, Part::HostOperations, drive, requester)?;
                 }
@@ -152,14 +177,18 @@ impl Front {
     fn take_into_buffer<W: Features, R: Requester<Self>>(
         &mut self,
         slot: u32,
+        part: WritePart,
         drive: &mut dyn TimedDrive,
         requester: &mut R,
     ) -> Result<(), ReadOnly> {
-        let Submission { request, tag, is_through, .. } = self.slots.submission(slot);
+        let WritePart { request, is_last, .. } = part;
+        let Submission { tag, is_through, .. } = self.slots.submission(slot);
         let is_waited_for = self.buffer.is_volatile() && is_through;
         if self.coalesces && !is_waited_for && drive.replace(&request, self.flash.in_memory()) {
             requester.executed(tag, drive.ledger());
-            self.answer_after_command(slot);
+            if is_last {
+                self.answer_after_command(slot);
+            }
             return Ok(());
         }
         if let Some(is_full) = &mut self.is_full {
@@ -171,19 +200,28 @@ impl Front {
         self.decide::<W>(tag, &request, drive)?;
         requester.executed(tag, drive.ledger());
         if is_waited_for {
-            return self.write_through(slot, drive);
+            return self.write_through(slot, part, drive);
         }
         let units = self.carry_out_for(self.buffer.tag());
         self.buffer.take(u64::from(units));
-        self.answer_after_command(slot);
+        if is_last {
+            self.answer_after_command(slot);
+        }
         Ok(())
     }
 
     /// A write that completes only when it is in flash, although there is a buffer.
-    fn write_through(&mut self, slot: u32, drive: &mut dyn TimedDrive) -> Result<(), ReadOnly> {
+    fn write_through(&mut self, slot: u32, part: WritePart, drive: &mut dyn TimedDrive) -> Result<(), ReadOnly> {
         let units = self.carry_out_for(slot);
         self.buffer.take_through(u64::from(units));
-        self.wait_for(slot, units);
+        // One more stands for the parts to come.
+        self.slots.wait_for(slot, units + u32::from(part.is_first));
+        if !part.is_last {
+            return Ok(());
+        }
+        if self.slots.units_came(slot, 1) {
+            self.answer_after_command(slot);
+        }
         let groups = self.flash.groups().waited_for_by(slot);
         self.pad(&groups, drive)
     }
@@ -320,12 +358,5 @@ impl Front {
             *is_full |= !takes;
         }
         takes
-    }
-
-    /// An upper bound: a partly written unit counts as a whole.
-    pub(super) fn units_of(&self, request: &Request) -> u64 {
-        let unit_bytes = self.flash.mapping_unit_bytes();
-        (request.offset_bytes + u64::from(request.length_bytes)).div_ceil(unit_bytes)
-            - request.offset_bytes / unit_bytes
     }
 }

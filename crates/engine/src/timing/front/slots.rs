@@ -64,10 +64,10 @@ impl Slots {
         &mut self.accounts[slot as usize]
     }
 
-    /// The request waits for this many units.
+    /// The request waits for this many more units.
     #[inline]
     pub fn wait_for(&mut self, slot: u32, units: u32) {
-        self.slots[slot as usize].units_left = units;
+        self.slots[slot as usize].units_left += units;
         self.units_outstanding += u64::from(units);
     }
 
