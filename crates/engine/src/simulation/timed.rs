@@ -221,7 +221,7 @@ impl TimedSimulation {
             let goes_on = match self.machine.advance(events, &mut self.jobs) {
                 Ok(goes_on) => Ok(goes_on),
                 Err(Halt::Refused(reason)) => Err(reason),
-                Err(Halt::Stuck(stuck)) => return Err(stuck.into()),
+                Err(halt) => return Err(halt.into()),
             };
             self.events_to_look -= events;
             if self.events_to_look == 0 || !matches!(goes_on, Ok(true)) {

@@ -1,7 +1,7 @@
 //! A run in which events happen and change nothing is ended, with an error.
 
 use crate::ledger::Ledger;
-use crate::timing::host::Stuck;
+use crate::timing::host::{Halt, Stuck};
 
 /// More than any drive's events between two changes: those of requests alone, such as their times of admission.
 const EVENTS_MAX: u64 = 1_000_000;
@@ -17,7 +17,7 @@ pub struct Stillness {
 
 impl Stillness {
     /// So many more events have happened. The dies' time is asked for only where no counter has changed.
-    pub fn note(&mut self, events: u64, now_ns: u64, seen: (Ledger, impl FnOnce() -> f64)) -> Result<(), Stuck> {
+    pub fn note(&mut self, events: u64, now_ns: u64, seen: (Ledger, impl FnOnce() -> f64)) -> Result<(), Halt> {
         let (ledger, busy) = seen;
         if ledger != self.ledger {
             (self.events, self.ledger) = (0, ledger);
@@ -29,7 +29,7 @@ impl Stillness {
             return Ok(());
         }
         self.events += events;
-        if self.events < EVENTS_MAX { Ok(()) } else { Err(Stuck::in_vain(self.events, now_ns)) }
+        if self.events < EVENTS_MAX { Ok(()) } else { Err(Halt::Stuck(Stuck::in_vain(self.events, now_ns))) }
     }
 }
 

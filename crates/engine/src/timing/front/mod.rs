@@ -5,9 +5,9 @@
 //! network block device) submits them, advances time, and is called back when one completes.
 //!
 //! With a write buffer a write completes when the buffer has admitted it, and waits while the buffer is full; a large one
-//! is admitted in parts (`parts`). Without one it completes when it is in flash; since such a drive cannot wait for further writes when all outstanding
-//! requests wait for it, it then fills a partly filled program group with padding. It does the same for a group that a
-//! flush or a write past a volatile buffer waits for.
+//! is admitted in parts (`parts`). Without one it completes when it is in flash; since such a drive cannot wait for
+//! further writes when all outstanding requests wait for it, it then fills a partly filled program group with padding.
+//! It does the same for a group that a flush or a write past a volatile buffer waits for.
 
 mod account;
 mod buffer;

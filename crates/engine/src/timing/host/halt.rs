@@ -9,9 +9,25 @@ use std::fmt;
 pub enum Halt {
     /// The drive refuses a write.
     Refused(ReadOnly),
+    /// The run takes longer than the clock can tell.
+    TooLate,
     /// The engine is wrong.
     Stuck(Stuck),
 }
+
+impl fmt::Display for Halt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(reason) => reason.fmt(f),
+            Self::TooLate => {
+                write!(f, "a run with a clock ends before 2^48 ns of simulated time, three days; this one does not")
+            }
+            Self::Stuck(stuck) => stuck.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Halt {}
 
 /// Requests are outstanding that nothing will complete: an error of the engine. It ends the run with a message in place
 /// of silence.
@@ -37,8 +53,6 @@ impl fmt::Display for Stuck {
         write!(f, "internal error: nothing can happen any more, because {}", self.because)
     }
 }
-
-impl std::error::Error for Stuck {}
 
 impl From<ReadOnly> for Halt {
     fn from(reason: ReadOnly) -> Self {

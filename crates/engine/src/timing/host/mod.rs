@@ -16,6 +16,9 @@ pub use halt::{Halt, Stuck};
 use issuing::{Issuing, Schedule};
 pub use pacing::{Pacing, Plan};
 
+/// Events of the flash must come before 2^48 ns (`flash/winner_tree.rs`); what is queued at this time ends before.
+const LATEST_NS: u64 = (1 << 48) - (1 << 44);
+
 /// The host of a drive.
 pub struct Host<F: Intake> {
     front: F,
@@ -88,6 +91,9 @@ impl<F: Intake> Host<F> {
 
     /// Processes about `events` events. Returns false when nothing is outstanding and nothing will be.
     pub fn advance(&mut self, events: u64, drives: &mut F::Drives<'_>, client: &mut dyn Client) -> Result<bool, Halt> {
+        if self.front.now_ns() > LATEST_NS {
+            return Err(Halt::TooLate);
+        }
         let mut left = events;
         while left > 0 {
             if !self.goes_on() {
@@ -99,8 +105,10 @@ impl<F: Intake> Host<F> {
                 Stepped::Events(events) => left -= events,
                 Stepped::ToTheEnd(events) => {
                     left -= events + 1;
-                    if until_ns == u64::MAX {
-                        return Err(Halt::Stuck(Stuck::without_event(&self.front)));
+                    match until_ns {
+                        u64::MAX => return Err(Halt::Stuck(Stuck::without_event(&self.front))),
+                        LATEST_NS.. => return Err(Halt::TooLate),
+                        _ => {}
                     }
                     issuing.wake_next(&mut self.front, drives)?;
                     self.front.settle(drives, &mut issuing)?;

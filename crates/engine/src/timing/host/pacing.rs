@@ -141,7 +141,7 @@ impl Pacing {
             rates_leave_it: job.rate_leaves_think_time,
         });
         let depth = job.iodepth.max(1);
-        let refill = job.refill_at.filter(|&at| at + 1 < depth);
+        let refill = job.refill_at.filter(|&at| at < depth - 1);
         let refill = refill.map(|at| Refill { depth, at, outstanding: 0, runs_down: false });
         let rates = rates_of(job);
         let is_held = think.is_some() || refill.is_some() || job.flush_every_writes > 0;
