@@ -53,7 +53,7 @@ def main(runs: Path, folder: Path | None) -> None:
     known = [json.loads(line) for line in runs.read_text(encoding="utf-8").splitlines()] if runs.exists() else []
     _run({(each["drive"], each["workload"]) for each in known}, runs)
     known = [json.loads(line) for line in runs.read_text(encoding="utf-8").splitlines()]
-    rounds = [each["waf"] for each in known if len(each["waf"]) == ROUNDS]
+    rounds = [each["waf"][:ROUNDS] for each in known if len(each["waf"]) >= ROUNDS]
     print(f"{len(rounds)} runs of {ROUNDS} rounds")
     rules = {"SNIA's five rounds": _snia, "MSER": _mser(0.0), "MSER and half the rise": _mser(0.5)}
     print("rule: mean bias, 95th percentile of bias, share under 0.5 %, coverage, half width, drive writes")
@@ -120,7 +120,8 @@ def _specified(drive_name: str, job: Path) -> Specification:
     assert until["kind"] == "steady-state"
     # A precision that is out of reach: the run goes on to its limit.
     until["precision"] = 1e-9
-    until["host_bytes_max"] = 4 * ROUNDS * until["round_bytes"]
+    # Rounds begin when the erased space is used.
+    until["host_bytes_max"] = (ROUNDS + 2) * until["round_bytes"]
     return specification
 
 

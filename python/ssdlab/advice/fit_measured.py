@@ -51,8 +51,8 @@ def read(path: Path, held_out: Sequence[str] = ()) -> Measurement:
     ours = result.get("ssdlab", {}) if isinstance(result, dict) else {}
     if ours.get("target", {}).get("kind") != "device" or "jobs" not in result:
         raise InputError(
-            f"{path}: is not a result of `ssdlab measure JOB.fio`, nor of fio; give a result.json, fio's own JSON, or a "
-            "CSV of points"
+            f"{path}: is not a result of `ssdlab measure JOB.fio`, nor of fio; give a result.json, fio's own JSON, or "
+            "a CSV of points"
         )
     if ours.get("failure"):
         raise InputError(f"{path}: the measurement is incomplete: {ours['failure']}")

@@ -11,6 +11,7 @@ from rich.text import Text
 from ssdlab.comparison.variant import Variant
 from ssdlab.evidence import estimate
 from ssdlab.quantities import format_share
+from ssdlab.report.comparison import TAILS_OF_SCALE
 from ssdlab.results import PARTS
 from ssdlab.results.text import UNTIMED
 from ssdlab.terminal import fits, show
@@ -154,8 +155,10 @@ def _legend(variants: Sequence[Variant]) -> list[str]:
         if scale != "1":
             lines.append(
                 f"Simulated on {scale} of the drive; TB and TBW are multiplied up to the drive as sold; shares, WAF "
-                "and IOPS are the same."
+                "and IOPS are nearly the same."
             )
+            if any(variant.speed for variant in variants):
+                lines.append(TAILS_OF_SCALE)
     results = [(variant.label, variant.result) for variant in variants]
     lines += [f"{label}: {one.failure_kind.upper()}: {one.failure}" for label, one in results if one.failure]
     return lines

@@ -24,6 +24,12 @@ _DRIVE_WRITES_MIN = 3
 _DRIVE_WRITES_MIN_WHEN_STEADY = 1
 
 
+# The saved state is the map: buffer, queues and open blocks are empty.
+_COLD = (
+    "; latencies of the first drive write are those of an idle drive (up to 54 % off), leave them out with ramp_time"
+)
+
+
 def said(result: "Result", start: str) -> str:
     """The state at the start and at the end of the last stage, with the figures that show it."""
     began = f"the drive began {_STARTS[start]}"
@@ -40,7 +46,9 @@ def said(result: "Result", start: str) -> str:
     if before is None or last is None or whole is None:
         return f"{began}; {wrote}"
     ended = "near steady" if abs(last / before - 1) <= _CHANGE_MAX else "not steady"
-    return f"{began} and ended {ended}: {wrote}, WAF {last:.2f} over the last fifth of that, {whole:.2f} over all of it"
+    figures = f"WAF {last:.2f} over the last fifth of that, {whole:.2f} over all of it"
+    warmth = _COLD if start == "steady" and result.timing_series is not None else ""
+    return f"{began} and ended {ended}: {wrote}, {figures}{warmth}"
 
 
 def waf_of_last_parts(result: "Result") -> tuple[float | None, float | None]:
