@@ -53,13 +53,13 @@ def of_few_rounds(value: float, rounds: Sequence[float]) -> Estimate:
     return Estimate(value, min(rounds), max(rounds), len(rounds), f"the range of {len(rounds)} rounds")
 
 
-def of_one_run(value: float, requests: int) -> Estimate:
+def of_one_run(value: float, requests: int, certain: float = 0.0) -> Estimate:
     """A ratio or a rate over all requests of one run, which is exact for that run.
 
     The interval is for the job with another seed: what so many independent requests spread (Poisson), and at least
-    SEEDS_DIFFER. `requests` is their number.
+    SEEDS_DIFFER. `requests` is their number; `certain` is the part of the value that has no chance in it.
     """
-    half_width = value * max(SEEDS_DIFFER, Z / math.sqrt(max(1, requests)))
+    half_width = max(SEEDS_DIFFER * value, (value - certain) * Z / math.sqrt(max(1, requests)))
     return Estimate(
         value, max(0.0, value - half_width), value + half_width, requests, f"one run of {requests:,} requests"
     )

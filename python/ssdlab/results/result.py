@@ -312,9 +312,11 @@ class Result(Shown):
         """`settled_waf` with its interval; None if it is None."""
         if self.steady_state and self.steady_state.round_waf:
             return self.steady_state.waf
-        last, waf = self.specification.jobs[-1]["stage"], self.last_stage_ledger.waf
+        last, ledger = self.specification.jobs[-1]["stage"], self.last_stage_ledger
+        if ledger.waf is None or ledger.waf_parts is None:
+            return None
         writes = sum(job.write.total_ios for job in self.jobs if job.stage == last)
-        return of_one_run(waf, writes) if waf is not None else None
+        return of_one_run(ledger.waf, writes, certain=ledger.waf_parts["host"])
 
     @property
     def settled_waf_parts(self) -> Mapping[str, float] | None:
