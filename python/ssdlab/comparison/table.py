@@ -149,7 +149,7 @@ def _legend(variants: Sequence[Variant]) -> list[str]:
         f"TBW: rated erase cycles x flash / WAF; years: at a DWPD of {', '.join(f'{rate:g}' for rate in rates)}; "
         "erases: minimum to maximum of a block."
     )
-    if any("slc_cache" in variant.result.specification.drive for variant in variants):
+    if any(variant.planned.drive.file.has_slc_cache for variant in variants):
         lines.append("erases: blocks in SLC mode, which endure more cycles than rated, are among them.")
     for scale in dict.fromkeys(variant.result.specification.scale for variant in variants):
         if scale != "1":
@@ -204,7 +204,7 @@ def _effective(variant: Variant) -> str:
 
 
 def _deviation(variant: Variant) -> str:
-    return MISSING if variant.deviation is None else f"{variant.deviation * 100:+.2f} %"
+    return MISSING if variant.deviation is None else f"{variant.deviation * 100:+z.2f} %"
 
 
 def _erases(variant: Variant) -> str:

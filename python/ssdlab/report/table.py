@@ -188,7 +188,7 @@ def _erase_counts(variant: ComparedVariant) -> str | None:
 
 
 def _signed_share(fraction: float) -> str:
-    return f"{fraction * 100:+.1f}{wording.NO_BREAK_SPACE}%"
+    return f"{fraction * 100:+z.1f}{wording.NO_BREAK_SPACE}%"
 
 
 def _said(value: float | None, text: Callable[[float], str]) -> str | None:
