@@ -110,6 +110,18 @@ def parse_bytes_with_unit(text: str) -> int:
     return size
 
 
+def parse_terabytes(text: str) -> float:
+    """A rating in 10^12 bytes, above 0: `150`, as on the box, or with a unit, `150TB`, `2.4PB`."""
+    allowed = "a number of TB above 0, such as 150, or with a unit, such as 2.4PB"
+    if text.strip()[-1:].isalpha():
+        terabytes = parse_bytes(text) / 1e12
+    else:
+        terabytes = float(_decimal(text.strip(), text, allowed))
+    if not 0 < terabytes < float("inf"):
+        raise InputError(f"{text!r}: allowed is {allowed}")
+    return terabytes
+
+
 def parse_duration_ns(text: str) -> int:
     """A time such as `10min`, `600s`, `1h` or `500ms`, in nanoseconds: above 0. The unit is required."""
     allowed = f"a time above 0 with one of {', '.join(_UNIT_NS)} behind it, such as 10min"

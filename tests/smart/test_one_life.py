@@ -113,6 +113,7 @@ def test_health_says_the_class() -> None:
     ("words", "said"),
     [
         (["--writes-per-day", "325GB", "--rated-tbw", "150"], "150 TB rated at 325 GB a day: 1.26 years"),
+        (["--writes-per-day", "325GB", "--rated-tbw", "150TB"], "150 TB rated at 325 GB a day: 1.26 years"),
         (["--writes-per-day", "1TB", "--rated-tbw", "365"], "1 years"),
         (["--writes-per-day", "325GB", "--rated-tbw", "150", "--drive", "generic-tlc-480"], "a drive of 1 drive write"),
     ],
@@ -126,7 +127,7 @@ def test_a_rating_alone_answers(ssdlab: Program, words: list[str], said: str) ->
     ("words", "said"),
     [
         (["--writes-per-day", "0GB", "--rated-tbw", "150"], "--writes-per-day is 0"),
-        (["--writes-per-day", "325GB", "--rated-tbw", "-1"], "--rated-tbw is -1; allowed: above 0"),
+        (["--writes-per-day", "325GB", "--rated-tbw", "-1"], "'-1': allowed is a number of TB above 0"),
         (["--writes-per-day", "325GB"], "--rated-tbw"),
         (["--smart", "no.txt"], "no.txt: is neither a file"),
         (["--smart", AFTER, "--before", BEFORE, "--after", AFTER], "leave out --before and --after"),

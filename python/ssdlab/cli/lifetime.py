@@ -12,11 +12,12 @@ from ssdlab.advice.setting import Setting, scale_of
 from ssdlab.advice.trials import Demand, Trials
 from ssdlab.advice.workload import asked_writes, daily_writes, workload_of
 from ssdlab.cli import options, workload_options
+from ssdlab.cli.groups import Parsed
 from ssdlab.cli.lifetime_readings import Readings, from_readings
 from ssdlab.cli.progress import described
 from ssdlab.drives import load
 from ssdlab.errors import InputError
-from ssdlab.quantities import format_bytes, format_share, parse_spare_areas
+from ssdlab.quantities import format_bytes, format_share, parse_spare_areas, parse_terabytes
 from ssdlab.terminal import show
 from ssdlab.theory import endurance, endurance_class
 
@@ -41,7 +42,11 @@ def lifetime(
     op: Annotated[str, typer.Option("--op", metavar="LIST", help="Spare areas in addition to the drive's own.")] = _OP,
     settings: options.Set = None,
     readings: Readings,
-    rated_tbw: Annotated[float | None, typer.Option(metavar="TB", help="The drive's rated TBW.")] = None,
+    rated_tbw: Annotated[
+        float | None,
+        typer.Option("--rated-tbw", metavar="TB", help="The drive's rated TBW, such as 150TB."),
+        Parsed(parse_terabytes),
+    ] = None,
     reading: workload_options.Reading,
     workers: options.Workers = None,
 ) -> None:
@@ -105,8 +110,6 @@ def _from_workload(
 def _from_rating(writes_per_day: str, rated_tbw: float, drive: str | None) -> None:
     """The life by the rating alone, and the class of endurance if the capacity is known."""
     daily_bytes = asked_writes(writes_per_day)
-    if rated_tbw <= 0:
-        raise InputError(f"--rated-tbw is {rated_tbw:g}; allowed: above 0, in TB")
     years = rated_tbw * endurance.BYTES_PER_TB / daily_bytes / endurance.DAYS_PER_YEAR
     typer.echo(f"{rated_tbw:g} TB rated at {format_bytes(daily_bytes)} a day: {years:.3g} years")
     if drive:

@@ -9,7 +9,7 @@ from ssdlab.cli import options
 from ssdlab.cli.groups import Parsed
 from ssdlab.cli.progress import described
 from ssdlab.errors import InputError
-from ssdlab.quantities import format_bytes, format_share, parse_bytes
+from ssdlab.quantities import format_bytes, format_share, parse_bytes, parse_terabytes
 from ssdlab.refresh.refreshing import Choices
 from ssdlab.refresh.refreshing import refresh as run
 from ssdlab.safety.place import check_platform
@@ -35,6 +35,7 @@ def refresh(
     rated_tbw: Annotated[
         float | None,
         typer.Option("--rated-tbw", metavar="TB", help="The drive's rating, to print the share that this uses."),
+        Parsed(parse_terabytes),
     ] = None,
     restart: Annotated[
         bool, typer.Option("--restart", help="Start again instead of resuming an interrupted refresh.")
@@ -54,8 +55,6 @@ def refresh(
 
     if rate == 0:
         raise InputError("--rate 0 would never end; allowed: more than 0")
-    if rated_tbw is not None and not rated_tbw > 0:
-        raise InputError(f"--rated-tbw {rated_tbw:g}: allowed: more than 0")
     choices = Choices(
         rate_bytes_s=rate,
         verify=verify,

@@ -152,15 +152,10 @@ def _pictures(targets: Sequence[Target], compared: Sequence[Row]) -> "list[Figur
         ]
         if not bars:
             continue
-        least, most = (pick(shown, key=lambda row: row.ratio or 1.0) for pick in (min, max))
         drawn.append(
             published_bars(
                 name=f"job-{number + 1}",
-                title=f"{job}: relative to {targets[0].label} the other has {100 * (least.ratio or 1):.0f} % "
-                f"({least.what}) to "
-                f"{100 * (most.ratio or 1):.0f} % ({most.what})"
-                if len(targets) == 2
-                else f"{job} on {len(targets)} targets",
+                title=f"{job} on {wording.listed([each.label for each in targets])}, each run once",
                 caption="The same requests on each target; figures that at least two targets report.",
                 bars=bars,
                 x_title="",
