@@ -355,6 +355,22 @@ def test_powershells_table_of_several_drives() -> None:
     assert second["level"] == "attention"
 
 
+def test_powershells_tables_of_a_drive_and_of_its_counters() -> None:
+    disk = "\nFriendlyName        SerialNumber HealthStatus\n------------        ------------ ------------\n"
+    (row,) = rows(
+        f"{disk}Samsung SSD 980 1TB SN00001      Healthy\n{TABLE.replace('1                 29', '')[:180]}\n"
+    )
+    assert (row["model"], row["serial"], row["used_percent"]) == ("Samsung SSD 980 1TB", "SN00001", 37)
+
+
+def test_a_drive_without_wear_beside_another() -> None:
+    csv = '"DeviceId","FriendlyName","Wear","PowerOnHours"\n"0","A","95","9"\n"1","B","","900"\n'
+    assert [(row["model"], row["used_percent"], row["level"]) for row in rows(csv)] == [
+        ("A", 95, "attention"),
+        ("B", None, "unknown"),
+    ]
+
+
 def test_a_block_for_each_drive() -> None:
     assert [row["model"] for row in rows(CRYSTAL_SATA + CRYSTAL_NVME)] == ["KINGSTON SA400S37480G", "SOME NVME 1TB"]
     assert len(rows(MEGACLI * 2)) == 2

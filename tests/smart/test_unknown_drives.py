@@ -133,6 +133,24 @@ def test_numbers_have_the_meaning_of_their_family(name: str) -> None:
     assert {key: row[key] for key in expected} == expected
 
 
+# Reports of drives that smartctl knows; the value of 230 stays at 100.
+@pytest.mark.parametrize(
+    ("model", "family", "name", "raw", "used"),
+    [
+        ("WDC WDS240G2G0A-00JH30", "WD Blue / Red / Green SSDs", "Media_Wearout_Indicator", "0x2f2423142f24", 121),
+        ("WDC WDS500G2B0A-00SM50", "WD Blue and Green SSDs", "Media_Wearout_Indicator", "0x0523023c0523", 14),
+        ("SanDisk SDSSDH3 2T00", "Marvell based SanDisk SSDs", "Perc_Write/Erase_Count", "9798 1066 9798", 98),
+        ("SanDisk SSD PLUS 240 GB", "Marvell based SanDisk SSDs", "Perc_Write/Erase_Count", "1421638828363", 4),
+        ("SanDisk SSD PLUS 1000GB", "Marvell based SanDisk SSDs", "Perc_Write/Erase_Count", "9 20 9", 1),
+    ],
+)
+def test_wear_in_the_raw_value(model: str, family: str, name: str, raw: str, used: int) -> None:
+    text = unknown_drive(model, "X", [(230, name, 100, raw)])
+    known = text.replace("Device Model:", f"Model Family:     {family}\nDevice Model:")
+    (row,) = rows(known.replace("Not in smartctl database 7.3/5319", "In smartctl database 7.3/5319"))
+    assert row["used_percent"] == used
+
+
 def test_hpes_names_say_nothing_but_the_wwn_says_whose_drive_it_is() -> None:
     attributes = [(202, UNKNOWN_SSD, 71, "29"), (247, UNKNOWN, 100, "1000"), (248, UNKNOWN, 100, "500")]
     (micron,) = rows(unknown_drive("VK000480GXNZA", "HPG1", attributes, "5 00a075 14d000000"))

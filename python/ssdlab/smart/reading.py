@@ -345,6 +345,8 @@ def _is_known(report: Mapping[str, Any], model_family: str | None, attributes: S
 
 def _doubt(report: Mapping[str, Any]) -> str:
     is_named = any(each.name for each in attributes_of(report))
+    if is_named and not report.get("model_name"):
+        return "the report does not say what drive it is of"
     return "smartctl's database does not know the drive" if is_named else "the report has no names of attributes"
 
 

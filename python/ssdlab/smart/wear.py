@@ -117,15 +117,15 @@ def _read(attribute: Attribute, kind: Kind) -> int | None:
 
 
 def _risen(attribute: Attribute) -> int | None:
-    """WD's value that rises with wear. Some drives leave it at 100; the raw value then tells, which is a minimum, a
-    maximum and a mean of 16 bits each, in hundredths of a percent."""
+    """WD's and SanDisk's value that rises with wear. Many drives leave it at 100; the raw value then tells: three shares
+    of 16 bits each, of kinds of cells, in hundredths of a percent. The highest counts."""
     level = _level(attribute.level)
     if level != 100 or attribute.raw is None:
         return level
     words = [int(word) for word in re.findall(r"(?<![\dx])\d{1,5}(?!\d)", attribute.raw_text)]
     if len(words) != 3:
         words = [attribute.raw >> shift & 0xFFFF for shift in (0, 16, 32)]
-    return min(math.ceil(max(words) / 100), 100)
+    return _used(math.ceil(max(words) / 100))
 
 
 def _used(value: int | None) -> int | None:

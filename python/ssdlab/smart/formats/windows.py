@@ -30,13 +30,16 @@ def is_object(value: Mapping[str, Any]) -> bool:
 
 
 def reports(text: str) -> Iterator[JsonObject]:
-    """One report for each drive. Blocks of one `DeviceId` are of one drive."""
+    """One report for each drive. Blocks of one `DeviceId` are of one drive, and so are two blocks of which one names
+    the drive and the other has its counters."""
     drives: dict[str, dict[str, str]] = {}
     for number, entry in enumerate(_entries(text)):
-        drives.setdefault(entry.get("DeviceId") or f"#{number}", {}).update({k: v for k, v in entry.items() if v})
-    for drive in drives.values():
-        if is_object(drive):
-            yield report_of(drive)
+        drive = drives.setdefault(entry.get("DeviceId") or f"#{number}", {})
+        drive.update({key: value for key, value in entry.items() if value or key not in drive})
+    named = [drive for drive in drives.values() if not is_object(drive) and "FriendlyName" in drive]
+    counted = [drive for drive in drives.values() if is_object(drive)]
+    for drive in counted:
+        yield report_of({**named[0], **drive} if len(named) == len(counted) == 1 else drive)
 
 
 def report_of(value: Mapping[str, Any]) -> JsonObject:
@@ -88,17 +91,19 @@ def _entries(text: str) -> Iterator[dict[str, str]]:
 
 
 def _table(head: str, rule: str, lines: list[str]) -> Iterator[dict[str, str]]:
-    """The rows below a head; numbers stand at the right of their column, so a value is that which touches its rule."""
+    """The rows below a head, whose words the rule underlines."""
     columns = [match.span() for match in re.finditer(r"-+", rule)]
     names = [head[start:end].strip() for start, end in columns]
     for line in lines:
         if not line.strip():
             return
-        words = [(match.start(), match.end(), match[0]) for match in re.finditer(r"\S+(?: \S+)*", line)]
-        values = [
-            next((word for begin, stop, word in words if begin < end and stop > start), "") for start, end in columns
-        ]
-        yield dict(zip(names, values, strict=True))
+        cuts = [0, *(_cut(line, start) for start, _ in columns[1:]), len(line)]
+        yield {name: line[begin:end].strip() for name, begin, end in zip(names, cuts, cuts[1:], strict=True)}
+
+
+def _cut(line: str, start: int) -> int:
+    """Where a column begins in a row: at its head, or before it if a number at the right is longer than the head."""
+    return line.rfind(" ", 0, start) + 1 if line[start - 1 : start].strip() else start
 
 
 def _text(value: Mapping[str, Any], *names: str) -> str | None:
