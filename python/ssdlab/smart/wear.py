@@ -117,8 +117,8 @@ def _read(attribute: Attribute, kind: Kind) -> int | None:
 
 
 def _risen(attribute: Attribute) -> int | None:
-    """WD's and SanDisk's value that rises with wear. Many drives leave it at 100; the raw value then tells: three shares
-    of 16 bits each, of kinds of cells, in hundredths of a percent. The highest counts."""
+    """WD's and SanDisk's value that rises with wear. Many drives leave it at 100; the raw value then tells: three
+    shares of 16 bits each, of kinds of cells, in hundredths of a percent. The highest counts."""
     level = _level(attribute.level)
     if level != 100 or attribute.raw is None:
         return level

@@ -8,6 +8,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import Any
 
 from ssdlab.foreign import JsonObject
@@ -98,7 +99,7 @@ def _table(head: str, rule: str, lines: list[str]) -> Iterator[dict[str, str]]:
         if not line.strip():
             return
         cuts = [0, *(_cut(line, start) for start, _ in columns[1:]), len(line)]
-        yield {name: line[begin:end].strip() for name, begin, end in zip(names, cuts, cuts[1:], strict=True)}
+        yield {name: line[begin:end].strip() for name, (begin, end) in zip(names, pairwise(cuts), strict=True)}
 
 
 def _cut(line: str, start: int) -> int:
