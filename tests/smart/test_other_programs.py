@@ -398,6 +398,21 @@ def test_a_history_is_one_drive_with_its_rate(tmp_path: Path) -> None:
     assert "identity" not in row
 
 
+def test_a_longer_history_has_the_bounds_of_its_rates(tmp_path: Path) -> None:
+    from ssdlab.health import table
+    from ssdlab.health.survey import surveyed
+
+    days = ((8, 2_000_000_000_000), (9, 2_000_200_000_000), (10, 2_000_200_000_000), (18, 2_001_000_000_000))
+    lines = [f"2024-01-{day:02} 00:00:12;\t9;95;{20000 + 24 * day};\t241;99;{count};\n" for day, count in days]
+    path = tmp_path / "attrlog.SAMSUNG_MZ7LH480HAHQ-SN00001.ata.csv"
+    path.write_text("".join(lines))
+    with surveyed([str(path)], workers=1) as spool:
+        (row,) = spool.drives().collect().to_dicts()
+    assert (row["pace_low"], row["pace_high"]) == (0, 200_000_000 * 512)
+    assert row["host_bytes_per_day"] == pytest.approx(10**9 * 512 / 10)
+    assert "51.2 GB a day over the last 10 days (0 B to 102.4 GB between reports)" in table.pace_text(row)
+
+
 def test_a_table_that_esxi_does_not_explain() -> None:
     """Whether 2 is used or left is not known of a drive whose other rows are not normalized."""
     (row,) = rows(

@@ -76,7 +76,24 @@ def row_of(reading: Reading, source: str) -> Row:
 def combined(rows: Iterable[Row]) -> Row:
     """The row of a drive with any number of reports, in any order: the latest, with the rate since the first."""
     reports = sorted(rows, key=order)
-    return reports[0] if len(reports) == 1 else between(reports[0], reports[-1]) | {"reports": len(reports)}
+    if len(reports) == 1:
+        return reports[0]
+    rates = _rates(reports)
+    bounds = {"pace_low": min(rates), "pace_high": max(rates)} if len(rates) > 1 else {}
+    return between(reports[0], reports[-1]) | {"reports": len(reports)} | bounds
+
+
+def _rates(reports: list[Row]) -> list[float]:
+    """The host's bytes per day between reports at least a day apart, in order."""
+    found = []
+    before = reports[0]
+    for after in reports[1:]:
+        days, written = _days(before, after), _risen(before, after, "host_bytes")
+        if days is not None and days >= 1:
+            if written is not None:
+                found.append(written / days)
+            before = after
+    return found
 
 
 def between(before: Row, after: Row) -> Row:
@@ -108,6 +125,8 @@ def _judged(row: Row, pace: Pace | None) -> Row:
     row = row | {
         "host_bytes_per_day": pace.host_bytes_per_day if pace else None,
         "pace_days": pace.days if pace else None,
+        "pace_low": None,
+        "pace_high": None,
         **_drive_writes(row, pace),
         "pace_between_reports": pace.between_reports if pace else None,
         **_life(expected),

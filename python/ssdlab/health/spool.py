@@ -56,7 +56,7 @@ _COUNTS = (
 _INTERVALS = ("waf", "recent_waf", "years_left", "life_bytes", "left_bytes")
 _FIGURES = (
     *(f"{name}{end}" for name in _INTERVALS for end in ("", "_low", "_high")),
-    *("host_bytes_per_day", "pace_days", "drive_writes_per_day", "endurance_class"),
+    *("host_bytes_per_day", "pace_days", "pace_low", "pace_high", "drive_writes_per_day", "endurance_class"),
 )
 SCHEMA: dict[str, pl.DataType] = {
     **dict.fromkeys(_TEXTS, pl.String()),

@@ -65,6 +65,8 @@ def pace_text(row: Row) -> str:
         return ""
     since = f"over the last {row['pace_days']:.3g} days" if row["pace_between_reports"] else "since it was new"
     text = f"{format_bytes(round(pace))} a day {since}"
+    if row["pace_low"] is not None and row["pace_high"] is not None:
+        text += f" ({format_bytes(round(row['pace_low']))} to {format_bytes(round(row['pace_high']))} between reports)"
     if row["drive_writes_per_day"] is None:
         return f"{text}."
     return f"{text}, {endurance_class.sentence(row['drive_writes_per_day'])}"

@@ -104,7 +104,8 @@ def _identify(report: JsonObject, info: dict[str, str]) -> None:
     wwn = re.match(r"(\d) ([0-9a-f]{6}) ", info.get("LU WWN Device Id", ""))
     if wwn:
         report["wwn"] = {"naa": int(wwn[1]), "oui": int(wwn[2], 16)}
-    if "Device" in info:
+    # `Device is:`; other programs say `Device:` of its name.
+    if re.match(r"(?:In|Not in) smartctl", info.get("Device", "")):
         report["in_smartctl_database"] = info["Device"].startswith("In smartctl")
         if report.get("model_name") == info["Device"]:
             del report["model_name"]
