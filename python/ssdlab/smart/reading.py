@@ -167,7 +167,7 @@ def parse(
     model = _text(report.get("model_name") or report.get("scsi_model_name"))
     is_scsi = _SCSI_USED in report or _SCSI_ERRORS in report or _mapping(report.get("device")).get("protocol") == "SCSI"
     # Attributes that were copied without the drive's name are a report of an unnamed drive.
-    if not (plain or is_nvme or attributes_of(report) or (model and ("ata_smart_attributes" in report or is_scsi))):
+    if not (plain or is_nvme or (model and ("ata_smart_attributes" in report or is_scsi)) or attributes_of(report)):
         raise InputError(f"{where}: contains no SMART data{_said(report)}; run smartctl -j -x as root")
     common: _Common = {
         "model": model,
@@ -303,6 +303,7 @@ def _ata(report: Mapping[str, Any], common: _Common) -> Reading:
     attributes, statistics = attributes_of(report), statistics_of(report)
     model_family = _text(report.get("model_family")) or None
     is_known = _is_known(report, model_family, attributes)
+    doubt = None if is_known else _doubt(common["model"], attributes)
     if not is_known:
         attributes = default_names.without_defaults(attributes)
     identity = Identity(model_family, common["model"], _text(report.get("firmware_version")), _oui(report))
@@ -330,7 +331,7 @@ def _ata(report: Mapping[str, Any], common: _Common) -> Reading:
         is_disk=bool(whole(report.get("rotation_rate"))),
         reduces_data=family is not None and family.reduces_data,
         attributes_read_as=f"{family.name}, by {taken_from}" if family and not is_known else None,
-        attributes_doubt=None if is_known else _doubt(report),
+        attributes_doubt=doubt,
         attributes_unknown=() if is_known else _unknown(attributes, family, counted.host),
     )
 
@@ -343,11 +344,10 @@ def _is_known(report: Mapping[str, Any], model_family: str | None, attributes: S
     return any(not default_names.is_default(each) for each in attributes)
 
 
-def _doubt(report: Mapping[str, Any]) -> str:
-    is_named = any(each.name for each in attributes_of(report))
-    if is_named and not report.get("model_name"):
-        return "the report does not say what drive it is of"
-    return "smartctl's database does not know the drive" if is_named else "the report has no names of attributes"
+def _doubt(model: str, attributes: Sequence[Attribute]) -> str:
+    if not any(each.name for each in attributes):
+        return "the report has no names of attributes"
+    return "smartctl's database does not know the drive" if model else "the report does not say what drive it is of"
 
 
 def _unknown(attributes: Sequence[Attribute], family: Family | None, host: Count | None) -> tuple[int, ...]:
