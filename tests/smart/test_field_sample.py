@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import second_reader
+from pasted import CASES
 from ssdlab.errors import InputError
 from ssdlab.health.drive import row_of
 from ssdlab.smart import formats, reading
@@ -158,7 +159,7 @@ def test_odd_numbers_and_types(text: str) -> None:
 
 def test_any_change_gives_readings_or_an_input_error() -> None:
     chance = random.Random(19)
-    seeds = [path.read_bytes() for path in REPORTS]
+    seeds = [path.read_bytes() for path in (*REPORTS, *sorted(CASES.iterdir()))]
     for _ in range(int(os.environ.get("SSDLAB_FUZZ_RUNS", "400"))):
         data = bytearray(chance.choice(seeds))
         for _ in range(chance.randint(1, 6)):

@@ -202,6 +202,6 @@ def _interval(name: str, interval: Interval | None) -> Row:
 
 
 def _fits(value: int | None) -> int | None:
-    """The value if it is below 2^63, otherwise None. NVMe's counters have 128 bits, but a larger value is not a real
-    count."""
-    return value if value is not None and value < 1 << 63 else None
+    """The value if it is from 0 to 2^63, otherwise None. NVMe's counters have 128 bits, but a larger value is not a
+    real count."""
+    return value if value is not None and 0 <= value < 1 << 63 else None

@@ -17,7 +17,7 @@ _INFO = re.compile(r"^([A-Z][A-Za-z0-9 ./#%-]{2,60}?)(?: is)?:[ \t]+(\S.*)$", re
 # hex`).
 _ATTRIBUTE = re.compile(
     r"^[ \t]*(0x[0-9a-f]{2}|\d{1,3})[ \t]+(\S+(?: \S+)*?)[ \t]+(?:0x[0-9a-f]{4}|[POSRCK-]{6}\+?)"
-    r"[ \t]+(\d{3}|0x..|---)[ \t]+(\d{3}|0x..|---)[ \t]+(\d{3}|0x..|---)[ \t]+"
+    r"[ \t]+(\d{3}|0x[0-9a-f]{2}|---)[ \t]+(\d{3}|0x[0-9a-f]{2}|---)[ \t]+(\d{3}|0x[0-9a-f]{2}|---)[ \t]+"
     r"(?:(?:Pre-fail|Old_age)[ \t]+(?:Always|Offline)[ \t]+)?"
     r"(-|NOW|Past|FAILING_NOW|In_the_past)[ \t]+(\S.*)$",
     re.MULTILINE,
