@@ -26,6 +26,16 @@ source.
 """
 
 TAIL = """
+Of the events of the kernel's block layer (blktrace, blkparse, trace-cmd, perf, LTTng), the earliest kind that a
+recording has stands for a request: queue events if it has them, otherwise issue events, otherwise completions; a note
+says which. A write with FUA, which completes when its data is on the medium, is a write and a flush, as Linux makes of
+it on a drive without FUA. The reset of a zone is a trim of the zone; opening, closing and finishing zones move no data.
+
+A text in another layout, such as `blkparse -f` prints, needs the names of its columns: `--columns
+time,op,sector,sectors`. They are one of `time` (seconds), `time_ms`, `time_us`, `time_ns`; `op` (a word such as `read`
+or `W`, or the kernel's RWBS); one of `sector` and `offset` (bytes); one of `sectors` and `bytes`; `volume`; and `-` for
+any other column. Separators are commas, semicolons or blanks.
+
 A trace that does not distinguish reads from writes is refused. A malformed line is an error that names the file, the
 line and what was expected; `--skip-bad N` skips up to N such lines and counts them.
 
@@ -78,6 +88,8 @@ of the queue in their order. A drive that is slower than the recorded one falls 
 length of the trace. A request with an earlier timestamp than the one before it arrives together with that one. Passes
 follow each other at the mean distance of two requests. `--time-scale 0.5` multiplies the recorded times: the trace runs
 twice as fast.
+
+A trace without times, such as a fio iolog of version 2 without `wait`, is replayed with `--arrival closed`.
 
 With `--arrival closed` the recorded times are ignored: `--iodepth` requests (32) are outstanding at all times, and each
 completion makes room for the next, so the drive's own speed determines the result. A trace does not record which

@@ -60,7 +60,11 @@ pub enum TraceError {
     #[error("the trace is a tar archive: unpack it first, for example `tar -xOf FILE` into standard input")]
     Archive,
     /// The format is not recognised.
-    #[error("the trace's format is not recognised; it begins `{found}`; name one of {}", known_names())]
+    #[error(
+        "the trace's format is not recognised; it begins `{found}`; name one of {}; or name its columns, such as --columns \
+         time,op,sector,sectors",
+        known_names()
+    )]
     Unrecognised { found: String },
     /// The columns that the user names cannot be those of a trace.
     #[error(

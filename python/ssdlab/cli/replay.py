@@ -44,6 +44,15 @@ class Reading(request.Reading):
     merge_volumes: Annotated[
         bool, typer.Option("--merge-volumes", help="Replay all volumes on one drive, at their recorded addresses.")
     ] = False
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            "--columns",
+            metavar="NAMES",
+            help="The columns of a text in no known format: time,op,sector,sectors; also time_ms, time_us, time_ns, "
+            "offset, bytes, volume, and - for any other.",
+        ),
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -172,7 +181,7 @@ def replay(
         if variants.drives:
             raise InputError("--profile needs no drive; leave out --drive")
         shares = _profile_shares(variants.op or PROFILE_OP)
-        with opened(traces, reading.format_name, reading.skip_bad) as recording:
+        with opened(traces, reading.format_name, reading.skip_bad, reading.columns) as recording:
             _print_profiles(recording, reading, shares, profiling.as_json)
         return
     if not variants.drives:

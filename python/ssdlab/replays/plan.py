@@ -16,7 +16,7 @@ from ssdlab.workloads.specifying import Precondition
 from ssdlab.workloads.traces.miniature import sample_of, shuffle_of
 from ssdlab.workloads.traces.profile import Profile, profile_of
 from ssdlab.workloads.traces.recording import Arrival, Map, Recording, Sample
-from ssdlab.workloads.traces.specification import DriveWrites, TraceSpecification, specify
+from ssdlab.workloads.traces.specification import CLOSED_DEPTH, DriveWrites, TraceSpecification, specify
 
 if TYPE_CHECKING:
     from ssdlab.drives import ResolvedDrive
@@ -165,6 +165,18 @@ def notes(
         found.append(f"{survey.skipped:,} malformed lines or records were skipped")
     if survey.without_direction:
         found.append(f"{survey.without_direction:,} requests without a direction were omitted")
+    found += [f"{name} {note}" for name, note in zip(recording.names, survey.notes, strict=True) if note is not None]
+    if survey.through:
+        found.append(
+            f"{survey.through:,} writes complete when their data is on the medium (FUA): each is replayed as a write "
+            "and a flush, as Linux does on a drive without FUA; the latency of the flush is how long that takes"
+        )
+    if choices.timed and not survey.has_times:
+        depth = choices.iodepth or CLOSED_DEPTH
+        found.append(
+            f"the trace has no times: each request follows the completion of another, with {depth} outstanding "
+            "(--iodepth), and the drive's own speed decides the result"
+        )
     wanted = [volume for volume in survey.volumes if None in volumes or volume.name in volumes]
     end_bytes = max(volume.end_bytes_max for volume in wanted)
     sampled_by = {

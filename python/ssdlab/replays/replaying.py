@@ -36,6 +36,7 @@ def replay(
     volumes: Sequence[str] = (),
     each_volume: bool = False,
     merge_volumes: bool = False,
+    columns: str | None = None,
     address_map: Map = "fold",
     loop_until: str | None = None,
     until: Until = "trace",
@@ -57,9 +58,10 @@ def replay(
     """Replays a block trace on simulated drives, as `ssdlab replay`.
 
     `traces` are files that are read one after the other, plain or compressed with gzip, bzip2 or zstd; "-" is standard
-    input. `format_name` is detected by default; `skip_bad` is the number of malformed lines that can be skipped. Each
-    of the `volumes` is replayed on its own drive; `each_volume` does so for all volumes, `merge_volumes` replays all on
-    one drive. `address_map`: addresses modulo the drive's size ("fold"), in the order of first access ("compact"), or
+    input. `format_name` is detected by default; `columns` names those of a text in no known format
+    ("time,op,sector,sectors"). `skip_bad` is the number of malformed lines that can be skipped. Each of the `volumes`
+    is replayed on its own drive; `each_volume` does so for all volumes, `merge_volumes` replays all on one drive.
+    `address_map`: addresses modulo the drive's size ("fold"), in the order of first access ("compact"), or
     unchanged ("strict").
 
     The trace is replayed once (`until="trace"`), until "2x" the drive or "100GB" are written (`loop_until`), or until
@@ -78,7 +80,7 @@ def replay(
     return replayed(
         traces,
         Variants(drives, op, settings, scale),
-        Reading(format_name, skip_bad, volumes, each_volume, merge_volumes),
+        Reading(format_name, skip_bad, volumes, each_volume, merge_volumes, columns),
         Repeating(until, loop_until, round_share, shuffle),
         Start(precondition, from_state),
         Requests(address_map, arrival, time_scale, iodepth, sample),
@@ -115,11 +117,15 @@ def replayed(
     )
     planned = variants.planned()
     with (
-        opened(names_of(traces), reading.format_name, reading.skip_bad) as recording,
+        opened(names_of(traces), reading.format_name, reading.skip_bad, reading.columns) as recording,
         TemporaryDirectory(prefix="ssdlab-") as folder,
     ):
         if start.precondition == "steady":
             choices = replace(choices, steady_in=Path(folder))
+        if choices.timed and choices.arrival == "trace" and not recording.survey.has_times:
+            if requests.time_scale != 1:
+                raise InputError(f"--time-scale changes the recorded times, and {recording.names[0]} has none")
+            choices = replace(choices, arrival="closed")
         wanted = [None] if reading.merge_volumes else volumes_of(recording, reading.volumes, each=reading.each_volume)
         runs = replays(recording, wanted, planned, choices)
         said = notes(recording, wanted, planned, choices)

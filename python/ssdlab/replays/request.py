@@ -23,6 +23,8 @@ class Reading:
     volumes: Sequence[str] = ()
     each_volume: bool = False
     merge_volumes: bool = False
+    columns: str | None = None
+    """The names of the columns of a text that is in no known format, such as `time,op,sector,sectors`."""
 
     def __post_init__(self) -> None:
         if sum((bool(self.volumes), self.each_volume, self.merge_volumes)) > 1:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from ssdlab.comparison.variant import Variant
 from ssdlab.engine import plain
+from ssdlab.report.wording import duration
 from ssdlab.results.result import ResultJson
 from ssdlab.theory.expectation import Expectation
 from ssdlab.workloads.traces.specification import TraceSpecification
@@ -33,6 +34,14 @@ class ReplayedVariant(Variant):
         whole["ssdlab"]["specification"]["job"]["trace"] = self.result.specification.trace.copy()
         return whole
 
+    @property
+    def _flushing(self) -> str:
+        """What the flushes did, as the end of a sentence."""
+        latency = self.result.jobs[-1].flush.latency
+        if latency is None or latency.mean_ns is None:
+            return "were counted; without a clock they have no effect"
+        return f"took {duration(latency.mean_ns)} on average"
+
     def facts(self) -> list[str]:
         """Sentences on unusual handling of the trace's requests on this drive."""
         trace = self.counts
@@ -47,7 +56,7 @@ class ReplayedVariant(Variant):
         if trace["trimmed_nowhere_bytes"]:
             facts.append(f"{trace['trimmed_nowhere_bytes']:,} bytes of trims had addresses that were never accessed")
         if trace["flushes"]:
-            facts.append(f"{trace['flushes']:,} flushes were counted; without a clock they have no effect")
+            facts.append(f"{trace['flushes']:,} flushes {self._flushing}")
         if trace["empty"]:
             facts.append(f"{trace['empty']:,} requests of 0 bytes were counted; they have no effect")
         return facts

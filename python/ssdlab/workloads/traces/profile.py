@@ -53,6 +53,11 @@ class Profile:
     """The profile of a whole trace, or of one of its volumes."""
 
     formats: Sequence[str]
+    notes: Sequence[str | None]
+    """How each file is read, as the end of a sentence on it; None if there is nothing to say."""
+    arrival_ns_max: int
+    through: int
+    """Writes that complete when their data is on the medium (FUA); each is a write and a flush."""
     volumes: Sequence[Volume]
     skipped: int
     without_direction: int
@@ -103,7 +108,17 @@ def profile_and_hold(recording: Recording, volume: str | None) -> "tuple[Profile
     text, held = engine.profile(recording.engine_json(volume=volume), hold=True)
     profile = _profile(text)
     if volume is None:
-        recording.note_survey(Survey(profile.formats, profile.volumes, profile.skipped, profile.without_direction))
+        recording.note_survey(
+            Survey(
+                profile.formats,
+                profile.volumes,
+                profile.skipped,
+                profile.without_direction,
+                profile.notes,
+                profile.arrival_ns_max,
+                profile.through,
+            )
+        )
     return profile, held
 
 

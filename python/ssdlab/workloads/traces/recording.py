@@ -72,6 +72,9 @@ class SurveyJson(TypedDict):
     """The JSON of a `Survey`, from `_engine.survey`."""
 
     formats: list[str]
+    notes: list[str | None]
+    arrival_ns_max: int
+    through: int
     volumes: list[VolumeJson]
     skipped: int
     without_direction: int
@@ -159,6 +162,17 @@ class Survey:
     """Malformed lines or records that were skipped."""
     without_direction: int
     """Requests left out because the trace does not contain their direction."""
+    notes: Sequence[str | None]
+    """How each file is read, as the end of a sentence on it; None if there is nothing to say."""
+    arrival_ns_max: int
+    """The latest arrival; 0 if the trace has no times."""
+    through: int
+    """Writes that complete when their data is on the medium (FUA); each is a write and a flush."""
+
+    @property
+    def has_times(self) -> bool:
+        """Whether the requests arrive at times, rather than all at once."""
+        return self.arrival_ns_max > 0 or sum(volume.requests for volume in self.volumes) < 2
 
 
 @dataclass(frozen=True)
@@ -174,6 +188,8 @@ class Recording:
     skip_bad_max: int
     placed: tuple[tuple[Placed, ...], ...] | None = None
     """For each file, its volumes that are used; None for all, at their own addresses."""
+    columns: str | None = None
+    """The names of the columns, for a text with columns of the user's own; None for one of the formats."""
 
     def engine_json(
         self,
@@ -190,7 +206,9 @@ class Recording:
             {"path": path, "name": name, **places}
             for path, name, places in zip(self.paths, self.names, self.places(), strict=True)
         ]
-        trace = {"files": files, "format": self.format, "skip_bad_max": self.skip_bad_max}
+        trace: dict[str, object] = {"files": files, "format": self.format, "skip_bad_max": self.skip_bad_max}
+        if self.columns is not None:
+            trace["columns"] = self.columns
         said = {"volume": volume, "map": address_map, "loop_until_written_bytes": loop_until_written_bytes}
         return json.dumps(trace | said | when | chosen(sample, shuffle), ensure_ascii=False)
 
@@ -209,6 +227,9 @@ class Recording:
             [Volume(**volume) for volume in plain["volumes"]],
             plain["skipped"],
             plain["without_direction"],
+            plain["notes"],
+            plain["arrival_ns_max"],
+            plain["through"],
         )
 
     def note_survey(self, survey: Survey) -> None:
@@ -282,11 +303,16 @@ def title_of(file: str) -> str:
 
 
 @contextmanager
-def opened(files: Sequence[str], format_name: str | None, skip_bad_max: int) -> Iterator[Recording]:
+def opened(
+    files: Sequence[str], format_name: str | None, skip_bad_max: int, columns: str | None = None
+) -> Iterator[Recording]:
     """Opens the recording in these files; `-` is standard input, copied to a temporary file until the end.
 
-    Raises InputError for an unknown format, or a file that is named twice or missing.
+    `columns` names the columns of a text with columns of the user's own. Raises InputError for an unknown format, or a
+    file that is named twice or missing.
     """
+    if columns is not None and format_name not in (None, "columns"):
+        raise InputError(f"--columns and --format {format_name} exclude each other: each says how the trace is read")
     if format_name is not None:
         names = [name for entry in formats() for name in (entry["name"], *entry["aliases"])]
         if format_name not in names:
@@ -305,7 +331,7 @@ def opened(files: Sequence[str], format_name: str | None, skip_bad_max: int) -> 
         except OSError as error:
             raise InputError(f"{name}: {error.strerror}") from None
     if STANDARD_INPUT not in files:
-        yield Recording(tuple(files), tuple(files), format_name, skip_bad_max)
+        yield Recording(tuple(files), tuple(files), format_name, skip_bad_max, columns=columns)
         return
     with tempfile.TemporaryDirectory(prefix="ssdlab-") as folder:
         aside = Path(folder) / "stdin"
@@ -313,4 +339,4 @@ def opened(files: Sequence[str], format_name: str | None, skip_bad_max: int) -> 
             shutil.copyfileobj(sys.stdin.buffer, file, 1 << 20)
         names = ["standard input" if file == STANDARD_INPUT else file for file in files]
         paths = [str(aside) if file == STANDARD_INPUT else file for file in files]
-        yield Recording(tuple(names), tuple(paths), format_name, skip_bad_max)
+        yield Recording(tuple(names), tuple(paths), format_name, skip_bad_max, columns=columns)

@@ -98,8 +98,8 @@ def specify(
     A round of the steady state writes `round_share` of the drive; None: all of it.
 
     With a clock (`timed`), requests arrive at the recorded times, multiplied by `time_scale`, or with
-    `arrival="closed"` each when another completes. `iodepth` is the maximum number of outstanding requests; None:
-    `OPEN_DEPTH` or `CLOSED_DEPTH`.
+    `arrival="closed"`, and if the trace has no times, each when another completes. `iodepth` is the maximum number of
+    outstanding requests; None: `OPEN_DEPTH` or `CLOSED_DEPTH`.
 
     The drive is new, written sequentially first (`precondition="fill"`), or in a saved state.
 
@@ -124,6 +124,8 @@ def specify(
         option = "--until steady" if until_steady else "--loop-until"
         raise InputError(f"{who}: writes nothing, so {option} would never end")
     written_bytes = loop_until.on(user_bytes) if loop_until else None
+    if arrival == "trace" and not recording.survey.has_times:
+        arrival = "closed"
     depth = iodepth or (OPEN_DEPTH if arrival == "trace" else CLOSED_DEPTH)
     when: When = {"arrival": arrival, "time_scale": time_scale, "iodepth": depth}
     files = zip(recording.digests, recording.survey.formats, recording.places(), strict=True)
