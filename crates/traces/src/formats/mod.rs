@@ -154,16 +154,6 @@ formats! {
         "blktrace binary: queue, issue or completion events in 48-byte records, in ns and 512 B sectors";
     Blkparse: "blkparse" [] blkparse::Blkparse,
         "blkparse text in its default layout: queue, issue or completion events, in seconds and 512 B sectors";
-    BlockEvents: "block-events" ["trace-cmd", "perf-script", "ftrace"] block_events::BlockEvents,
-        "trace-cmd report, perf script, ftrace: queue, issue or completion events, in seconds and 512 B sectors";
-    Lttng: "lttng" ["babeltrace"] lttng::Lttng,
-        "block events of `LTTng` as babeltrace prints them, in ns and 512 B sectors";
-    Ufs: "ufs" ["ufshcd"] ufs::Ufs,
-        "UFS commands as ftrace prints them, in seconds, 4096 B blocks and bytes";
-    Biosnoop: "biosnoop" ["bcc"] biosnoop::Biosnoop,
-        "biosnoop of bcc: time, process, disk, type, sector, bytes, latency in seconds and 512 B sectors";
-    Iosnoop: "iosnoop" ["perf-tools"] iosnoop::Iosnoop,
-        "iosnoop of perf-tools, with `-s`: start, process, type, device, block, bytes, latency in seconds and 512 B sectors";
     FioIologV2: "fio-iolog-v2" ["iolog-v2"] fio_iolog_v2::FioIologV2,
         "fio iolog version 2: file action offset length in bytes; wait in milliseconds";
     FioIologV3: "fio-iolog-v3" ["iolog-v3"] fio_iolog_v3::FioIologV3,
@@ -174,6 +164,16 @@ formats! {
         "DiskSim ASCII: time device block size flags in milliseconds and 512 B blocks, flag 1 = read";
     Vscsi: "vscsi" ["vscsi-v1"] vscsi::Vscsi,
         "VMware vSCSI version 1: 32-byte records, in microseconds, 512 B blocks and bytes";
+    BlockEvents: "block-events" ["trace-cmd", "perf-script", "ftrace"] block_events::BlockEvents,
+        "trace-cmd report, perf script, ftrace: queue, issue or completion events, in seconds and 512 B sectors";
+    Lttng: "lttng" ["babeltrace"] lttng::Lttng,
+        "block events of `LTTng` as babeltrace prints them, in ns and 512 B sectors";
+    Ufs: "ufs" ["ufshcd"] ufs::Ufs,
+        "UFS commands as ftrace prints them, in seconds, 4096 B blocks and bytes";
+    Biosnoop: "biosnoop" ["bcc"] biosnoop::Biosnoop,
+        "biosnoop of bcc: time, process, disk, type, sector, bytes, latency in seconds and 512 B sectors";
+    Iosnoop: "iosnoop" ["perf-tools"] iosnoop::Iosnoop,
+        "iosnoop of perf-tools, with `-s`: start, process, type, device, block, bytes, latency in seconds and 512 B sectors";
     Diskmon: "diskmon" [] diskmon::Diskmon,
         "`DiskMon`: number, time, duration, disk, Read or Write, sector, length in seconds and 512 B sectors";
     Xperf: "xperf" ["xperf-dumper"] xperf::Xperf,
