@@ -41,7 +41,8 @@ def sections_of(text: str, source: str, environment: Mapping[str, str]) -> tuple
         raise InputError(f"{source}: calls fio without a job; add --name=NAME with its options, or a job file")
     notes = []
     if found.others:
-        notes.append(f"only the calls of fio are taken, not {', '.join(found.others)}")
+        lines = ", ".join(str(line) for line in found.others)
+        notes.append(f"only the calls of fio are taken; other commands and text are left out (line {lines})")
     if len(calls) == 1:
         return calls[0], notes
     # Each call has its own [global], so that its options become those of its jobs.

@@ -38,10 +38,10 @@ class Call:
 
 @dataclass(frozen=True)
 class Script:
-    """The calls of a script, and the other commands in it with their lines."""
+    """The calls of a script, and the lines with other commands or text."""
 
     calls: tuple[Call, ...]
-    others: tuple[str, ...]
+    others: tuple[int, ...]
 
 
 def is_script(text: str) -> bool:
@@ -66,12 +66,12 @@ Command = tuple[list[str], int]
 
 @dataclass
 class _Reading:
-    """What has been read of a script: the values of its variables, the calls of fio, the other commands."""
+    """What has been read of a script: the values of its variables, the calls of fio, the lines with anything else."""
 
     source: str
     values: dict[str, str]
     calls: list[Call] = field(default_factory=list)
-    others: list[str] = field(default_factory=list)
+    others: list[int] = field(default_factory=list)
 
     def run(self, commands: Sequence[Command]) -> None:
         at = 0
@@ -95,7 +95,7 @@ class _Reading:
                 self.values[words[1]] = _expanded(value, self.values, where, strict=True)
                 self.run(body)
             return
-        self.others.append(f"{words[0]} (line {number})")
+        self.others.append(number)
         if any(_behind_fio(within) is not None for within, _ in body):
             raise InputError(
                 f"{where}: {' '.join(words)}: fio is called in a loop whose end only a shell knows; allowed is "
@@ -114,7 +114,7 @@ class _Reading:
                 name, _, value = word.partition("=")
                 self.values[name] = _expanded(value, self.values, where, strict=False)
             return
-        self.others.append(f"{words[0]} (line {number})")
+        self.others.append(number)
 
 
 def _end_of_loop(commands: Sequence[Command], at: int) -> int:
