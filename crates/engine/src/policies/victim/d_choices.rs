@@ -9,10 +9,13 @@ use crate::random::Random;
 use crate::units::EraseUnit;
 use serde::{Deserialize, Serialize};
 
+/// With more, the victim is as good as greedy's and a run takes for ever.
+const D_MAX: u32 = 1000;
+
 #[derive(Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Number of erase units drawn, at least 1.
+    /// Number of erase units drawn, from 1 to `D_MAX`.
     pub d: u32,
 }
 
@@ -35,8 +38,8 @@ impl Named for DChoices {
 
 impl VictimPolicy for DChoices {
     fn new(config: Config, _erase_units: u32) -> Result<Self, SpecificationError> {
-        if config.d == 0 {
-            return Err(SpecificationError::new("ftl.victim.d", config.d, "a whole number of 1 or more"));
+        if !(1..=D_MAX).contains(&config.d) {
+            return Err(SpecificationError::new("ftl.victim.d", config.d, format!("a whole number from 1 to {D_MAX}")));
         }
         Ok(Self { d: config.d })
     }
