@@ -23,6 +23,12 @@ fn writes_of_which_all_repeat_free_their_space() {
     passes(include_str!("found/repeated-writes-over-a-link.json"));
 }
 
+/// A read that a stream serves was charged with the last program's time, of which the flash knew no more.
+#[test]
+fn a_read_that_waits_for_no_flash_is_not_charged_with_a_program() {
+    passes(include_str!("found/reads-from-a-stream-after-writes.json"));
+}
+
 /// A job that only repeats what it wrote programs nothing, and no round of the steady state would ever begin.
 #[test]
 fn a_stage_until_the_steady_state_ends_without_rounds() {

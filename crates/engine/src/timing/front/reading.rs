@@ -14,6 +14,7 @@ use crate::ledger::Cause;
 use crate::request::{Operation, Request};
 use crate::specification::Drive;
 use crate::timing::breakdown::Part;
+use crate::timing::flash::Finished;
 use crate::timing::recorder::Decision;
 use crate::units::Ppn;
 
@@ -225,9 +226,11 @@ impl Front {
                 }
             }
             let Some(piece) = self.streams().next_piece(stream) else { return Ok(()) };
-            let service = self.flash.service();
+            // Of a read that has just ended: the flash knows nothing of those before, nor of a program once others follow.
+            let has_read = matches!(self.flash.finished().first(), Some(Finished::Read { .. }));
+            let service = (has_read && waited_for != Part::Map).then(|| self.flash.service());
             let account = self.slots.account(piece.slot);
-            if service.ended_ns == self.now_ns && waited_for != Part::Map {
+            if let Some(service) = service.filter(|service| service.ended_ns == self.now_ns) {
                 account.spend_on_flash(&service);
             }
             account.spend(waited_for, self.now_ns);
