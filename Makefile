@@ -118,7 +118,7 @@ ublk: setup ## lints and tests of the cargo feature `ublk`, which is no part of 
 	cargo test --locked --package ssdlab-blockdev --features ublk --lib ublk
 
 FUZZ_SECONDS ?= 600
-fuzz: setup ## fuzzes trace readers, parsers and NBD connections, FUZZ_SECONDS=600 each; see fuzz/README.md
+fuzz: setup ## fuzzes trace readers, parsers, NBD connections and the engine, FUZZ_SECONDS=600 each; see fuzz/README.md
 	tools/bootstrap group fuzz
 	$(PYTHON) tools/fuzz.py $(FUZZ_SECONDS)
 

@@ -1,15 +1,16 @@
 """Runs the fuzzers one after another: libFuzzer on the trace readers and on NBD connections, atheris on the parsers of
-jobs, scripts and reports.
+jobs, scripts and reports, and the engine on drawn specifications.
 
 usage: fuzz.py [SECONDS] [TARGET...], by default 600 seconds per target. A target is the name of a trace format,
-recognised, compressed-traces, nbd, jobs, scripts or reports. Results are in out/fuzz/, failing inputs as
-crash-TARGET-...; with SSDLAB_FUZZ_KEEP=1 the corpus in fuzz/corpus is rewritten from the results.
+recognised, compressed-traces, nbd, jobs, scripts, reports or specifications. Results are in out/fuzz/, failing inputs
+as crash-TARGET-...; with SSDLAB_FUZZ_KEEP=1 the corpus in fuzz/corpus is rewritten from the results.
 """
 
 import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from ssdlab.workloads.traces.recording import formats
@@ -25,7 +26,8 @@ TRACES = (*READERS, RECOGNISED, COMPRESSED)
 NBD = "nbd"
 RUST = (*TRACES, NBD)
 TEXTS = ("jobs", "scripts", "reports")
-TARGETS = (*RUST, *TEXTS)
+SPECIFICATIONS = "specifications"
+TARGETS = (*RUST, *TEXTS, SPECIFICATIONS)
 SECONDS = 600
 INPUT_BYTES_MAX = 2048
 # A report of smartctl is long before its first write counter.
@@ -147,6 +149,23 @@ def fuzz(target: str, seconds: int, triple: str) -> bool:
     return True
 
 
+def draw(seconds: int) -> bool:
+    """Draws specifications for this time and runs them, other ones each time. Returns False if one failed."""
+    test = ["cargo", "test", "--locked", "-p", "ssdlab-engine", "--test", SPECIFICATIONS, "drawn", "--", "--nocapture"]
+    seed = int(time.time())
+    numbers = {"PROPTEST_CASES": str(2**31), "PROPTEST_RNG_SEED": str(seed), "SSDLAB_FUZZ_SECONDS": str(seconds)}
+    log = OUT / f"{SPECIFICATIONS}.log"
+    with log.open("w") as output:
+        ended = subprocess.run(test, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT, env=os.environ | numbers)
+    text = log.read_text(errors="replace")
+    if ended.returncode != 0:
+        print(f"{SPECIFICATIONS}: failed, seed {seed}; see {log.relative_to(ROOT)}\n{text[-2000:]}")
+        return False
+    drawn = re.search(r"(\d+) drawn", text)
+    print(f"{SPECIFICATIONS}: {drawn[1] if drawn else 'none'} in {seconds} s, nothing broke")
+    return True
+
+
 def main() -> None:
     """Builds the fuzzers and runs the targets. Exits with code 1 if an input failed."""
     words = sys.argv[1:]
@@ -162,8 +181,8 @@ def main() -> None:
         flags = {"RUSTFLAGS": COVERAGE, "CARGO_TARGET_DIR": str(PROGRAMS)}
         subprocess.run(build, cwd=ROOT / "fuzz", check=True, env=os.environ | flags)
     # All of them, even if the first fails.
-    broken = [target for target in targets if not fuzz(target, seconds, triple)]
-    sys.exit(1 if broken else 0)
+    passes = [draw(seconds) if target == SPECIFICATIONS else fuzz(target, seconds, triple) for target in targets]
+    sys.exit(0 if all(passes) else 1)
 
 
 if __name__ == "__main__":

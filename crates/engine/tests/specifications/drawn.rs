@@ -1,0 +1,70 @@
+//! Drawn specifications. `PROPTEST_CASES` says how many, `PROPTEST_RNG_SEED` which; `SSDLAB_FUZZ_SECONDS` ends them early.
+
+use crate::drawing::{Choices, Drawn};
+use crate::running::{Fate, check};
+use ssdlab_engine::simulation::start;
+use ssdlab_engine::specification::Specification;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+const CASES: u64 = 300;
+/// The one at work, for a look at one that hangs.
+const AT_WORK: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/drawn.txt");
+const REFUSALS_MAX: usize = 20;
+/// More than any specification needs.
+const CHOICE_BYTES: usize = 2048;
+
+#[test]
+fn every_drawn_specification_is_survived() {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let first = number("PROPTEST_RNG_SEED").unwrap_or(1) << 32;
+    let cases = number("PROPTEST_CASES").unwrap_or(CASES);
+    let until = number("SSDLAB_FUZZ_SECONDS").map(|seconds| Instant::now() + Duration::from_secs(seconds));
+    let (mut drawn_count, mut ended_count) = (0, 0);
+    let mut failed = Vec::new();
+    for seed in first..first + cases {
+        if until.is_some_and(|until| Instant::now() > until) {
+            break;
+        }
+        drawn_count += 1;
+        let mut drawn = Drawn::new(&mut Choices::new(&random_bytes(seed)));
+        std::fs::write(AT_WORK, format!("seed {seed}: {}", drawn.specification)).expect("a folder for files of tests");
+        match catch_unwind(AssertUnwindSafe(|| check_drawn(&mut drawn))) {
+            Ok(fate) => ended_count += u32::from(fate == Fate::Ended),
+            Err(_) => failed.push(format!("seed {seed}: {}", drawn.specification)),
+        }
+    }
+    println!("{drawn_count} drawn, {ended_count} of them with an outcome, {} failed", failed.len());
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+    assert!(ended_count * 2 > drawn_count, "most of {drawn_count} specifications are nonsense");
+}
+
+/// Without the keys for which it is refused, one after another.
+fn check_drawn(drawn: &mut Drawn) -> Fate {
+    for _ in 0..REFUSALS_MAX {
+        let Ok(specification) = serde_json::from_value::<Specification>(drawn.specification.clone()) else {
+            drawn.take_back_drive();
+            continue;
+        };
+        let refused = match start(&specification) {
+            Ok(_) => return check(&specification),
+            Err(refused) => refused,
+        };
+        if !drawn.take_back(&refused.key) {
+            drawn.take_back_drive();
+        }
+    }
+    Fate::Refused
+}
+
+/// `SplitMix64`.
+fn random_bytes(seed: u64) -> Vec<u8> {
+    let mut state = seed;
+    let words = std::iter::repeat_with(|| {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    });
+    words.flat_map(u64::to_le_bytes).take(CHOICE_BYTES).collect()
+}
