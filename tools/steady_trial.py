@@ -76,7 +76,7 @@ def main(runs: Path, folder: Path | None) -> None:
     if folder is not None:
         figure = published_bars(
             name="steady-state",
-            title="The mean behind the last change of trend is several times nearer to the truth",
+            title="The mean behind the last change of trend is two to three times nearer",
             caption=f"Deviation of the reported write amplification from that of {ROUNDS - TRUE_FROM} further drive "
             f"writes, over {len(rounds)} runs: {len({each['drive'] for each in known})} drives, {len(WORKLOADS)} "
             "workloads.",
