@@ -11,6 +11,7 @@ __all__ = [
     "HeldTrace",
     "LiveDrive",
     "Mount",
+    "RunError",
     "Server",
     "SpecificationError",
     "TraceError",
@@ -29,6 +30,9 @@ __all__ = [
 
 class SpecificationError(ValueError):
     """The specification cannot be run. `args` is (key, value, allowed)."""
+
+class RunError(RuntimeError):
+    """A run ended with an error, as when a database no longer fits on its volume."""
 
 class TraceError(ValueError):
     """A trace cannot be read or replayed. `args` is (kind, name of the file or None, message)."""

@@ -10,6 +10,7 @@ use ssdlab_engine::simulation::SourceError;
 
 create_exception!(_engine, SpecificationError, PyValueError);
 create_exception!(_engine, TraceError, PyValueError);
+create_exception!(_engine, RunError, PyRuntimeError);
 
 /// `args` become (key, value, allowed).
 pub fn refuse(error: error::SpecificationError) -> PyErr {
@@ -26,11 +27,11 @@ pub fn refuse_trace(failure: &Failure) -> PyErr {
     TraceError::new_err((failure.kind(), failure.file().map(str::to_owned), failure.to_string()))
 }
 
-/// A source's own error. Only traces have one.
+/// An error that ends a run: a source's own, or one of the engine.
 pub fn source_failed(error: SourceError) -> PyErr {
     match error.downcast::<Failure>() {
         Ok(failure) => refuse_trace(&failure),
-        Err(other) => PyRuntimeError::new_err(other.to_string()),
+        Err(other) => RunError::new_err(other.to_string()),
     }
 }
 

@@ -26,7 +26,7 @@ mod _engine {
     #[pymodule_export]
     use super::device::{BlockDevice, Device, Mount, Server};
     #[pymodule_export]
-    use super::errors::{SpecificationError, TraceError};
+    use super::errors::{RunError, SpecificationError, TraceError};
     #[pymodule_export]
     use super::live::LiveDrive;
     #[pymodule_export]

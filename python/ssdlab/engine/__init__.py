@@ -157,6 +157,8 @@ def in_words_of_the_user(engine: ModuleType | None = None) -> Iterator[None]:
             raise RunFailed(f"internal error of the engine: {error}") from None
         if type(error).__name__ == "TraceError":
             raise InputError(_trace_message(*error.args)) from None
+        if type(error).__name__ == "RunError":
+            raise RunFailed(str(error)) from None
         raise
 
 
