@@ -60,7 +60,7 @@ impl Drawn {
             change_a_key(choices, "Drive", &mut drive);
         }
         let (mut jobs, mut plain_jobs, mut stage) = (Vec::new(), Vec::new(), 0);
-        for number in 0..1 + choices.below(4) {
+        for number in 0..=choices.below(4) {
             stage += choices.below(2);
             let plain = job(choices, number, stage, bytes, unit_bytes);
             let mut drawn = plain.clone();

@@ -46,10 +46,7 @@ fn check_drawn(drawn: &mut Drawn) -> Fate {
             drawn.take_back_drive();
             continue;
         };
-        let refused = match start(&specification) {
-            Ok(_) => return check(&specification),
-            Err(refused) => refused,
-        };
+        let Err(refused) = start(&specification) else { return check(&specification) };
         if !drawn.take_back(&refused.key) {
             drawn.take_back_drive();
         }
