@@ -27,6 +27,18 @@ class OwnWorkload:
     writes_per_day: str | None
 
 
+# Below it garbage collection moves too little for its model.
+_WAF_MIN = 1.1
+
+
+def _why_not(waf: float, *, reduces: bool) -> str:
+    if reduces:
+        return "the drive reduces data"
+    if waf < _WAF_MIN:
+        return f"a write amplification of {waf:.2f} is too close to 1"
+    return f"no random writes on a drive of this spare area have a write amplification of {waf:.1f}"
+
+
 def own_workload(places: Sequence[str], setting: "Setting | None", left_empty: Sequence[float]) -> OwnWorkload:
     """Prints what is inferred and returns the workload. Raises InputError if the reports give no WAF."""
     import polars as pl
@@ -57,12 +69,7 @@ def own_workload(places: Sequence[str], setting: "Setting | None", left_empty: S
     for each in found:
         _say(f"- {each.sentence()}")
     if not found:
-        reason = (
-            "the drive reduces data"
-            if row["reduces_data"]
-            else "write amplification is close to 1, or no model explains it"
-        )
-        _say(f"The effect of more spare area cannot be inferred: {reason}.")
+        _say(f"The effect of more spare area cannot be inferred: {_why_not(waf, reduces=row['reduces_data'])}.")
     else:
         _say(_inference(row, found[0].zipf_theta, own))
     theta = found[0].zipf_theta if found else None
