@@ -15,6 +15,7 @@ import pytest
 import ssdlab
 from small_drives import Program, drive_file, program_in
 from ssdlab.cli.groups import flat
+from ssdlab.quantities import parse_share
 from ssdlab.report.shown import Shown
 from synthetic_traces import made
 
@@ -68,7 +69,10 @@ def test_names_and_defaults_are_those_of_the_command(name: str) -> None:
     }
     assert {"seed", "settings", "output"} & shared.keys()
     for parameter, default in shared.items():
-        assert (command[parameter].default or None) == (default or None), parameter
+        own = command[parameter].default
+        # The command has a share as it is typed.
+        typed = isinstance(own, str) and isinstance(default, float)
+        assert (parse_share(own) if typed else own or None) == (default or None), parameter
 
 
 def test_each_name_stays_a_function_whatever_was_imported_before() -> None:

@@ -10,9 +10,11 @@ from ssdlab import workloads
 from ssdlab.cli import compare_targets, comparing, options
 from ssdlab.cli.command_line import command_line
 from ssdlab.cli.destination import check_folder
+from ssdlab.cli.groups import Parsed
 from ssdlab.comparison import request
 from ssdlab.errors import InputError
-from ssdlab.workloads.specifying import Until
+from ssdlab.quantities import parse_share
+from ssdlab.workloads.specifying import PRECISION, Until
 
 
 @dataclass(frozen=True)
@@ -27,12 +29,14 @@ class Stages(request.Stages):
         ),
     ] = "steady"
     precision: Annotated[
-        str,
+        float,
         typer.Option(
+            "--precision",
             metavar="SHARE",
             help="Go on in the steady state until WAF and rates are known within this share, or 40 drive writes.",
         ),
-    ] = "1%"
+        Parsed(parse_share, default="1%"),
+    ] = PRECISION
 
 
 def compare(

@@ -144,7 +144,7 @@ def compared(job: str | Path, variants: Variants, stages: Stages, running: Runni
                 Path(folder),
                 seed=running.seed,
                 until=stages.until,
-                precision=stages.precision_share,
+                precision=stages.precision,
                 timed=running.timed,
             )
             for variant in planned

@@ -8,7 +8,7 @@ from typing import get_args
 
 from ssdlab.comparison.axes import Planned, plan
 from ssdlab.errors import InputError, check_word
-from ssdlab.quantities import parse_scale, parse_share, spare_area_of
+from ssdlab.quantities import parse_scale, spare_area_of
 from ssdlab.runs import ShowProgress, silent
 from ssdlab.workloads.specifying import PRECISION, Beginning, Until
 
@@ -73,17 +73,12 @@ class Stages:
 
     precondition: Beginning = "fill"
     until: Until = "steady"
-    precision: float | str = PRECISION
-    """As in `specify`; a text such as "1%" is a share, too."""
-
-    @property
-    def precision_share(self) -> float:
-        """`precision` as a number."""
-        return parse_share(self.precision) if isinstance(self.precision, str) else self.precision
+    precision: float = PRECISION
+    """As in `specify`."""
 
     def __post_init__(self) -> None:
-        if not 0 < self.precision_share < 1:
-            raise InputError(f"--precision is {self.precision}; allowed: above 0%, below 100%")
+        if not 0 < self.precision < 1:
+            raise InputError(f"--precision is {100 * self.precision:g}%; allowed: above 0%, below 100%")
         check_word("--until", self.until, get_args(Until))
         check_word("--precondition", self.precondition, get_args(Beginning))
 
