@@ -20,6 +20,7 @@ from typing import NamedTuple
 import ssdlab
 from ssdlab.drives import ResolvedDrive, names
 from ssdlab.errors import InputError
+from ssdlab.evidence.estimate import of_samples
 from ssdlab.report.charts.published import Bar, published_bars
 from ssdlab.specification import Specification
 from ssdlab.workloads import jobs
@@ -149,7 +150,8 @@ def _slope(values: Sequence[float]) -> float:
 
 def _interval(values: Sequence[float]) -> float:
     """Half the width by batch means."""
-    return _STUDENT[len(values) - 1] * statistics.stdev(values) / math.sqrt(len(values))
+    found = of_samples(values, "rounds")
+    return (found.high - found.low) / 2
 
 
 def _snia(rounds: Sequence[float]) -> Stopped | None:
@@ -179,12 +181,6 @@ def _mser(rise_share: float) -> Rule:
         return stopped
 
     return rule
-
-
-_STUDENT = [math.nan, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145]
-_STUDENT += [2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045]
-_STUDENT += [2.042, 2.040, 2.037, 2.035, 2.032, 2.030, 2.028, 2.026, 2.024, 2.023]
-"""Student's 97.5th percentiles by degrees of freedom."""
 
 
 if __name__ == "__main__":
