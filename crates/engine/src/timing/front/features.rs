@@ -40,13 +40,13 @@ macro_rules! for_features {
     ($front:ident . $method:ident ( $($argument:expr),* )) => {
         match $front.features {
             $crate::timing::front::features::FeatureSet::Direct => {
-                $front.$method::<$crate::timing::front::features::Direct, _>($($argument),*)
+                $front.$method::<$crate::timing::front::features::Direct>($($argument),*)
             }
             $crate::timing::front::features::FeatureSet::DirectWithoutParts => {
-                $front.$method::<$crate::timing::front::features::DirectWithoutParts, _>($($argument),*)
+                $front.$method::<$crate::timing::front::features::DirectWithoutParts>($($argument),*)
             }
             $crate::timing::front::features::FeatureSet::Any => {
-                $front.$method::<$crate::timing::front::features::AnyFeatures, _>($($argument),*)
+                $front.$method::<$crate::timing::front::features::AnyFeatures>($($argument),*)
             }
         }
     };

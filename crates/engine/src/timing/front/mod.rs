@@ -104,28 +104,24 @@ pub trait Intake {
     /// Advances time to a moment before which nothing happens.
     fn come_to(&mut self, now_ns: u64);
     /// Starts a request; it may complete only later.
-    fn submit<R: Requester<Self>>(
+    fn submit(
         &mut self,
         submission: Submission,
         drives: &mut Self::Drives<'_>,
-        requester: &mut R,
+        requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly>;
     /// Processes what was submitted since the last step; called after the last submission of a moment.
-    fn settle<R: Requester<Self>>(
-        &mut self,
-        _drives: &mut Self::Drives<'_>,
-        _requester: &mut R,
-    ) -> Result<(), ReadOnly> {
+    fn settle(&mut self, _drives: &mut Self::Drives<'_>, _requester: &mut dyn Requester<Self>) -> Result<(), ReadOnly> {
         Ok(())
     }
     /// Processes the next event, if it is before `until_ns`; an event of the host's side also at `until_ns`. The flash
     /// may process several events, at most `events_max`.
-    fn step<R: Requester<Self>>(
+    fn step(
         &mut self,
         until_ns: u64,
         events_max: u64,
         drives: &mut Self::Drives<'_>,
-        requester: &mut R,
+        requester: &mut dyn Requester<Self>,
     ) -> Result<Stepped, ReadOnly>;
     /// Prefetches what the request will access first, and, once that is cached, what it points to.
     fn prefetch(&self, request: &Request, drives: &Self::Drives<'_>);
@@ -369,15 +365,15 @@ impl Front {
     }
 
     #[inline(always)]
-    fn step_as<W: Features, R: Requester<Self>>(
+    fn step_as<W: Features>(
         &mut self,
         until_ns: u64,
         events_max: u64,
         drive: &mut dyn TimedDrive,
-        requester: &mut R,
+        requester: &mut dyn Requester<Self>,
     ) -> Result<Stepped, ReadOnly> {
-        self.free_if_stuck::<W, R>(self.now_ns, drive, requester)?;
-        let (events, was_heard_of) = self.run_flash::<W, R>(until_ns, events_max, drive, requester)?;
+        self.free_if_stuck::<W>(self.now_ns, drive, requester)?;
+        let (events, was_heard_of) = self.run_flash::<W>(until_ns, events_max, drive, requester)?;
         if was_heard_of || events == events_max {
             return Ok(Stepped::Events(events));
         }
@@ -387,7 +383,7 @@ impl Front {
         if self.event_queue.next_ns() > until_ns || self.event_queue.next_ns() == u64::MAX {
             return Ok(Stepped::ToTheEnd(events));
         }
-        self.take_event::<W, R>(drive, requester)?;
+        self.take_event::<W>(drive, requester)?;
         Ok(Stepped::Events(events + 1))
     }
 
@@ -399,17 +395,17 @@ impl Front {
     /// space; a pause of the pacer would only keep the flash idle. Programmed groups leave the buffer empty, and an
     /// empty buffer admits any write.
     #[inline]
-    fn free_if_stuck<W: Features, R: Requester<Self>>(
+    fn free_if_stuck<W: Features>(
         &mut self,
         now_ns: u64,
         drive: &mut dyn TimedDrive,
-        requester: &mut R,
+        requester: &mut dyn Requester<Self>,
     ) -> Result<bool, ReadOnly> {
         if self.slots.outstanding() == 0 || !self.is_stuck::<W>(now_ns) {
             return Ok(false);
         }
         self.now_ns = now_ns;
-        while !W::IS_DIRECT && self.admits_while_stuck::<W, R>(drive, requester)? {
+        while !W::IS_DIRECT && self.admits_while_stuck::<W>(drive, requester)? {
             if !self.is_stuck::<W>(now_ns) {
                 return Ok(true);
             }
@@ -423,17 +419,17 @@ impl Front {
     /// Admits waiting writes that there is space for, without the pacer's pause, or else the next part of a large write,
     /// which goes into the groups that wait. Returns whether there was any.
     #[cold]
-    fn admits_while_stuck<W: Features, R: Requester<Self>>(
+    fn admits_while_stuck<W: Features>(
         &mut self,
         drive: &mut dyn TimedDrive,
-        requester: &mut R,
+        requester: &mut dyn Requester<Self>,
     ) -> Result<bool, ReadOnly> {
         if let Some(pacer) = &mut self.pacer {
             pacer.next.hurry(self.now_ns);
             self.event_queue.cancel(Step::Paced);
         }
         let admitted_units = self.parted_writes.admitted_units;
-        self.take_waiting_into_buffer::<W, R>(None, Part::HostOperations, drive, requester)?;
+        self.take_waiting_into_buffer::<W>(None, Part::HostOperations, drive, requester)?;
         if self.parted_writes.admitted_units > admitted_units {
             return Ok(true);
         }
@@ -444,52 +440,52 @@ impl Front {
             return Ok(false);
         }
         self.slots.account(slot).spend(Part::HostOperations, self.now_ns);
-        self.admit_first::<W, R>(slot, part, drive, requester)?;
+        self.admit_first::<W>(slot, part, drive, requester)?;
         Ok(true)
     }
 
     /// Processes events of the flash before `until_ns`, at most `events_max`, up to the first that concerns the host's
     /// side. Returns how many, and whether one did.
     #[inline(always)]
-    fn run_flash<W: Features, R: Requester<Self>>(
+    fn run_flash<W: Features>(
         &mut self,
         until_ns: u64,
         events_max: u64,
         drive: &mut dyn TimedDrive,
-        requester: &mut R,
+        requester: &mut dyn Requester<Self>,
     ) -> Result<(u64, bool), ReadOnly> {
         let events = self.flash.run(until_ns.min(self.event_queue.next_ns()), events_max);
         self.now_ns = self.now_ns.max(self.flash.now_ns());
         let has_begun = !W::IS_DIRECT && self.flash.take_begun();
         let is_heard_of = has_begun || !self.flash.finished().is_empty();
         if is_heard_of {
-            self.note_finished::<W, R>(drive, requester)?;
+            self.note_finished::<W>(drive, requester)?;
         }
         Ok((events, is_heard_of))
     }
 
-    fn take_event<W: Features, R: Requester<Self>>(
+    fn take_event<W: Features>(
         &mut self,
         drive: &mut dyn TimedDrive,
-        requester: &mut R,
+        requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly> {
         let (at_ns, event) = self.event_queue.take().expect("its time is known");
         self.now_ns = at_ns;
         match event {
-            Event::Answered(slot) => self.answer::<W, R>(slot, drive, requester),
+            Event::Answered(slot) => self.answer::<W>(slot, drive, requester),
             Event::Step(Step::MapPage, chain) => self.map_page_came(chain, drive, requester),
-            Event::Step(Step::Admitted, slot) => self.enter::<W, R>(slot, drive, requester),
-            Event::Step(Step::Trickled, _) => self.trickle::<W, R>(drive, requester),
+            Event::Step(Step::Admitted, slot) => self.enter::<W>(slot, drive, requester),
+            Event::Step(Step::Trickled, _) => self.trickle::<W>(drive, requester),
             Event::Step(Step::Paced, _) => {
                 self.pacer.as_mut().expect("it admits a write").next.has_come();
-                self.take_waiting_into_buffer::<W, R>(None, Part::HostOperations, drive, requester)
+                self.take_waiting_into_buffer::<W>(None, Part::HostOperations, drive, requester)
             }
             Event::Step(Step::Throttled, _) => {
                 self.throttle.as_mut().expect("it admits a write").next.has_come();
-                self.take_waiting_into_buffer::<W, R>(None, Part::Gc, drive, requester)
+                self.take_waiting_into_buffer::<W>(None, Part::Gc, drive, requester)
             }
-            Event::Step(Step::Arrived, slot) => self.arrive::<W, R>(slot, drive, requester),
-            Event::Step(Step::Sent, slot) => self.complete::<W, R>(slot, drive, requester),
+            Event::Step(Step::Arrived, slot) => self.arrive::<W>(slot, drive, requester),
+            Event::Step(Step::Sent, slot) => self.complete::<W>(slot, drive, requester),
             Event::Step(Step::Delivered, stream) => self.piece_delivered(stream as usize, drive, requester),
         }
     }
@@ -552,10 +548,10 @@ impl Front {
         if self.frees_at_program { self.flash.programming_units() } else { 0 }
     }
 
-    fn note_finished<W: Features, R: Requester<Self>>(
+    fn note_finished<W: Features>(
         &mut self,
         drive: &mut dyn TimedDrive,
-        requester: &mut R,
+        requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly> {
         // Determined before an answer causes further operations. Programs that have only begun carry no information on
         // it.
@@ -566,7 +562,7 @@ impl Front {
         let mut noted = Ok(());
         for index in 0..self.flash.finished().len() {
             let part = self.flash.finished()[index];
-            noted = noted.and_then(|()| self.note_part::<W, R>(part, service.as_ref(), drive, requester));
+            noted = noted.and_then(|()| self.note_part::<W>(part, service.as_ref(), drive, requester));
         }
         self.flash.finished().clear();
         noted?;
@@ -580,17 +576,17 @@ impl Front {
         if W::IS_DIRECT {
             Ok(())
         } else {
-            self.take_waiting_into_buffer::<W, R>(service.as_ref(), Part::HostOperations, drive, requester)
+            self.take_waiting_into_buffer::<W>(service.as_ref(), Part::HostOperations, drive, requester)
         }
     }
 
     #[inline(always)]
-    fn note_part<W: Features, R: Requester<Self>>(
+    fn note_part<W: Features>(
         &mut self,
         part: Finished,
         service: Option<&Service>,
         drive: &mut dyn TimedDrive,
-        requester: &mut R,
+        requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly> {
         let (slot, units) = match part {
             Finished::Written { slot: tag } if !W::IS_DIRECT && tag >= BUFFERED_FIRST => {
@@ -617,12 +613,12 @@ impl Front {
             if let Some(service) = service {
                 account.spend_on_flash(service);
             }
-            return self.complete_with::<W, R>(slot, account.parts(), drive, requester);
+            return self.complete_with::<W>(slot, account.parts(), drive, requester);
         }
         if let Some(service) = service {
             self.slots.account(slot).spend_on_flash(service);
         }
-        self.answer::<W, R>(slot, drive, requester)
+        self.answer::<W>(slot, drive, requester)
     }
 
     /// The request has been executed except for the controller's processing time.
@@ -638,12 +634,12 @@ impl Front {
 
     /// Completes the flushes that waited for data that is now in flash, and gives freed space to waiting writes. The
     /// space was freed by the end of a program, whose service is given, or by another event: its beginning, a map page.
-    fn take_waiting_into_buffer<W: Features, R: Requester<Self>>(
+    fn take_waiting_into_buffer<W: Features>(
         &mut self,
         service: Option<&Service>,
         otherwise: Part,
         drive: &mut dyn TimedDrive,
-        requester: &mut R,
+        requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly> {
         while let Some(flushed) = self.buffer.next_flushed() {
             self.answer_after_command(flushed);
@@ -658,7 +654,7 @@ impl Front {
                 Some(service) => account.spend_on_room(service),
                 None => account.spend(otherwise, self.now_ns),
             }
-            self.admit_first::<W, R>(slot, part, drive, requester)?;
+            self.admit_first::<W>(slot, part, drive, requester)?;
         }
         self.note_waiting();
         Ok(())
@@ -691,10 +687,10 @@ impl Front {
     }
 
     /// A closed buffer admits one of the waiting writes.
-    fn trickle<W: Features, R: Requester<Self>>(
+    fn trickle<W: Features>(
         &mut self,
         drive: &mut dyn TimedDrive,
-        requester: &mut R,
+        requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly> {
         let first = self.buffer.waiting.front().copied();
         let first = first.map(|slot| (slot, self.parted_writes.next(&self.slots.request(slot))));
@@ -703,31 +699,31 @@ impl Front {
             && let Some((slot, part)) = first
         {
             self.slots.account(slot).spend(Part::Queueing, self.now_ns);
-            self.admit_first::<W, R>(slot, part, drive, requester)?;
+            self.admit_first::<W>(slot, part, drive, requester)?;
         }
         self.note_waiting();
         Ok(())
     }
 
     #[inline(always)]
-    fn complete<W: Features, R: Requester<Self>>(
+    fn complete<W: Features>(
         &mut self,
         slot: u32,
         drive: &mut dyn TimedDrive,
-        requester: &mut R,
+        requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly> {
         let parts = *self.slots.account(slot).parts();
-        self.complete_with::<W, R>(slot, &parts, drive, requester)
+        self.complete_with::<W>(slot, &parts, drive, requester)
     }
 
     /// The same with the parts of its time.
     #[inline(always)]
-    fn complete_with<W: Features, R: Requester<Self>>(
+    fn complete_with<W: Features>(
         &mut self,
         slot: u32,
         parts: &Parts,
         drive: &mut dyn TimedDrive,
-        requester: &mut R,
+        requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly> {
         self.idle_since_ns = self.now_ns;
         let completion = self.slots.complete(slot, self.now_ns);
@@ -736,7 +732,7 @@ impl Front {
             && let Some(next) = self.command_slots.as_mut().and_then(CommandSlots::leave)
         {
             self.slots.account(next).spend(Part::Queueing, self.now_ns);
-            self.admit::<AnyFeatures, R>(next, drive, requester)?;
+            self.admit::<AnyFeatures>(next, drive, requester)?;
         }
         debug_assert!(!self.tells_parts || Slots::is_accounted_for(&completion, parts));
         requester.completed(completion, parts, self, drive)
@@ -763,22 +759,22 @@ impl Intake for Front {
     }
 
     #[inline(always)]
-    fn submit<R: Requester<Self>>(
+    fn submit(
         &mut self,
         submission: Submission,
         drive: &mut (dyn TimedDrive + '_),
-        requester: &mut R,
+        requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly> {
         for_features!(self.submit_as(submission, drive, requester))
     }
 
     #[inline]
-    fn step<R: Requester<Self>>(
+    fn step(
         &mut self,
         until_ns: u64,
         events_max: u64,
         drive: &mut (dyn TimedDrive + '_),
-        requester: &mut R,
+        requester: &mut dyn Requester<Self>,
     ) -> Result<Stepped, ReadOnly> {
         for_features!(self.step_as(until_ns, events_max, drive, requester))
     }

@@ -14,11 +14,11 @@ use crate::timing::breakdown::Part;
 
 impl Front {
     #[inline(always)]
-    pub(super) fn submit_as<W: Features, R: Requester<Self>>(
+    pub(super) fn submit_as<W: Features>(
         &mut self,
         submission: Submission,
         drive: &mut dyn TimedDrive,
-        requester: &mut R,
+        requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly> {
         let slot = self.slots.take(submission);
         if self.tells_parts::<W>() {
@@ -35,16 +35,16 @@ impl Front {
                 return Ok(());
             }
         }
-        self.enter::<W, R>(slot, drive, requester)
+        self.enter::<W>(slot, drive, requester)
     }
 
     /// After the limit of commands a second: takes one of the controller's slots, or waits for one.
     #[inline(always)]
-    pub(super) fn enter<W: Features, R: Requester<Self>>(
+    pub(super) fn enter<W: Features>(
         &mut self,
         slot: u32,
         drive: &mut dyn TimedDrive,
-        requester: &mut R,
+        requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly> {
         if !W::IS_DIRECT
             && let Some(command_slots) = &mut self.command_slots
@@ -52,23 +52,23 @@ impl Front {
         {
             return Ok(());
         }
-        self.admit::<W, R>(slot, drive, requester)
+        self.admit::<W>(slot, drive, requester)
     }
 
     /// The controller has admitted the command.
     #[inline(always)]
-    pub(super) fn admit<W: Features, R: Requester<Self>>(
+    pub(super) fn admit<W: Features>(
         &mut self,
         slot: u32,
         drive: &mut dyn TimedDrive,
-        requester: &mut R,
+        requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly> {
         let request = self.slots.request(slot);
         if !W::IS_DIRECT && self.reading.is_some() && self.submit_to_stream(slot, drive, requester)? {
             return Ok(());
         }
         match request.operation {
-            Operation::Read => self.execute::<W, R>(slot, drive, requester),
+            Operation::Read => self.execute::<W>(slot, drive, requester),
             Operation::Write if !W::IS_DIRECT && self.buffer.exists() => {
                 // First come, first served: a write does not overtake waiting ones.
                 let units = self.parted_writes.units_of(&request);
@@ -78,49 +78,49 @@ impl Front {
                 }
                 let passes_whole = self.parted_writes.passes_whole(units);
                 if is_first && passes_whole && self.admits_to_buffer(units) {
-                    return self.pass::<W, R>(slot, WritePart::whole(request), drive, requester);
+                    return self.pass::<W>(slot, WritePart::whole(request), drive, requester);
                 }
                 self.buffer.waiting.push_back(slot);
                 if is_first && !passes_whole {
-                    return self.take_waiting_into_buffer::<W, R>(None, Part::HostOperations, drive, requester);
+                    return self.take_waiting_into_buffer::<W>(None, Part::HostOperations, drive, requester);
                 }
                 self.note_waiting();
                 Ok(())
             }
             Operation::Write if W::IS_DIRECT => {
                 self.wrote_ns = self.now_ns;
-                self.execute::<W, R>(slot, drive, requester)
+                self.execute::<W>(slot, drive, requester)
             }
-            Operation::Write => self.bring::<W, R>(slot, request.length_bytes, drive, requester),
-            Operation::Trim | Operation::Flush => self.bring::<W, R>(slot, 0, drive, requester),
+            Operation::Write => self.bring::<W>(slot, request.length_bytes, drive, requester),
+            Operation::Trim | Operation::Flush => self.bring::<W>(slot, 0, drive, requester),
         }
     }
 
     /// A part of the first waiting write is admitted.
-    pub(super) fn admit_first<W: Features, R: Requester<Self>>(
+    pub(super) fn admit_first<W: Features>(
         &mut self,
         slot: u32,
         part: WritePart,
         drive: &mut dyn TimedDrive,
-        requester: &mut R,
+        requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly> {
         if part.is_last {
             self.buffer.waiting.pop_front();
         }
         self.parted_writes.admitted(&part);
-        self.pass::<W, R>(slot, part, drive, requester)
+        self.pass::<W>(slot, part, drive, requester)
     }
 
     /// Reserves space in the buffer while the data is in transfer.
-    fn pass<W: Features, R: Requester<Self>>(
+    fn pass<W: Features>(
         &mut self,
         slot: u32,
         part: WritePart,
         drive: &mut dyn TimedDrive,
-        requester: &mut R,
+        requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly> {
         let Some(link) = &mut self.link else {
-            return self.take_into_buffer::<W, R>(slot, part, drive, requester);
+            return self.take_into_buffer::<W>(slot, part, drive, requester);
         };
         self.buffer.reserve(self.parted_writes.units_of(&part.request));
         self.parted_writes.sent(&part);
@@ -130,15 +130,15 @@ impl Front {
         Ok(())
     }
 
-    fn bring<W: Features, R: Requester<Self>>(
+    fn bring<W: Features>(
         &mut self,
         slot: u32,
         bytes: u32,
         drive: &mut dyn TimedDrive,
-        requester: &mut R,
+        requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly> {
         let Some(link) = self.link.as_mut().filter(|_| !W::IS_DIRECT) else {
-            return self.arrive::<W, R>(slot, drive, requester);
+            return self.arrive::<W>(slot, drive, requester);
         };
         let at_ns = link.carry(self.now_ns, Direction::In, bytes);
         self.slots.account(slot).spend(Part::Link, at_ns);
@@ -147,11 +147,11 @@ impl Front {
     }
 
     /// The data of a write has crossed the link, or the command of a trim or a flush.
-    pub(super) fn arrive<W: Features, R: Requester<Self>>(
+    pub(super) fn arrive<W: Features>(
         &mut self,
         slot: u32,
         drive: &mut dyn TimedDrive,
-        requester: &mut R,
+        requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly> {
         let request = self.slots.request(slot);
         match request.operation {
@@ -159,27 +159,27 @@ impl Front {
                 let part = self.parted_writes.arrived(&request);
                 let reserved_units = self.buffer.units();
                 self.buffer.give_back(self.parted_writes.units_of(&part.request));
-                self.take_into_buffer::<W, R>(slot, part, drive, requester)?;
+                self.take_into_buffer::<W>(slot, part, drive, requester)?;
                 if self.buffer.units() < reserved_units {
-                    self.take_waiting_into_buffer::<W, R>(None, Part::HostOperations, drive, requester)?;
+                    self.take_waiting_into_buffer::<W>(None, Part::HostOperations, drive, requester)?;
                 }
                 Ok(())
             }
             Operation::Flush => self.flush(slot, drive),
             Operation::Write => {
                 self.wrote_ns = self.now_ns;
-                self.execute::<W, R>(slot, drive, requester)
+                self.execute::<W>(slot, drive, requester)
             }
-            Operation::Read | Operation::Trim => self.execute::<W, R>(slot, drive, requester),
+            Operation::Read | Operation::Trim => self.execute::<W>(slot, drive, requester),
         }
     }
 
-    fn take_into_buffer<W: Features, R: Requester<Self>>(
+    fn take_into_buffer<W: Features>(
         &mut self,
         slot: u32,
         part: WritePart,
         drive: &mut dyn TimedDrive,
-        requester: &mut R,
+        requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly> {
         let WritePart { request, is_last, .. } = part;
         let Submission { tag, is_through, .. } = self.slots.submission(slot);
@@ -236,11 +236,11 @@ impl Front {
     }
 
     #[inline(always)]
-    fn execute<W: Features, R: Requester<Self>>(
+    fn execute<W: Features>(
         &mut self,
         slot: u32,
         drive: &mut dyn TimedDrive,
-        requester: &mut R,
+        requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly> {
         let Submission { request, tag, .. } = self.slots.submission(slot);
         self.decide::<W>(tag, &request, drive)?;
@@ -299,11 +299,11 @@ impl Front {
 
     /// The request has been executed; data read is yet to be transferred.
     #[inline(always)]
-    pub(super) fn answer<W: Features, R: Requester<Self>>(
+    pub(super) fn answer<W: Features>(
         &mut self,
         slot: u32,
         drive: &mut dyn TimedDrive,
-        requester: &mut R,
+        requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly> {
         if !W::IS_DIRECT
             && let Some(link) = &mut self.link
@@ -316,7 +316,7 @@ impl Front {
                 return Ok(());
             }
         }
-        self.complete::<W, R>(slot, drive, requester)
+        self.complete::<W>(slot, drive, requester)
     }
 
     /// Whether the throttle and the buffer admit a write of this many units now; if so, it is counted as admitted.

@@ -90,12 +90,12 @@ impl Front {
     }
 
     /// Units of the controller's own read have arrived.
-    pub(super) fn own_read_came<R: Requester<Self>>(
+    pub(super) fn own_read_came(
         &mut self,
         slot: u32,
         units: u32,
         drive: &mut dyn TimedDrive,
-        requester: &mut R,
+        requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly> {
         if slot >= SEGMENT {
             return self.segment_came(slot & !SEGMENT, units, Part::HostOperations, drive, requester);
@@ -111,11 +111,11 @@ impl Front {
     }
 
     /// The firmware has a map page: reads what waited for it, up to the next map page.
-    pub(super) fn map_page_came<R: Requester<Self>>(
+    pub(super) fn map_page_came(
         &mut self,
         chain: ChainId,
         drive: &mut dyn TimedDrive,
-        requester: &mut R,
+        requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly> {
         let slot = self.reading().map_waits.slot(chain);
         let mut released = std::mem::take(&mut self.reading().released);
@@ -135,29 +135,25 @@ impl Front {
             SEGMENT.. => self.segment_came(slot & !SEGMENT, 1, Part::Map, drive, requester),
             BUFFERED_FIRST.. => {
                 self.buffer.finish(slot);
-                self.take_waiting_into_buffer::<AnyFeatures, R>(None, Part::Map, drive, requester)
+                self.take_waiting_into_buffer::<AnyFeatures>(None, Part::Map, drive, requester)
             }
             _ => {
                 if self.slots.request(slot).operation == Operation::Write && self.buffer.exists() {
                     self.buffer.finish_through();
                 }
                 self.slots.account(slot).spend(Part::Map, self.now_ns);
-                if self.slots.units_came(slot, 1) {
-                    self.answer::<AnyFeatures, R>(slot, drive, requester)
-                } else {
-                    Ok(())
-                }
+                if self.slots.units_came(slot, 1) { self.answer::<AnyFeatures>(slot, drive, requester) } else { Ok(()) }
             }
         }
     }
 
-    fn segment_came<R: Requester<Self>>(
+    fn segment_came(
         &mut self,
         segment: SegmentId,
         units: u32,
         waited_for: Part,
         drive: &mut dyn TimedDrive,
-        requester: &mut R,
+        requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly> {
         match self.streams().arrived(segment, units) {
             Some(stream) => self.serve(stream, waited_for, drive, requester),
@@ -166,11 +162,11 @@ impl Front {
     }
 
     /// Whether the request belongs to a stream, which then serves it. Others take the usual path.
-    pub(super) fn submit_to_stream<R: Requester<Self>>(
+    pub(super) fn submit_to_stream(
         &mut self,
         slot: u32,
         drive: &mut dyn TimedDrive,
-        requester: &mut R,
+        requester: &mut dyn Requester<Self>,
     ) -> Result<bool, ReadOnly> {
         let Submission { request, tag, .. } = self.slots.submission(slot);
         let Some(streams) = self.reading.as_mut().and_then(|reading| reading.streams.as_mut()) else {
@@ -191,12 +187,12 @@ impl Front {
         Ok(true)
     }
 
-    fn serve<R: Requester<Self>>(
+    fn serve(
         &mut self,
         stream: usize,
         waited_for: Part,
         drive: &mut dyn TimedDrive,
-        requester: &mut R,
+        requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly> {
         self.serve_new(stream, NONE, waited_for, drive, requester)
     }
@@ -204,13 +200,13 @@ impl Front {
     /// Fetches while the window has space, and transfers what has arrived. `new` is a slot that has only just
     /// requested: data found in the buffer costs it a command. `waited_for` is what the others waited for, if not the
     /// flash operation that has just ended.
-    fn serve_new<R: Requester<Self>>(
+    fn serve_new(
         &mut self,
         stream: usize,
         new: u32,
         waited_for: Part,
         drive: &mut dyn TimedDrive,
-        requester: &mut R,
+        requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly> {
         loop {
             while let Some((segment, offset_bytes, length_bytes)) = self.streams().next_segment(stream) {
@@ -246,7 +242,7 @@ impl Front {
                     self.answer_after_command(slot);
                 }
                 Some(slot) if self.slots.units_came(slot, 1) => {
-                    self.answer::<AnyFeatures, R>(slot, drive, requester)?;
+                    self.answer::<AnyFeatures>(slot, drive, requester)?;
                 }
                 _ => {}
             }
@@ -285,15 +281,15 @@ impl Front {
     }
 
     /// A piece has crossed the link: it frees space in the window, and may complete its request.
-    pub(super) fn piece_delivered<R: Requester<Self>>(
+    pub(super) fn piece_delivered(
         &mut self,
         stream: usize,
         drive: &mut dyn TimedDrive,
-        requester: &mut R,
+        requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly> {
         if let Some(slot) = self.streams().delivered(stream) {
             self.slots.units_came(slot, 1);
-            self.complete::<AnyFeatures, R>(slot, drive, requester)?;
+            self.complete::<AnyFeatures>(slot, drive, requester)?;
         }
         self.serve(stream, Part::HostOperations, drive, requester)
     }

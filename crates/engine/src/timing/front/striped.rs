@@ -134,12 +134,12 @@ impl StripedFront {
     }
 
     /// Processes the earliest event of all, and those of its device's flash that precede any other.
-    fn take_events<R: Requester<Self>>(
+    fn take_events(
         &mut self,
         until_ns: u64,
         events_max: u64,
         drives: &mut dyn Devices,
-        requester: &mut R,
+        requester: &mut dyn Requester<Self>,
     ) -> Result<Stepped, ReadOnly> {
         let next = self.devices.iter().map(Front::next_of_device).enumerate();
         let (index, (at_ns, rank)) = next.min_by_key(|&(_, next)| next).expect("a stripe has devices");
@@ -152,22 +152,22 @@ impl StripedFront {
         let (device, drive) = (&mut devices[index], drives.device_mut(index));
         let mut above = Above { index, slots, ledgers, completed, requester };
         let events = if rank == Rank::EventQueue {
-            device.take_event::<AnyFeatures, _>(drive, &mut above)?;
+            device.take_event::<AnyFeatures>(drive, &mut above)?;
             1
         } else {
             // An event at the time of the earliest precedes the others of that time.
             let until_ns = others_ns.min(until_ns).max(at_ns + 1);
-            device.run_flash::<AnyFeatures, _>(until_ns, events_max, drive, &mut above)?.0
+            device.run_flash::<AnyFeatures>(until_ns, events_max, drive, &mut above)?.0
         };
         self.now_ns = self.now_ns.max(device.now_ns);
         Ok(Stepped::Events(events))
     }
 
-    fn deal<R: Requester<Self>>(
+    fn deal(
         &mut self,
         slot: u32,
         drives: &mut dyn Devices,
-        requester: &mut R,
+        requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly> {
         let submission = self.slots.submission(slot);
         // A part may complete before the next is submitted.
@@ -206,11 +206,11 @@ impl Intake for StripedFront {
     }
 
     /// It is split when the front settles.
-    fn submit<R: Requester<Self>>(
+    fn submit(
         &mut self,
         submission: Submission,
         _drives: &mut (dyn Devices + '_),
-        _requester: &mut R,
+        _requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly> {
         let slot = self.slots.take(submission);
         self.to_deal.push_back(slot);
@@ -218,11 +218,7 @@ impl Intake for StripedFront {
     }
 
     /// Completes requests whose last parts have completed, and splits submitted ones, until neither is left.
-    fn settle<R: Requester<Self>>(
-        &mut self,
-        drives: &mut (dyn Devices + '_),
-        requester: &mut R,
-    ) -> Result<(), ReadOnly> {
+    fn settle(&mut self, drives: &mut (dyn Devices + '_), requester: &mut dyn Requester<Self>) -> Result<(), ReadOnly> {
         loop {
             while let Some(slot) = self.to_deal.pop_front() {
                 self.deal(slot, drives, requester)?;
@@ -235,18 +231,18 @@ impl Intake for StripedFront {
         }
     }
 
-    fn step<R: Requester<Self>>(
+    fn step(
         &mut self,
         until_ns: u64,
         events_max: u64,
         drives: &mut (dyn Devices + '_),
-        requester: &mut R,
+        requester: &mut dyn Requester<Self>,
     ) -> Result<Stepped, ReadOnly> {
         let Self { devices, slots, completed, ledgers, .. } = self;
         for (index, device) in devices.iter_mut().enumerate() {
             let drive = drives.device_mut(index);
             let mut above = Above { index, slots, ledgers, completed, requester };
-            if device.free_if_stuck::<AnyFeatures, _>(self.now_ns, drive, &mut above)? {
+            if device.free_if_stuck::<AnyFeatures>(self.now_ns, drive, &mut above)? {
                 ledgers.note(index, drive.ledger());
             }
         }
@@ -285,15 +281,15 @@ impl StripedFront {
 }
 
 /// The submitter of parts to the front of a device. A part's tag is the slot of its request.
-struct Above<'a, R> {
+struct Above<'a> {
     index: usize,
     slots: &'a Slots,
     ledgers: &'a mut Ledgers,
     completed: &'a mut VecDeque<(u32, Parts)>,
-    requester: &'a mut R,
+    requester: &'a mut dyn Requester<StripedFront>,
 }
 
-impl<R: Requester<StripedFront>> Requester<Front> for Above<'_, R> {
+impl Requester<Front> for Above<'_> {
     fn executed(&mut self, slot: u32, ledger: &Ledger) {
         self.ledgers.note(self.index, ledger);
         self.requester.executed(self.slots.submission(slot).tag, &self.ledgers.whole);
