@@ -8,7 +8,6 @@
 
 use ssdlab_engine::ftl;
 use ssdlab_engine::policies::die_choice;
-use ssdlab_engine::policies::placement::{PlacementPolicy, WithPlacement, with_placement};
 use ssdlab_engine::random::Random;
 use ssdlab_engine::request::{Operation, Request};
 use ssdlab_engine::specification::drive::{Drive, EraseUnitKind, Ftl, Nand, PolicyChoice};
@@ -141,9 +140,7 @@ fn main() {
         |name: &str| wanted.is_none_or(|wanted| if is_name { name == wanted } else { name.contains(wanted) });
     for case in all.filter(|case| is_wanted(case.name)) {
         let drive = drive_of(&case);
-        let user_units = (drive.ftl.user_bytes / UNIT) as u32;
-        let choice = drive.ftl.placement.clone();
-        println!("{}", with_placement(&choice, user_units, Measure { drive, case }).expect("a policy of the list"));
+        println!("{}", Measure { drive, case }.run());
     }
 }
 
@@ -194,12 +191,10 @@ fn request(operation: Operation, unit: u64) -> Request {
     Request::new(operation, unit * UNIT, UNIT as u32)
 }
 
-impl WithPlacement for Measure {
-    type Output = serde_json::Value;
-
-    fn with<P: PlacementPolicy + Send + 'static>(self, policy: P) -> Self::Output {
+impl Measure {
+    fn run(self) -> serde_json::Value {
         let Self { drive, case } = self;
-        let mut ftl = ftl::Ftl::new(&drive, policy, Recorder::default(), 1).expect("a drive of the table");
+        let mut ftl = ftl::Ftl::new(&drive, Recorder::default(), 1).expect("a drive of the table");
         let user_units = drive.ftl.user_bytes / UNIT;
         for unit in 0..user_units {
             ftl.execute_one(&request(Operation::Write, unit)).expect("a drive that does not wear out");

@@ -2,8 +2,7 @@
 
 use ssdlab_engine::ftl::recovery::Recoverable;
 use ssdlab_engine::ftl::{Ftl, Plain};
-use ssdlab_engine::ledger::{Cause, Ledger};
-use ssdlab_engine::policies::placement::{PlacementPolicy, WithPlacement, with_placement};
+use ssdlab_engine::ledger::Cause;
 use ssdlab_engine::random::Random;
 use ssdlab_engine::request::{Operation, Request};
 use ssdlab_engine::specification::drive::BackgroundOperations;
@@ -51,12 +50,11 @@ trait Idling {
     fn read_from_memory(&mut self, lpn: u64, units: u64);
     /// All that idle time from `now_ns` on has to do at once, as batches of so many programs; and when there is more.
     fn idle(&mut self, now_ns: u64) -> (Vec<usize>, u64);
-    fn ledger(&self) -> Ledger;
     fn free(&self) -> u32;
-    fn erase_counts(&self) -> (u32, u32);
+    fn least_and_most_erased(&self) -> (u32, u32);
 }
 
-impl<P: PlacementPolicy> Idling for Ftl<P, Plain, Recorder> {
+impl Idling for Ftl<Plain, Recorder> {
     fn write(&mut self, lpn: u64, units: u64) {
         let length_bytes = (units * UNIT) as u32;
         self.execute_one(&Request::new(Operation::Write, lpn * UNIT, length_bytes)).unwrap();
@@ -108,40 +106,25 @@ impl<P: PlacementPolicy> Idling for Ftl<P, Plain, Recorder> {
         }
     }
 
-    fn ledger(&self) -> Ledger {
-        *self.ledger()
-    }
-
     fn free(&self) -> u32 {
         self.free_erase_units()
     }
 
-    fn erase_counts(&self) -> (u32, u32) {
+    fn least_and_most_erased(&self) -> (u32, u32) {
         let spread = self.wear().erase_count;
         (spread.min, spread.max)
     }
 }
 
-struct Build<'a>(&'a Drive);
-
-impl WithPlacement for Build<'_> {
-    type Output = Box<dyn Idling>;
-
-    fn with<P: PlacementPolicy + Send + 'static>(self, policy: P) -> Box<dyn Idling> {
-        Box::new(Ftl::new(self.0, policy, Recorder::default(), 1).unwrap())
-    }
+fn build(drive: &Drive) -> Ftl<Plain, Recorder> {
+    Ftl::new(drive, Recorder::default(), 1).unwrap()
 }
 
-fn build(drive: &Drive) -> Box<dyn Idling> {
-    let user_units = (drive.ftl.user_bytes / UNIT) as u32;
-    with_placement(&drive.ftl.placement, user_units, Build(drive)).unwrap()
-}
-
-fn fill(drive: &mut dyn Idling) {
+fn fill(drive: &mut Ftl<Plain, Recorder>) {
     (0..50 * ERASE_UNIT / 32).for_each(|block| drive.write(block * 32, 32));
 }
 
-fn rewrite(drive: &mut dyn Idling, units: u64, seed: u64) {
+fn rewrite(drive: &mut Ftl<Plain, Recorder>, units: u64, seed: u64) {
     let mut random = Random::new(seed);
     (0..units).for_each(|_| drive.write(random.below(50 * ERASE_UNIT), 1));
 }
@@ -149,11 +132,11 @@ fn rewrite(drive: &mut dyn Idling, units: u64, seed: u64) {
 #[test]
 fn a_drive_without_idle_work_does_nothing() {
     let mut drive = build(&drive(BackgroundOperations::default()));
-    fill(&mut *drive);
-    rewrite(&mut *drive, 20_000, 1);
-    let before = drive.ledger();
+    fill(&mut drive);
+    rewrite(&mut drive, 20_000, 1);
+    let before = *drive.ledger();
     assert_eq!(drive.idle(u64::MAX / 2), (vec![], u64::MAX));
-    assert_eq!(drive.ledger(), before);
+    assert_eq!(*drive.ledger(), before);
 }
 
 #[test]
@@ -164,8 +147,8 @@ fn idle_cleaning_keeps_a_pool_that_the_host_can_write_to_before_gc_runs() {
         ..BackgroundOperations::default()
     };
     let mut drive = build(&drive(background));
-    fill(&mut *drive);
-    rewrite(&mut *drive, 40_000, 1);
+    fill(&mut drive);
+    rewrite(&mut drive, 40_000, 1);
     let (batches, next_ns) = drive.idle(1);
     assert!(!batches.is_empty());
     assert_eq!(next_ns, u64::MAX);
@@ -174,10 +157,10 @@ fn idle_cleaning_keeps_a_pool_that_the_host_can_write_to_before_gc_runs() {
     // The reserve of 2 and the one in hand are not the host's.
     assert_eq!(u64::from(drive.free()), 3 + pool_erase_units);
     // Garbage collection begins when the host opens the last erase unit of the pool, not before.
-    let before = drive.ledger();
-    rewrite(&mut *drive, (pool_erase_units - 1) * ERASE_UNIT, 2);
+    let before = *drive.ledger();
+    rewrite(&mut drive, (pool_erase_units - 1) * ERASE_UNIT, 2);
     assert_eq!(drive.ledger().programmed_units.gc, before.programmed_units.gc);
-    rewrite(&mut *drive, 2 * ERASE_UNIT, 3);
+    rewrite(&mut drive, 2 * ERASE_UNIT, 3);
     assert!(drive.ledger().programmed_units.gc > before.programmed_units.gc);
 }
 
@@ -189,8 +172,8 @@ fn idle_gc_ends_when_nothing_is_stale_and_waits_as_long_as_it_should() {
         ..BackgroundOperations::default()
     };
     let mut drive = build(&drive(background));
-    fill(&mut *drive);
-    rewrite(&mut *drive, 3_000, 1);
+    fill(&mut drive);
+    rewrite(&mut drive, 3_000, 1);
     assert_eq!(drive.idle(1_999_999), (vec![], 2_000_000));
     let (batches, _) = drive.idle(2_000_000);
     assert!(!batches.is_empty());
@@ -202,7 +185,7 @@ fn idle_gc_ends_when_nothing_is_stale_and_waits_as_long_as_it_should() {
 #[test]
 fn data_is_moved_when_it_has_aged_and_not_before() {
     let mut drive = build(&drive(BackgroundOperations { retention_days: 30.0, ..BackgroundOperations::default() }));
-    fill(&mut *drive);
+    fill(&mut drive);
     assert_eq!(drive.idle(29 * DAY_NS), (vec![], 30 * DAY_NS));
     let (batches, next_ns) = drive.idle(30 * DAY_NS);
     assert_eq!(next_ns, 60 * DAY_NS);
@@ -216,7 +199,7 @@ fn data_is_moved_when_it_has_aged_and_not_before() {
 #[test]
 fn what_is_read_too_often_is_moved() {
     let mut drive = build(&drive(BackgroundOperations { read_disturb_reads: 1000, ..BackgroundOperations::default() }));
-    fill(&mut *drive);
+    fill(&mut drive);
     // 8 units are two pages of two planes of a die: each block is read once.
     (0..999).for_each(|_| drive.read(0, 8));
     assert_eq!(drive.idle(1).0, Vec::<usize>::new());
@@ -232,7 +215,7 @@ fn what_is_read_too_often_is_moved() {
 #[test]
 fn what_is_read_from_memory_disturbs_nothing_and_is_not_counted() {
     let mut drive = build(&drive(BackgroundOperations { read_disturb_reads: 1000, ..BackgroundOperations::default() }));
-    fill(&mut *drive);
+    fill(&mut drive);
     (0..999).for_each(|_| drive.read(0, 8));
     let read_units = drive.ledger().read_units;
     // Each of them would be the thousandth.
@@ -244,7 +227,7 @@ fn what_is_read_from_memory_disturbs_nothing_and_is_not_counted() {
 }
 
 /// Page reads that reading all addresses in order takes, in requests of 128 KiB.
-fn pages_read_in_order(drive: &mut dyn Idling) -> u64 {
+fn pages_read_in_order(drive: &mut Ftl<Plain, Recorder>) -> u64 {
     // A read of one unit at a time would read each page as often as it has units.
     let before = drive.ledger().read_units.host;
     (0..50 * ERASE_UNIT / 32).for_each(|block| drive.read(block * 32, 32));
@@ -254,7 +237,7 @@ fn pages_read_in_order(drive: &mut dyn Idling) -> u64 {
 #[test]
 fn idle_time_puts_what_was_rewritten_in_order_and_then_rests() {
     let mut drive = build(&drive(BackgroundOperations { defragment: true, ..BackgroundOperations::default() }));
-    fill(&mut *drive);
+    fill(&mut drive);
     assert_eq!(drive.idle(1).0, Vec::<usize>::new(), "what was written in order is left alone");
     let mut random = Random::new(4);
     (0..400).for_each(|_| drive.write(random.below(8 * ERASE_UNIT), 1));
@@ -263,9 +246,9 @@ fn idle_time_puts_what_was_rewritten_in_order_and_then_rests() {
     // 4096 units are 64 segments, nearly all of which were hit.
     assert!((3000..=4096 + 1024).contains(&moved), "{moved}");
     assert_eq!(drive.idle(3).0, Vec::<usize>::new(), "what is in order is left alone");
-    assert_eq!(pages_read_in_order(&mut *drive), 50 * ERASE_UNIT);
+    assert_eq!(pages_read_in_order(&mut drive), 50 * ERASE_UNIT);
     // The same in the steady state of random writes, where garbage collection mixes everything.
-    rewrite(&mut *drive, 60_000, 5);
+    rewrite(&mut drive, 60_000, 5);
     assert!(!drive.idle(4).0.is_empty());
     assert_eq!(drive.idle(5).0, Vec::<usize>::new());
 }
@@ -276,15 +259,15 @@ fn wear_is_levelled_in_idle_time_only_where_the_drive_file_says_so() {
     levelling.ftl.wear_leveling =
         PolicyChoice { name: "static".into(), parameters: [("threshold".to_owned(), 5.into())].into_iter().collect() };
     let mut drive = build(&levelling);
-    fill(&mut *drive);
+    fill(&mut drive);
     let mut random = Random::new(6);
     // The first 40 erase units' worth lies still.
     (0..150_000).for_each(|_| drive.write(40 * ERASE_UNIT + random.below(10 * ERASE_UNIT), 1));
     assert_eq!(drive.ledger().programmed_units.wear_leveling, 0);
-    let (min, max) = drive.erase_counts();
+    let (min, max) = drive.least_and_most_erased();
     assert!(max - min > 10, "{min} to {max}");
     drive.idle(1);
-    let (min_after, max_after) = drive.erase_counts();
+    let (min_after, max_after) = drive.least_and_most_erased();
     assert!(drive.ledger().programmed_units.wear_leveling > 0);
     assert!(max_after - min_after <= 7, "{min_after} to {max_after}");
 }

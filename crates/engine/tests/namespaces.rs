@@ -7,7 +7,6 @@ use proptest::prelude::*;
 use ssdlab_engine::error::SpecificationError;
 use ssdlab_engine::ftl::{Ftl, NamespaceCounts, Namespaced};
 use ssdlab_engine::ledger::{Cause, NamespaceLedger};
-use ssdlab_engine::policies::placement::{PlacementPolicy, WithPlacement, with_placement};
 use ssdlab_engine::random::Random;
 use ssdlab_engine::request::{Operation, Request};
 use ssdlab_engine::simulation::{InitialState, Outcome, Run, start, start_from};
@@ -137,12 +136,10 @@ struct Mix<'a> {
     seed: u64,
 }
 
-impl WithPlacement for Mix<'_> {
-    type Output = NamespaceLedger;
-
-    fn with<P: PlacementPolicy + Send + 'static>(self, policy: P) -> NamespaceLedger {
+impl Mix<'_> {
+    fn run(self) -> NamespaceLedger {
         let Self { drive, sizes, seed } = self;
-        let mut ftl = Ftl::<P, Namespaced, _>::with_layer(drive, policy, Recorder::default(), seed).unwrap();
+        let mut ftl = Ftl::<Namespaced, _>::with_layer(drive, Recorder::default(), seed).unwrap();
         let mut twin = Twin::new(sizes);
         let mut random = Random::new(seed);
         let allocated = sizes.iter().sum::<u64>();
@@ -175,8 +172,7 @@ impl WithPlacement for Mix<'_> {
 }
 
 fn mixed(drive: &Drive, sizes: &[u64], seed: u64) -> NamespaceLedger {
-    let user_units = (drive.ftl.user_bytes / UNIT) as u32;
-    with_placement(&drive.ftl.placement, user_units, Mix { drive, sizes, seed }).unwrap()
+    Mix { drive, sizes, seed }.run()
 }
 
 proptest! {

@@ -3,7 +3,6 @@
 use proptest::prelude::*;
 use ssdlab_engine::ftl::Ftl;
 use ssdlab_engine::ledger::{Cause, Ledger};
-use ssdlab_engine::policies::placement::{PlacementPolicy, WithPlacement, with_placement};
 use ssdlab_engine::random::Random;
 use ssdlab_engine::request::{Operation, Request};
 use ssdlab_engine::specification::drive::*;
@@ -94,11 +93,9 @@ struct Runs {
     pauses_ns: Vec<u64>,
 }
 
-impl WithPlacement for Runs {
-    type Output = (Vec<Vec<(u64, u64)>>, Ledger);
-
-    fn with<P: PlacementPolicy + Send + 'static>(self, policy: P) -> Self::Output {
-        let mut ftl = Ftl::new(&self.drive, policy, Recorder::default(), 1).unwrap();
+impl Runs {
+    fn run(self) -> (Vec<Vec<(u64, u64)>>, Ledger) {
+        let mut ftl = Ftl::new(&self.drive, Recorder::default(), 1).unwrap();
         let flash = Flash::new(&self.drive.nand, UNIT as u32, self.drive.ftl.erase_unit)
             .with_slc_cache(&self.drive.nand, &self.drive.slc_cache);
         let mut host = Host::new(flash, 5_000, 0);
@@ -118,9 +115,7 @@ impl WithPlacement for Runs {
 }
 
 fn runs(drive: Drive, bytes: u64, pauses_ns: &[u64]) -> (Vec<Vec<(u64, u64)>>, Ledger) {
-    let placement = drive.ftl.placement.clone();
-    let user_units = (drive.ftl.user_bytes / UNIT) as u32;
-    with_placement(&placement, user_units, Runs { drive, bytes, pauses_ns: pauses_ns.to_vec() }).unwrap()
+    Runs { drive, bytes, pauses_ns: pauses_ns.to_vec() }.run()
 }
 
 fn near(actual: f64, expected: f64, allowed: f64) {
@@ -265,11 +260,9 @@ struct Mix {
     steps: u32,
 }
 
-impl WithPlacement for Mix {
-    type Output = Ledger;
-
-    fn with<P: PlacementPolicy + Send + 'static>(self, policy: P) -> Ledger {
-        let mut ftl = Ftl::new(&self.drive, policy, Recorder::default(), self.seed).unwrap();
+impl Mix {
+    fn run(self) -> Ledger {
+        let mut ftl = Ftl::new(&self.drive, Recorder::default(), self.seed).unwrap();
         let mut flash = Flash::new(&self.drive.nand, UNIT as u32, self.drive.ftl.erase_unit)
             .with_slc_cache(&self.drive.nand, &self.drive.slc_cache)
             .with_power_loss_protection(self.seed.is_multiple_of(2));
@@ -342,8 +335,7 @@ proptest! {
         let data_units = if stripe == 0 { 96 } else { 76 };
         let held_back = 2 + 4 + own;
         drive.ftl.user_bytes = (20 - held_back - spare_erase_units) * data_units * UNIT;
-        let placement = drive.ftl.placement.clone();
-        let ledger = with_placement(&placement, (drive.ftl.user_bytes / UNIT) as u32, Mix { drive, seed, steps: 1500 });
-        prop_assert!(ledger.unwrap().programmed_units.slc_fold > 0);
+        let ledger = Mix { drive, seed, steps: 1500 }.run();
+        prop_assert!(ledger.programmed_units.slc_fold > 0);
     }
 }

@@ -3,7 +3,7 @@
 //! The twin keeps every unit of every zone by itself and finds all else by looking at all of them.
 
 use ssdlab_engine::error::ReadOnly;
-use ssdlab_engine::ftl::zoned::{ZoneSlots, ZoneState, ZoneStatus};
+use ssdlab_engine::ftl::zoned::{ZoneState, ZoneStatus};
 use ssdlab_engine::ftl::{Ftl, Zoned};
 use ssdlab_engine::random::Random;
 use ssdlab_engine::request::{Operation, Request};
@@ -43,10 +43,10 @@ fn drive_with_areas(open_max: u32, active_max: u32, granularity_units: u32) -> D
     drive
 }
 
-type ZonedDrive = Ftl<ZoneSlots, Zoned, Untimed>;
+type ZonedDrive = Ftl<Zoned, Untimed>;
 
 fn zoned(drive: &Drive) -> ZonedDrive {
-    Ftl::with_layer(drive, ZoneSlots::of(drive.zones.active_max as u8), Untimed, 1).unwrap()
+    Ftl::with_layer(drive, Untimed, 1).unwrap()
 }
 
 /// A zone as the specification's prose has it.

@@ -3,29 +3,28 @@
 //! All numbers of units are slots: mapping units, or the parts of them in which reduced data is packed.
 
 use crate::ledger::{Cause, Ledger};
-use crate::policies::placement::{PlacementPolicy, PoolState};
+use crate::policies::placement::{Placement, PoolState};
 use crate::units::StreamId;
-use std::marker::PhantomData;
 
-/// The live units of each stream are counted only for placement policies that are `POOLED`.
-pub struct Accounts<P> {
+pub struct Accounts {
     ledger: Ledger,
     /// Addresses that the host has written and not trimmed.
     mapped_units: u64,
     pools: Vec<PoolState>,
+    /// Whether the live units of each stream are counted, for a placement policy that goes by them.
+    is_pooled: bool,
     /// Programs that the ledger does not contain, because the process that counted them was killed.
     unexplained_programs: i64,
-    placement: PhantomData<P>,
 }
 
-impl<P: PlacementPolicy> Accounts<P> {
-    pub fn new(streams: u8) -> Self {
+impl Accounts {
+    pub fn new(placement: &Placement) -> Self {
         Self {
             ledger: Ledger::default(),
             mapped_units: 0,
-            pools: vec![PoolState::default(); usize::from(streams)],
+            pools: vec![PoolState::default(); usize::from(placement.streams())],
             unexplained_programs: 0,
-            placement: PhantomData,
+            is_pooled: placement.is_pooled(),
         }
     }
 
@@ -62,7 +61,7 @@ impl<P: PlacementPolicy> Accounts<P> {
     #[inline(always)]
     pub fn host(&mut self, stream: StreamId, slots: u32) {
         self.ledger.programmed_units.host += u64::from(slots);
-        if P::POOLED {
+        if self.is_pooled {
             let pool = &mut self.pools[stream.index()];
             pool.live_units += u64::from(slots);
             pool.recent_units += 1;
@@ -84,7 +83,7 @@ impl<P: PlacementPolicy> Accounts<P> {
     /// Slots of a stream were invalidated. The stream is determined only for policies that need it.
     #[inline(always)]
     pub fn lost(&mut self, stream: impl FnOnce() -> StreamId, slots: u32) {
-        if P::POOLED {
+        if self.is_pooled {
             self.pools[stream().index()].live_units -= u64::from(slots);
         }
     }
@@ -99,7 +98,7 @@ impl<P: PlacementPolicy> Accounts<P> {
         };
         *programs += programmed;
         *reads += read;
-        if P::POOLED {
+        if self.is_pooled {
             self.pools[from.index()].live_units -= programmed;
             self.pools[to.index()].live_units += programmed;
         }
@@ -171,7 +170,7 @@ impl<P: PlacementPolicy> Accounts<P> {
 }
 
 /// Restoring counters: from a saved state, or from what survives a loss of power.
-impl<P: PlacementPolicy> Accounts<P> {
+impl Accounts {
     pub fn take_up_ledger(&mut self, ledger: Ledger) {
         self.ledger = ledger;
     }
@@ -187,7 +186,7 @@ impl<P: PlacementPolicy> Accounts<P> {
 
     /// A scan found live slots of a stream.
     pub fn found(&mut self, stream: StreamId, slots: u32) {
-        if P::POOLED {
+        if self.is_pooled {
             self.pools[stream.index()].live_units += u64::from(slots);
         }
     }

@@ -16,7 +16,7 @@ use crate::error::{ReadOnly, SpecificationError};
 use crate::ledger::Cause;
 use crate::nand::Geometry;
 use crate::nand::occupancy::State;
-use crate::policies::placement::PlacementPolicy;
+
 use crate::policies::wear::LOOKED_AT;
 use crate::specification::drive::{Drive, EraseUnitKind};
 use crate::timing::Clock;
@@ -98,7 +98,7 @@ impl Background {
     }
 }
 
-impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
+impl<L: Layer, C: Clock> Ftl<L, C> {
     /// Performs one batch of background operations. The host has sent no request since `idle_since_ns`.
     pub fn run_background(&mut self, now_ns: u64, idle_since_ns: u64) -> Result<Idle, ReadOnly> {
         let Some(background) = &mut self.background else { return Ok(Idle::NothingBefore(u64::MAX)) };

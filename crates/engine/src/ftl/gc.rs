@@ -12,7 +12,7 @@ use crate::error::{ReadOnly, SpecificationError};
 use crate::ledger::Cause;
 use crate::nand::Erased;
 use crate::policies::gc_throttling::{self, GcThrottling, Pace};
-use crate::policies::placement::{PlacementPolicy, PoolView};
+use crate::policies::placement::PoolView;
 use crate::policies::victim::{Pool, Victim, View};
 use crate::policies::wear::{LOOKED_AT, WearLeveling};
 use crate::random::Random;
@@ -263,7 +263,7 @@ impl Gc {
 }
 
 /// Starting and continuing a move.
-impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
+impl<L: Layer, C: Clock> Ftl<L, C> {
     /// Starts moving the live units of a closed erase unit. The drive becomes read-only if there is no space for them.
     fn begin_move(&mut self, victim: EraseUnit, cause: Cause) -> Result<Move, ReadOnly> {
         let resident = self.resident(victim);
@@ -310,9 +310,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             let run = &mut under_way.gathered[first..end];
             let live_units = if is_fresh { run.len() } else { self.keep_live(run) };
             budget -= live_units as u64;
-            if P::HAS_HANDLES {
-                under_way.moved_units += live_units as u64;
-            }
+            under_way.moved_units += live_units as u64;
             let &mut Move { victim, stream, born_at, cause, .. } = under_way;
             let live = &under_way.gathered[first..first + live_units];
             self.relocate(victim, live, live_units as u32, stream, born_at, cause);
@@ -345,9 +343,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             return Ok(None);
         }
         under_way.done += 1;
-        if P::HAS_HANDLES {
-            under_way.moved_units += 1;
-        }
+        under_way.moved_units += 1;
         self.relocate(under_way.victim, &[(lpn, from)], slots, stream, under_way.born_at, under_way.cause);
         Ok(Some(u64::from(slots)))
     }
@@ -438,7 +434,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
 }
 
 /// Callers of that implementation.
-impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
+impl<L: Layer, C: Clock> Ftl<L, C> {
     /// Moves all live units of a closed erase unit, and erases it.
     pub(super) fn empty(&mut self, victim: EraseUnit, cause: Cause) -> Result<(), ReadOnly> {
         let mut under_way = self.begin_move(victim, cause)?;
@@ -536,7 +532,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     }
 
     fn pool_to_collect(&mut self) -> Pool {
-        if !P::POOLED {
+        if !self.placement.is_pooled() {
             return Pool::All;
         }
         self.accounts.fade(self.map.user_units());

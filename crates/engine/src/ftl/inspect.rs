@@ -5,7 +5,7 @@ use super::layer::Layer;
 use super::layer::zoned::{ZoneCounts, ZoneTable};
 use super::space::GroupCounts;
 use crate::nand::occupancy::State;
-use crate::policies::placement::PlacementPolicy;
+
 use crate::specification::drive::SpareArea;
 use crate::timing::Clock;
 use crate::units::{Lpn, Ppn};
@@ -100,7 +100,7 @@ impl Wear {
     }
 }
 
-impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
+impl<L: Layer, C: Clock> Ftl<L, C> {
     /// The drive's capacities now.
     pub fn capacity(&self) -> Capacity {
         let layout = &self.space.layout;

@@ -28,7 +28,7 @@ use crate::error::{ReadOnly, Refused, SpecificationError};
 use crate::ledger::{Cause, Ledger};
 use crate::nand::occupancy::Occupancy;
 use crate::nand::{Array, Geometry};
-use crate::policies::placement::{PlacementPolicy, Resident};
+use crate::policies::placement::{Placement, Resident};
 use crate::request::{Operation, Request};
 use crate::specification::drive::{Drive, SpareArea};
 use crate::timing::Clock;
@@ -56,13 +56,13 @@ use std::ops::Range;
 /// ahead.
 const AHEAD: usize = 24;
 
-/// A translation layer with placement policy `P`, layer `L` and clock `C`.
-pub struct Ftl<P, L, C> {
+/// A translation layer with layer `L` and clock `C`.
+pub struct Ftl<L, C> {
     mapping_unit_shift: u32,
     map: Map,
     space: Space,
-    accounts: Accounts<P>,
-    placement: P,
+    accounts: Accounts,
+    placement: Placement,
     layer: L,
     gc: Gc,
     /// Only on a drive with an SLC cache.
@@ -77,18 +77,18 @@ pub struct Ftl<P, L, C> {
     read_only: Option<ReadOnly>,
 }
 
-impl<P: PlacementPolicy, C: Clock> Ftl<P, Plain, C> {
+impl<C: Clock> Ftl<Plain, C> {
     /// A drive with its whole map in memory and without data reduction. Errors name the key of the drive file.
-    pub fn new(drive: &Drive, placement: P, clock: C, seed: u64) -> Result<Self, SpecificationError> {
+    pub fn new(drive: &Drive, clock: C, seed: u64) -> Result<Self, SpecificationError> {
         let is_other = is_reduced(drive) || is_map_cached(drive) || is_namespaced(drive);
         assert!(!is_other, "such a drive has another layer");
-        Self::with_layer(drive, placement, clock, seed)
+        Self::with_layer(drive, clock, seed)
     }
 }
 
-impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
+impl<L: Layer, C: Clock> Ftl<L, C> {
     /// Errors name the key of the drive file. Allocates memory for the whole map, which never grows.
-    pub fn with_layer(drive: &Drive, placement: P, clock: C, seed: u64) -> Result<Self, SpecificationError> {
+    pub fn with_layer(drive: &Drive, clock: C, seed: u64) -> Result<Self, SpecificationError> {
         let ftl = &drive.ftl;
         let geometry = Geometry::of(drive)?;
         let mut array = Array::new(geometry, &drive.faults, drive.nand.endurance_cycles, seed);
@@ -102,6 +102,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             let allowed = "1 or more: garbage collection needs an erased unit to move live data to";
             return Err(SpecificationError::new("ftl.reserve_erase_units", 0, allowed));
         }
+        let placement = Placement::of(drive)?;
         let layer = L::new(drive, user_units, placement.streams(), seed)?;
         // Including the erase units of the SLC cache.
         let erase_units = array.erase_units();
@@ -174,7 +175,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
                 wear: space::Wear::new(all_erase_units, erase_units),
                 array,
             },
-            accounts: Accounts::new(placement.streams()),
+            accounts: Accounts::new(&placement),
             placement,
             layer,
             gc,
@@ -223,7 +224,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
 }
 
 /// The host's requests, split into mapping units.
-impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
+impl<L: Layer, C: Clock> Ftl<L, C> {
     /// Executes requests in order; each must lie within the drive. Stops when the drive becomes read-only: the request
     /// that caused it may be executed in part, later ones are not executed.
     pub fn execute(&mut self, requests: &[Request]) -> Result<(), Refused> {
@@ -305,11 +306,11 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
 
     #[inline(always)]
     fn write_unit(&mut self, lpn: Lpn, identifier: u8) -> Result<(), ReadOnly> {
-        let mut stream = self.placement.host_stream(lpn, identifier, self.overwritten(lpn));
+        let mut stream = self.placement.host_stream(lpn, identifier, || self.overwritten(lpn));
         if self.space.is_stopped(stream) && !self.passes_turn(stream) {
             self.make_room_for_host(stream)?;
             // Garbage collection may have moved the old copy, which the policy decides by.
-            stream = self.placement.host_stream(lpn, identifier, self.overwritten(lpn));
+            stream = self.placement.host_stream(lpn, identifier, || self.overwritten(lpn));
             if self.space.is_stopped(stream) {
                 self.make_room_for_host(stream)?;
             }
@@ -333,12 +334,8 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
         self.read_only.is_none() && !self.lacks_reserve() && self.space.pass_turn(stream, C::PACED)
     }
 
-    /// The old copy that a write to `lpn` invalidates; not looked up for policies that do not need it.
-    #[inline(always)]
+    /// The old copy that a write to `lpn` invalidates.
     fn overwritten(&self, lpn: Lpn) -> Option<Resident> {
-        if !P::LOOKS_AT_OLD {
-            return None;
-        }
         let old = self.map.physical(lpn);
         (old != Ppn::UNMAPPED).then(|| self.resident(self.space.layout.erase_unit_of(old)))
     }
@@ -428,7 +425,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
 }
 
 /// Space in open erase units.
-impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
+impl<L: Layer, C: Clock> Ftl<L, C> {
     /// Ensures that the stream's open erase unit has space for a unit. Collects garbage first if opening an erase unit
     /// for the host would leave fewer free erase units than the reserve.
     #[cold]
@@ -688,7 +685,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
 }
 
 /// The end of a drive's life.
-impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
+impl<L: Layer, C: Clock> Ftl<L, C> {
     /// A drive that can no longer guarantee space for all of its addresses becomes read-only before it runs out of
     /// space.
     fn check_spare_blocks(&mut self) -> Result<(), ReadOnly> {

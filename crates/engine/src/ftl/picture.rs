@@ -7,7 +7,7 @@ use super::layer::Layer;
 use super::observed::Observed;
 use super::{Ftl, Spread};
 use crate::nand::occupancy::State;
-use crate::policies::placement::PlacementPolicy;
+
 use crate::timing::Clock;
 use crate::units::{EraseUnit, Lpn, Ppn, StreamId};
 use serde::{Deserialize, Serialize};
@@ -102,7 +102,7 @@ pub trait Pictured {
     fn erase_count(&self) -> Spread;
 }
 
-impl<P: PlacementPolicy, L: Layer, C: Clock> Pictured for Ftl<P, L, C> {
+impl<L: Layer, C: Clock> Pictured for Ftl<L, C> {
     fn observe(&mut self) {
         self.observed.get_or_insert_default();
     }
@@ -198,7 +198,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Pictured for Ftl<P, L, C> {
     }
 }
 
-impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
+impl<L: Layer, C: Clock> Ftl<L, C> {
     /// One unit written by the host, in drive writes of the live data.
     fn drive_writes_per_unit(&self) -> f32 {
         1.0 / self.layer.live_slots(self.accounts.mapped_units()).max(1) as f32

@@ -2,14 +2,14 @@
 //! each handle can still write to the reclaim unit that it refers to (reclaim unit handle status).
 //!
 //! A reclaim unit is the erase units that a handle opens in succession, `reclaim_unit_erase_units` of them. Garbage
-//! collection does not know it: its victims are erase units. Only drives with handles have a log (`HAS_HANDLES`); it is
+//! collection does not know it: its victims are erase units. Only drives with handles have a log; it is
 //! written once for an erase unit that is opened and once for a victim, never for a unit of the host.
 
 use super::Ftl;
 use super::gc::Move;
 use super::layer::Layer;
 use crate::error::SpecificationError;
-use crate::policies::placement::{Handles, PlacementPolicy};
+use crate::policies::placement::Handles;
 use crate::timing::Clock;
 use crate::units::StreamId;
 use schemars::JsonSchema;
@@ -142,22 +142,18 @@ impl PlacementLog {
     }
 }
 
-impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
+impl<L: Layer, C: Clock> Ftl<L, C> {
     /// From now on erase units are opened for data that is moved, or no longer.
     #[inline(always)]
     pub(super) fn note_moving(&mut self, is_moving: bool) {
-        if P::HAS_HANDLES
-            && let Some(log) = &mut self.placement_log
-        {
+        if let Some(log) = &mut self.placement_log {
             log.is_moving = is_moving;
         }
     }
 
     #[inline(always)]
     pub(super) fn note_opened(&mut self, frontier: StreamId) {
-        if P::HAS_HANDLES
-            && let Some(log) = &mut self.placement_log
-        {
+        if let Some(log) = &mut self.placement_log {
             log.opened(frontier, self.accounts.ledger().host_written_bytes);
         }
     }
@@ -165,9 +161,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     /// All live units of a victim were moved.
     #[inline(always)]
     pub(super) fn note_moved(&mut self, done: &Move) {
-        if P::HAS_HANDLES
-            && let Some(log) = &mut self.placement_log
-        {
+        if let Some(log) = &mut self.placement_log {
             log.moved(self.space.stream_of(done.victim), done.moved_units, self.accounts.ledger().host_written_bytes);
         }
     }

@@ -7,7 +7,7 @@ use super::Ftl;
 use super::layer::Layer;
 use super::space::{self, Layout, Margins, ReclaimGroups};
 use crate::error::{ReadOnly, SpecificationError};
-use crate::policies::placement::{Handles, PlacementPolicy, handles_of};
+use crate::policies::placement::{Handles, handles_of};
 use crate::policies::wear::WearLeveling;
 use crate::specification::drive::{Drive, check_goes_with_groups};
 use crate::timing::Clock;
@@ -54,7 +54,7 @@ fn erase_units_needed(handles: Handles, share_units: u64, layout: &Layout, margi
     data + margins.reserve_erase_units + handles.held_back_erase_units()
 }
 
-impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
+impl<L: Layer, C: Clock> Ftl<L, C> {
     fn turn_to_group(&mut self, group: u32) {
         let Some(groups) = &mut self.space.reclaim_groups else { return };
         let before = groups.in_turn;

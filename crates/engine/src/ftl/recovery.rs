@@ -11,7 +11,7 @@ use crate::error::ReadOnly;
 use crate::ledger::{Cause, Ledger};
 use crate::nand::Array;
 use crate::nand::occupancy::State;
-use crate::policies::placement::PlacementPolicy;
+
 use crate::timing::Clock;
 use crate::units::{EraseUnit, Lpn, Ppn, StreamId};
 
@@ -122,7 +122,7 @@ pub enum FoundContents {
     },
 }
 
-impl<P: PlacementPolicy, L: Layer, C: Clock> Recoverable for Ftl<P, L, C> {
+impl<L: Layer, C: Clock> Recoverable for Ftl<L, C> {
     fn slot_of(&self, lpn: Lpn) -> Option<Ppn> {
         let ppn = self.map.physical(lpn);
         (ppn != Ppn::UNMAPPED).then_some(ppn)
@@ -229,7 +229,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Recoverable for Ftl<P, L, C> {
     }
 }
 
-impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
+impl<L: Layer, C: Clock> Ftl<L, C> {
     /// Pads an open erase unit to its end, which closes it.
     fn fill_up(&mut self, erase_unit: EraseUnit) {
         let Some(stream) = self.space.bring_to_front(erase_unit) else { return };

@@ -16,7 +16,7 @@ use crate::error::{ReadOnly, SpecificationError};
 use crate::ledger::Cause;
 use crate::nand::Geometry;
 use crate::nand::occupancy::State;
-use crate::policies::placement::PlacementPolicy;
+
 use crate::specification::drive::{Cell, Drive, WhenFull};
 use crate::timing::Clock;
 use crate::units::{EraseUnit, Lpn, Ppn, StreamId};
@@ -266,7 +266,7 @@ impl SlcCache {
     }
 }
 
-impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
+impl<L: Layer, C: Clock> Ftl<L, C> {
     fn cache(&mut self) -> &mut SlcCache {
         self.slc_cache.as_mut().expect("there is a cache")
     }
@@ -351,7 +351,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
 
 /// Folding: live data of a full erase unit of the cache moves to other erase units, in idle time or throttled by the
 /// host's writes.
-impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
+impl<L: Layer, C: Clock> Ftl<L, C> {
     fn next_to_fold(&mut self, only_dynamic: bool) -> Option<EraseUnit> {
         self.slc_cache.as_mut()?.take_next(&self.space, only_dynamic)
     }

@@ -24,7 +24,7 @@ use crate::error::ReadOnly;
 use crate::ledger::Ledger;
 use crate::nand::array::Worn;
 use crate::nand::occupancy::State;
-use crate::policies::placement::{PlacementPolicy, PoolState};
+use crate::policies::placement::PoolState;
 use crate::random::Random;
 use crate::table::TableBytes;
 use crate::timing::Clock;
@@ -121,7 +121,7 @@ fn extra_state_mismatch() -> StateError {
 }
 
 /// Saving.
-impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
+impl<L: Layer, C: Clock> Ftl<L, C> {
     /// Writes the state. The drive must be at rest, without outstanding requests.
     pub fn save_state(&mut self, out: &mut dyn Write) -> Result<(), StateError> {
         let extra_state = self.extra_state()?;
@@ -213,7 +213,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
 }
 
 /// Restoring.
-impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
+impl<L: Layer, C: Clock> Ftl<L, C> {
     /// Restores a state saved by a drive like this new one, or by one with erase units smaller by the factor `times`.
     /// After an error the drive must not be used.
     pub fn load_state(&mut self, input: &mut dyn Read, times: u32) -> Result<(), StateError> {
@@ -561,7 +561,9 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
             }
         }
         for (stream, (pool, known)) in pools.iter().zip(self.accounts.pools()).enumerate() {
-            if pool.erase_units != known.erase_units || (P::POOLED && pool.live_units != known.live_units) {
+            if pool.erase_units != known.erase_units
+                || (self.placement.is_pooled() && pool.live_units != known.live_units)
+            {
                 return Err(format!("stream {stream} has {pool:?}, but {known:?} were counted"));
             }
         }

@@ -4,7 +4,7 @@ use super::Ftl;
 use super::layer::Layer;
 use crate::error::ReadOnly;
 use crate::ledger::Ledger;
-use crate::policies::placement::PlacementPolicy;
+
 use crate::request::Request;
 use crate::timing::drive::{Idle, TimedDrive};
 use crate::timing::in_memory::InMemory;
@@ -12,7 +12,7 @@ use crate::timing::recorder::{Decision, Recorder};
 use crate::units::{Lpn, Ppn};
 use std::ops::Range;
 
-impl<P: PlacementPolicy, L: Layer> TimedDrive for Ftl<P, L, Recorder> {
+impl<L: Layer> TimedDrive for Ftl<L, Recorder> {
     fn prefetch(&self, request: &Request) {
         self.prefetch_map(request);
     }

@@ -5,13 +5,12 @@ use crate::error::{Refused, SpecificationError};
 use crate::ftl::contents::Packs;
 use crate::ftl::picture::Pictured;
 use crate::ftl::recovery::Recoverable;
-use crate::ftl::zoned::{ZoneCounts, ZoneSlots};
+use crate::ftl::zoned::ZoneCounts;
 use crate::ftl::{
     Capacity, Ftl, GroupCounts, Layer, MapCached, NamespaceCounts, Namespaced, PlacementReport, Plain, Reduced,
     StateError, Wear, Zoned, is_map_cached, is_namespaced, is_reduced,
 };
 use crate::ledger::Ledger;
-use crate::policies::placement::{PlacementPolicy, WithPlacement, with_placement};
 use crate::request::Request;
 use crate::specification::Drive;
 use crate::specification::drive::{check_goes_with_zones, namespace_ends, zones_of};
@@ -71,7 +70,7 @@ pub trait SimulatedDrive: Pictured + Send {
     fn check_map(&self) -> Result<(), String>;
 }
 
-impl<P: PlacementPolicy + Send, L: Layer + Send, C: Clock + Send> SimulatedDrive for Ftl<P, L, C> {
+impl<L: Layer + Send, C: Clock + Send> SimulatedDrive for Ftl<L, C> {
     fn execute(&mut self, requests: &[Request]) -> Result<(), Refused> {
         self.execute(requests)
     }
@@ -146,85 +145,32 @@ pub trait TimedSimulatedDrive: SimulatedDrive + TimedDrive + Recoverable + Packs
 
 impl<D: SimulatedDrive + TimedDrive + Recoverable + Packs> TimedSimulatedDrive for D {}
 
+/// A drive of one device with the layer that it needs.
+macro_rules! built {
+    ($drive:ident, $clock:expr, $seed:ident) => {{
+        check_is_single($drive);
+        namespace_ends($drive)?;
+        check_goes_with_zones($drive)?;
+        Ok(match () {
+            () if zones_of($drive)?.is_some() => Box::new(Ftl::<Zoned, _>::with_layer($drive, $clock, $seed)?),
+            () if is_reduced($drive) => Box::new(Ftl::<Reduced, _>::with_layer($drive, $clock, $seed)?),
+            () if is_map_cached($drive) => Box::new(Ftl::<MapCached, _>::with_layer($drive, $clock, $seed)?),
+            () if is_namespaced($drive) => Box::new(Ftl::<Namespaced, _>::with_layer($drive, $clock, $seed)?),
+            () => Box::new(Ftl::<Plain, _>::with_layer($drive, $clock, $seed)?),
+        })
+    }};
+}
+
 /// Builds a drive with a clock, of one device.
 pub fn build_timed(drive: &Drive, seed: u64) -> Result<Box<dyn TimedSimulatedDrive>, SpecificationError> {
-    struct Build<'a> {
-        drive: &'a Drive,
-        seed: u64,
-    }
-
-    impl WithPlacement for Build<'_> {
-        type Output = Result<Box<dyn TimedSimulatedDrive>, SpecificationError>;
-
-        fn with<P: PlacementPolicy + Send + 'static>(self, placement: P) -> Self::Output {
-            let (drive, seed) = (self.drive, self.seed);
-            if is_reduced(drive) {
-                return Ok(Box::new(Ftl::<P, Reduced, _>::with_layer(drive, placement, Recorder::default(), seed)?));
-            }
-            if is_map_cached(drive) {
-                return Ok(Box::new(Ftl::<P, MapCached, _>::with_layer(drive, placement, Recorder::default(), seed)?));
-            }
-            if is_namespaced(drive) {
-                return Ok(Box::new(Ftl::<P, Namespaced, _>::with_layer(drive, placement, Recorder::default(), seed)?));
-            }
-            Ok(Box::new(Ftl::<P, Plain, _>::with_layer(drive, placement, Recorder::default(), seed)?))
-        }
-    }
-
-    check_is_single(drive);
-    namespace_ends(drive)?;
-    if let Some(slots) = zone_slots(drive)? {
-        return Ok(Box::new(Ftl::<_, Zoned, _>::with_layer(drive, slots, Recorder::default(), seed)?));
-    }
-    with_placement(&drive.ftl.placement, user_units(drive), Build { drive, seed })?
+    built!(drive, Recorder::default(), seed)
 }
 
 /// Builds a drive without a clock, of one device.
 pub fn build(drive: &Drive, seed: u64) -> Result<Box<dyn SimulatedDrive>, SpecificationError> {
-    struct Build<'a> {
-        drive: &'a Drive,
-        seed: u64,
-    }
-
-    impl WithPlacement for Build<'_> {
-        type Output = Result<Box<dyn SimulatedDrive>, SpecificationError>;
-
-        fn with<P: PlacementPolicy + Send + 'static>(self, placement: P) -> Self::Output {
-            let (drive, seed) = (self.drive, self.seed);
-            if is_reduced(drive) {
-                return Ok(Box::new(Ftl::<P, Reduced, _>::with_layer(drive, placement, Untimed, seed)?));
-            }
-            if is_map_cached(drive) {
-                return Ok(Box::new(Ftl::<P, MapCached, _>::with_layer(drive, placement, Untimed, seed)?));
-            }
-            if is_namespaced(drive) {
-                return Ok(Box::new(Ftl::<P, Namespaced, _>::with_layer(drive, placement, Untimed, seed)?));
-            }
-            Ok(Box::new(Ftl::<P, Plain, _>::with_layer(drive, placement, Untimed, seed)?))
-        }
-    }
-
-    check_is_single(drive);
-    namespace_ends(drive)?;
-    if let Some(slots) = zone_slots(drive)? {
-        return Ok(Box::new(Ftl::<_, Zoned, _>::with_layer(drive, slots, Untimed, seed)?));
-    }
-    with_placement(&drive.ftl.placement, user_units(drive), Build { drive, seed })?
-}
-
-/// The placement of a drive with zones, which has no garbage collection.
-fn zone_slots(drive: &Drive) -> Result<Option<ZoneSlots>, SpecificationError> {
-    check_goes_with_zones(drive)?;
-    let Some(zones) = zones_of(drive)? else { return Ok(None) };
-    Ok(Some(ZoneSlots::of(zones.active_max as u8)))
+    built!(drive, Untimed, seed)
 }
 
 fn check_is_single(drive: &Drive) {
     assert!(!drive.stripe.is_on(), "a stripe has several translation layers, which `Stripe` builds");
-}
-
-/// A capacity that is not a multiple of units is refused by the drive itself; its policy needs only the order of
-/// magnitude.
-fn user_units(drive: &Drive) -> u32 {
-    (drive.ftl.user_bytes / u64::from(drive.ftl.mapping_unit_bytes.max(1))).min(u64::from(u32::MAX)) as u32
 }

@@ -1,7 +1,6 @@
 //! A small timed drive, a closed loop of requests on it, and what is measured of that.
 
 use ssdlab_engine::ftl::Ftl;
-use ssdlab_engine::policies::placement::{PlacementPolicy, WithPlacement, with_placement};
 use ssdlab_engine::random::Random;
 use ssdlab_engine::request::{Operation, Request};
 use ssdlab_engine::specification::drive::{Ftl as FtlTable, *};
@@ -122,11 +121,9 @@ pub struct Experiment {
     pub buffer_units: u32,
 }
 
-impl WithPlacement for Experiment {
-    type Output = Measured;
-
-    fn with<P: PlacementPolicy + Send + 'static>(self, policy: P) -> Measured {
-        let mut ftl = Ftl::new(&self.drive, policy, Recorder::default(), 1).unwrap();
+impl Experiment {
+    fn run(self) -> Measured {
+        let mut ftl = Ftl::new(&self.drive, Recorder::default(), 1).unwrap();
         let user_units = self.drive.ftl.user_bytes / UNIT;
         let flash = Flash::new(&self.drive.nand, UNIT as u32, self.drive.ftl.erase_unit)
             .with_power_loss_protection(self.drive.write_buffer.power_loss_protection)
@@ -182,9 +179,7 @@ impl WithPlacement for Experiment {
 }
 
 pub fn measure(experiment: Experiment) -> Measured {
-    let placement = experiment.drive.ftl.placement.clone();
-    let user_units = (experiment.drive.ftl.user_bytes / UNIT) as u32;
-    let measured = with_placement(&placement, user_units, experiment).unwrap();
+    let measured = experiment.run();
     println!("{measured:?}");
     measured
 }

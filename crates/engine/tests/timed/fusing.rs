@@ -5,7 +5,7 @@
 use super::experiment::*;
 use ssdlab_engine::ftl::Ftl;
 use ssdlab_engine::policies::die_choice;
-use ssdlab_engine::policies::placement::{PlacementPolicy, WithPlacement, reclaim_groups_of, with_placement};
+use ssdlab_engine::policies::placement::reclaim_groups_of;
 use ssdlab_engine::random::Random;
 use ssdlab_engine::request::{Operation, Request};
 use ssdlab_engine::specification::drive::{Drive, EraseUnitKind, PageTimes};
@@ -75,11 +75,9 @@ impl<'a> Run<'a> {
     }
 }
 
-impl WithPlacement for Run<'_> {
-    type Output = (Vec<(Completion, Parts)>, f64);
-
-    fn with<P: PlacementPolicy + Send + 'static>(self, policy: P) -> Self::Output {
-        let mut ftl = Ftl::new(self.drive, policy, Recorder::default(), 1).unwrap();
+impl Run<'_> {
+    pub fn run(self) -> (Vec<(Completion, Parts)>, f64) {
+        let mut ftl = Ftl::new(self.drive, Recorder::default(), 1).unwrap();
         let flash = Flash::new(&self.drive.nand, UNIT as u32, self.drive.ftl.erase_unit)
             .in_reclaim_groups(reclaim_groups_of(&self.drive.ftl.placement))
             .with_power_loss_protection(self.drive.write_buffer.power_loss_protection)
@@ -110,9 +108,8 @@ impl WithPlacement for Run<'_> {
 
 /// How long the requests of a kind took, in a mix with so many reads of ten, during garbage collection.
 pub fn latencies(drive: &Drive, reads_of_ten: u64, operation: Operation) -> Vec<u64> {
-    let user_units = (drive.ftl.user_bytes / UNIT) as u32;
     let run = Run { reads_of_ten, buffer_units: 64, ..Run::of(drive) };
-    let (completions, _) = with_placement(&drive.ftl.placement, user_units, run).unwrap();
+    let (completions, _) = run.run();
     let wanted = completions.iter().filter(|(completion, _)| completion.operation == operation);
     wanted.map(|(completion, _)| completion.completed_ns - completion.issued_ns).collect()
 }
@@ -199,7 +196,7 @@ fn fused_and_unfused_agree_on_every_completion() {
             let user_units = (drive.ftl.user_bytes / UNIT) as u32;
             let run = |is_fused| {
                 let run = Run { is_fused, reads_of_ten, buffer_units, seed: 3 + reads_of_ten, ..Run::of(drive) };
-                with_placement(&drive.ftl.placement, user_units, run).unwrap()
+                run.run()
             };
             let (fused, unfused) = (run(true), run(false));
             assert!(fused.0.len() as u64 == 2 * u64::from(user_units), "{} completions", fused.0.len());
@@ -222,10 +219,9 @@ fn a_write_waits_while_the_controller_hands_on_programs() {
     // Longer than a program takes: the controller is what all wait for, once for each unit while no garbage is
     // collected.
     drive.controller.program_us = 1000.0;
-    let user_units = (drive.ftl.user_bytes / UNIT) as u32;
     let run = Run { buffer_units: 64, ..Run::of(&drive) };
-    let (completions, _) = with_placement(&drive.ftl.placement, user_units, run).unwrap();
-    let before_any_copy = &completions[..user_units as usize / 4];
+    let (completions, _) = run.run();
+    let before_any_copy = &completions[..(drive.ftl.user_bytes / UNIT) as usize / 4];
     let writes = before_any_copy.iter().filter(|(completion, _)| completion.operation == Operation::Write);
     let units: u64 = writes.map(|(completion, _)| u64::from(completion.length_bytes) / UNIT).sum();
     let took_ns = before_any_copy.last().expect("there are some").0.completed_ns;
@@ -246,7 +242,7 @@ fn what_is_never_used_changes_nothing() {
             for reads_of_ten in [0, 5] {
                 let run = |drive, commands_per_second_max| {
                     let run = Run { reads_of_ten, commands_per_second_max, seed: 5, ..Run::of(drive) };
-                    with_placement(&drive.ftl.placement, (drive.ftl.user_bytes / UNIT) as u32, run).unwrap()
+                    run.run()
                 };
                 let expected = run(&plain, 0);
                 // Limits that nobody reaches lead past the shortest way.

@@ -5,7 +5,6 @@ use super::experiment::*;
 use super::fusing::Run;
 use ssdlab_engine::ledger::Cause;
 use ssdlab_engine::policies::die_choice;
-use ssdlab_engine::policies::placement::with_placement;
 use ssdlab_engine::specification::Drive;
 use ssdlab_engine::specification::drive::{EraseUnitKind, Nand, PageTimes};
 use ssdlab_engine::timing::flash::Flash;
@@ -79,7 +78,7 @@ fn fused_and_unfused_agree_where_many_operations_end_at_once() {
         for (reads_of_ten, depth) in [(0, 1), (0, 6), (0, 32), (5, 1), (5, 6), (5, 32), (9, 1), (9, 6), (9, 32)] {
             let run = |is_fused| {
                 let run = Run { is_fused, reads_of_ten, depth, command_ns: 1, ..Run::of(&drive) };
-                with_placement(&drive.ftl.placement, (drive.ftl.user_bytes / UNIT) as u32, run).unwrap()
+                run.run()
             };
             let (fused, unfused) = (run(true), run(false));
             let first = fused.0.iter().zip(&unfused.0).position(|(fused, unfused)| fused != unfused);

@@ -14,7 +14,7 @@ use super::recovery::FoundUnit;
 use crate::error::{ReadOnly, SpecificationError};
 use crate::ledger::{Cause, Ledger, NamespaceLedger};
 use crate::nand::occupancy::State;
-use crate::policies::placement::PlacementPolicy;
+
 use crate::request::Request;
 use crate::specification::drive::Drive;
 use crate::table::TableBytes;
@@ -134,29 +134,29 @@ pub trait Layer: Sized {
     fn erased(&mut self) {}
 
     /// Executes one request.
-    fn execute_one<P: PlacementPolicy, C: Clock>(ftl: &mut Ftl<P, Self, C>, request: &Request) -> Result<(), ReadOnly>;
+    fn execute_one<C: Clock>(ftl: &mut Ftl<Self, C>, request: &Request) -> Result<(), ReadOnly>;
 
     /// Reads units, before the host's request.
-    fn read<P: PlacementPolicy, C: Clock>(ftl: &mut Ftl<P, Self, C>, offset_bytes: u64, length_bytes: u32) {
+    fn read<C: Clock>(ftl: &mut Ftl<Self, C>, offset_bytes: u64, length_bytes: u32) {
         ftl.read_units(offset_bytes, length_bytes);
     }
 
     /// Reads the contents of an address for a partial write.
-    fn read_to_modify<P: PlacementPolicy, C: Clock>(ftl: &mut Ftl<P, Self, C>, _lpn: Lpn, old: Ppn) {
+    fn read_to_modify<C: Clock>(ftl: &mut Ftl<Self, C>, _lpn: Lpn, old: Ppn) {
         let takes_flash = ftl.clock.read(old, Cause::ReadModifyWrite);
         ftl.accounts.read(Cause::ReadModifyWrite, u64::from(takes_flash));
     }
 
     /// The address no longer maps to `old`.
-    fn release<P: PlacementPolicy, C: Clock>(ftl: &mut Ftl<P, Self, C>, _lpn: Lpn, old: Ppn) {
+    fn release<C: Clock>(ftl: &mut Ftl<Self, C>, _lpn: Lpn, old: Ppn) {
         ftl.lose(old);
     }
 
     /// Moves units to the stream's frontier, and opens erase units as it fills up. Counts the reads only where units
     /// are packed.
     #[inline(always)]
-    fn move_units<P: PlacementPolicy, C: Clock>(
-        ftl: &mut Ftl<P, Self, C>,
+    fn move_units<C: Clock>(
+        ftl: &mut Ftl<Self, C>,
         units: &[(Lpn, Ppn)],
         stream: StreamId,
         born_at: u64,
@@ -167,22 +167,22 @@ pub trait Layer: Sized {
 
     /// The address of a unit gathered at a slot and the slots it occupies, if the host has not overwritten or trimmed
     /// it since.
-    fn still_at<P: PlacementPolicy, C: Clock>(ftl: &Ftl<P, Self, C>, lpn: Lpn, from: Ppn) -> Option<(Lpn, u32)> {
+    fn still_at<C: Clock>(ftl: &Ftl<Self, C>, lpn: Lpn, from: Ppn) -> Option<(Lpn, u32)> {
         (ftl.map.physical(lpn) == from).then_some((lpn, 1))
     }
 
     /// Whether the open and free erase units have space to move this many live slots of a victim.
-    fn has_room_to_move<P: PlacementPolicy, C: Clock>(ftl: &Ftl<P, Self, C>, stream: StreamId, slots: u64) -> bool {
+    fn has_room_to_move<C: Clock>(ftl: &Ftl<Self, C>, stream: StreamId, slots: u64) -> bool {
         ftl.space.free.len() > 0 || slots <= u64::from(ftl.space.slots_left(stream))
     }
 
     /// Additional slots that moving this many may need.
-    fn overhead_to_move<P: PlacementPolicy, C: Clock>(_ftl: &Ftl<P, Self, C>, _live_places: u32) -> u64 {
+    fn overhead_to_move<C: Clock>(_ftl: &Ftl<Self, C>, _live_places: u32) -> u64 {
         0
     }
 
     /// Pads this many slots, all before the frontier's next stop.
-    fn pad<P: PlacementPolicy, C: Clock>(ftl: &mut Ftl<P, Self, C>, stream: StreamId, slots: u32) {
+    fn pad<C: Clock>(ftl: &mut Ftl<Self, C>, stream: StreamId, slots: u32) {
         let erase_unit = ftl.space.frontier(stream).erase_unit.expect("the frontier is open");
         for _ in 0..slots {
             let ppn = ftl.space.frontier(stream).take();
@@ -195,7 +195,7 @@ pub trait Layer: Sized {
 
     /// Restores the units found by a scan, in the order of their logical numbers: links them, and counts the live units
     /// of the erase units, all of which are open.
-    fn take_up_units<P: PlacementPolicy, C: Clock>(ftl: &mut Ftl<P, Self, C>, units: &[FoundUnit]) {
+    fn take_up_units<C: Clock>(ftl: &mut Ftl<Self, C>, units: &[FoundUnit]) {
         for unit in units {
             ftl.map.link(unit.lpn, unit.ppn);
         }
@@ -207,21 +207,17 @@ pub trait Layer: Sized {
     fn take_up_host_units(&mut self, _host_units: u64) {}
 
     /// Free slots in partly filled mapping units.
-    fn slots_left_in_begun_units<P: PlacementPolicy, C: Clock>(_ftl: &Ftl<P, Self, C>) -> u64 {
+    fn slots_left_in_begun_units<C: Clock>(_ftl: &Ftl<Self, C>) -> u64 {
         0
     }
 
     /// Writes a unit with known contents to a drive with data reduction.
-    fn write_as<P: PlacementPolicy, C: Clock>(
-        _ftl: &mut Ftl<P, Self, C>,
-        _request: &Request,
-        _stored: StoredAs,
-    ) -> Result<(), ReadOnly> {
+    fn write_as<C: Clock>(_ftl: &mut Ftl<Self, C>, _request: &Request, _stored: StoredAs) -> Result<(), ReadOnly> {
         panic!("only a drive that reduces data knows how a unit is stored");
     }
 
     /// Checks every map entry against the reverse map; the error names one that does not match.
-    fn check_map<P: PlacementPolicy, C: Clock>(ftl: &Ftl<P, Self, C>) -> Result<(), String> {
+    fn check_map<C: Clock>(ftl: &Ftl<Self, C>) -> Result<(), String> {
         ftl.check_links()
     }
 
@@ -246,7 +242,7 @@ impl Layer for Plain {
     }
 
     #[inline(always)]
-    fn execute_one<P: PlacementPolicy, C: Clock>(ftl: &mut Ftl<P, Self, C>, request: &Request) -> Result<(), ReadOnly> {
+    fn execute_one<C: Clock>(ftl: &mut Ftl<Self, C>, request: &Request) -> Result<(), ReadOnly> {
         ftl.execute_units(request)
     }
 
@@ -259,7 +255,7 @@ impl Layer for Plain {
 
 /// Marks everything as stale to which no address is mapped. Unwritten slots count as live, as after the opening of an
 /// erase unit.
-fn count_live_units<P: PlacementPolicy, L: Layer, C: Clock>(ftl: &mut Ftl<P, L, C>) {
+fn count_live_units<L: Layer, C: Clock>(ftl: &mut Ftl<L, C>) {
     for erase_unit in ftl.space.each_erase_unit() {
         if ftl.space.occupancy.state(erase_unit) != State::Open {
             continue;

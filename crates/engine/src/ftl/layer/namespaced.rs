@@ -7,7 +7,7 @@ use super::Layer;
 use crate::error::{ReadOnly, SpecificationError};
 use crate::ftl::Ftl;
 use crate::ledger::{Cause, NamespaceLedger};
-use crate::policies::placement::{PlacementPolicy, reclaim_groups_of};
+use crate::policies::placement::reclaim_groups_of;
 use crate::request::Request;
 use crate::specification::drive::{Drive, Namespace, namespace_ends};
 use crate::timing::Clock;
@@ -70,7 +70,7 @@ impl Layer for Namespaced {
     }
 
     /// A request across a boundary, which only a run over several namespaces produces, is executed in parts.
-    fn execute_one<P: PlacementPolicy, C: Clock>(ftl: &mut Ftl<P, Self, C>, request: &Request) -> Result<(), ReadOnly> {
+    fn execute_one<C: Clock>(ftl: &mut Ftl<Self, C>, request: &Request) -> Result<(), ReadOnly> {
         let mut rest = *request;
         loop {
             let length_bytes = ftl.length_within_namespace(rest.offset_bytes, rest.length_bytes);
@@ -86,7 +86,7 @@ impl Layer for Namespaced {
     }
 
     /// The part of a read-ahead segment after a namespace counts for the namespace in which the segment begins.
-    fn read<P: PlacementPolicy, C: Clock>(ftl: &mut Ftl<P, Self, C>, offset_bytes: u64, length_bytes: u32) {
+    fn read<C: Clock>(ftl: &mut Ftl<Self, C>, offset_bytes: u64, length_bytes: u32) {
         ftl.count_by_namespace(offset_bytes, |ftl| ftl.read_units(offset_bytes, length_bytes));
     }
 
@@ -115,7 +115,7 @@ impl Layer for Namespaced {
     }
 }
 
-impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
+impl<L: Layer, C: Clock> Ftl<L, C> {
     /// Counters by namespace, in order; empty for a drive without any.
     pub fn namespaces(&self) -> &[NamespaceCounts] {
         self.layer.namespaces()
@@ -158,7 +158,7 @@ impl<P: PlacementPolicy, L: Layer, C: Clock> Ftl<P, L, C> {
     }
 }
 
-impl<P: PlacementPolicy, C: Clock> Ftl<P, Namespaced, C> {
+impl<C: Clock> Ftl<Namespaced, C> {
     fn length_within_namespace(&self, offset_bytes: u64, length_bytes: u32) -> u32 {
         let end = self.layer.ends[self.layer.index_of(self.lpn_of(offset_bytes))];
         let end_bytes = u64::from(end.0) << self.mapping_unit_shift;

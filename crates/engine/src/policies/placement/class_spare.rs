@@ -49,9 +49,6 @@ impl Named for ClassSpare {
 }
 
 impl PlacementPolicy for ClassSpare {
-    const LOOKS_AT_OLD: bool = true;
-    const POOLED: bool = true;
-
     fn new(config: Config, user_units: u32) -> Result<Self, SpecificationError> {
         if config.borders.is_empty() {
             let classes = Classes::new("ftl.placement.classes", config.classes, user_units, STREAMS_MAX)?;
@@ -67,6 +64,14 @@ impl PlacementPolicy for ClassSpare {
         }
         let lpn = |share: &f64| Lpn((f64::from(user_units) * share).round() as u32);
         Ok(Self { assignment: Assignment::Borders(config.borders.iter().map(lpn).collect()) })
+    }
+
+    fn looks_at_old(&self) -> bool {
+        true
+    }
+
+    fn is_pooled(&self) -> bool {
+        true
     }
 
     fn streams(&self) -> u8 {

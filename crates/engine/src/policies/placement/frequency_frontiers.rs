@@ -39,11 +39,13 @@ impl Named for FrequencyFrontiers {
 }
 
 impl PlacementPolicy for FrequencyFrontiers {
-    const LOOKS_AT_OLD: bool = true;
-
     fn new(config: Config, user_units: u32) -> Result<Self, SpecificationError> {
         let classes = Classes::new("ftl.placement.frontiers", config.frontiers, user_units, STREAMS_MAX)?;
         Ok(Self { classes: classes.with_errors("ftl.placement.error_share", config.error_share)? })
+    }
+
+    fn looks_at_old(&self) -> bool {
+        true
     }
 
     fn streams(&self) -> u8 {

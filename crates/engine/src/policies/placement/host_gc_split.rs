@@ -6,7 +6,7 @@
 use super::{PlacementPolicy, Resident};
 use crate::error::SpecificationError;
 use crate::policies::registry::Named;
-use crate::units::{Lpn, StreamId};
+use crate::units::StreamId;
 use serde::{Deserialize, Serialize};
 
 #[derive(Default, Serialize, Deserialize)]
@@ -32,13 +32,12 @@ impl PlacementPolicy for HostGcSplit {
         2
     }
 
-    fn stream_name(&self, stream: StreamId) -> String {
-        if stream.0 == 0 { "host".into() } else { "gc".into() }
+    fn only_host_stream(&self) -> Option<StreamId> {
+        Some(StreamId(0))
     }
 
-    #[inline(always)]
-    fn host_stream(&self, _lpn: Lpn, _identifier: u8, _overwritten: Option<Resident>) -> StreamId {
-        StreamId(0)
+    fn stream_name(&self, stream: StreamId) -> String {
+        if stream.0 == 0 { "host".into() } else { "gc".into() }
     }
 
     fn gc_stream(&self, _victim: Resident) -> StreamId {

@@ -117,8 +117,6 @@ impl Named for HostStreams {
 }
 
 impl PlacementPolicy for HostStreams {
-    const HAS_HANDLES: bool = true;
-
     fn new(config: Config, _user_units: u32) -> Result<Self, SpecificationError> {
         if config.identifiers == 0 || usize::from(config.identifiers) >= STREAMS_MAX {
             let allowed = format!("a whole number from 1 to {}", STREAMS_MAX - 1);

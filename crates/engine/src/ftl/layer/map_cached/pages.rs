@@ -8,7 +8,7 @@ use crate::ftl::Ftl;
 use crate::ftl::layer::{Layer, count_live_units};
 use crate::ftl::recovery::FoundUnit;
 use crate::ledger::Cause;
-use crate::policies::placement::PlacementPolicy;
+
 use crate::request::{Operation, Request};
 use crate::specification::Drive;
 use crate::timing::Clock;
@@ -36,7 +36,7 @@ impl Layer for MapCached {
         &self.written_back
     }
 
-    fn execute_one<P: PlacementPolicy, C: Clock>(ftl: &mut Ftl<P, Self, C>, request: &Request) -> Result<(), ReadOnly> {
+    fn execute_one<C: Clock>(ftl: &mut Ftl<Self, C>, request: &Request) -> Result<(), ReadOnly> {
         ftl.layer.written_back.clear();
         let (offset_bytes, length_bytes) = (request.offset_bytes, request.length_bytes);
         match request.operation {
@@ -51,15 +51,15 @@ impl Layer for MapCached {
         }
     }
 
-    fn read<P: PlacementPolicy, C: Clock>(ftl: &mut Ftl<P, Self, C>, offset_bytes: u64, length_bytes: u32) {
+    fn read<C: Clock>(ftl: &mut Ftl<Self, C>, offset_bytes: u64, length_bytes: u32) {
         for (page, at, length_bytes) in pieces(offset_bytes, length_bytes, ftl.span_bytes()) {
             ftl.find_for_read(page);
             ftl.read_units(at, length_bytes);
         }
     }
 
-    fn move_units<P: PlacementPolicy, C: Clock>(
-        ftl: &mut Ftl<P, Self, C>,
+    fn move_units<C: Clock>(
+        ftl: &mut Ftl<Self, C>,
         units: &[(Lpn, Ppn)],
         stream: StreamId,
         born_at: u64,
@@ -69,7 +69,7 @@ impl Layer for MapCached {
         units.iter().for_each(|&(lpn, _)| ftl.layer.moved(lpn));
     }
 
-    fn take_up_units<P: PlacementPolicy, C: Clock>(ftl: &mut Ftl<P, Self, C>, found: &[FoundUnit]) {
+    fn take_up_units<C: Clock>(ftl: &mut Ftl<Self, C>, found: &[FoundUnit]) {
         let of_host = found.partition_point(|unit| unit.lpn.0 < ftl.map.user_units());
         let (units, map_pages) = found.split_at(of_host);
         for unit in units {
@@ -83,7 +83,7 @@ impl Layer for MapCached {
         count_live_units(ftl);
     }
 
-    fn check_map<P: PlacementPolicy, C: Clock>(ftl: &Ftl<P, Self, C>) -> Result<(), String> {
+    fn check_map<C: Clock>(ftl: &Ftl<Self, C>) -> Result<(), String> {
         ftl.check_links()?;
         if ftl.read_only.is_some() { Ok(()) } else { ftl.check_map_cache() }
     }
@@ -97,7 +97,7 @@ impl Layer for MapCached {
     }
 }
 
-impl<P: PlacementPolicy, C: Clock> Ftl<P, MapCached, C> {
+impl<C: Clock> Ftl<MapCached, C> {
     fn write_by_map_pages(&mut self, offset_bytes: u64, length_bytes: u32, identifier: u8) -> Result<(), ReadOnly> {
         for (page, at, length_bytes) in pieces(offset_bytes, length_bytes, self.span_bytes()) {
             let first = (at >> self.mapping_unit_shift) as u32;

@@ -3,7 +3,7 @@
 use crate::error::ReadOnly;
 use crate::ftl::Ftl;
 use crate::ftl::layer::Layer;
-use crate::policies::placement::PlacementPolicy;
+
 use crate::request::Request;
 use crate::timing::recorder::{Packed, Recorder};
 use crate::units::{Lpn, Ppn};
@@ -31,7 +31,7 @@ pub trait Packs {
     fn slots_per_unit(&self) -> u32;
 }
 
-impl<P: PlacementPolicy, L: Layer> Packs for Ftl<P, L, Recorder> {
+impl<L: Layer> Packs for Ftl<L, Recorder> {
     fn note_packing(&mut self) {
         self.clock.packed.get_or_insert_default();
     }

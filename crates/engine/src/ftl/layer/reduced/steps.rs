@@ -8,7 +8,7 @@ use crate::ftl::layer::Layer;
 use crate::ftl::recovery::FoundUnit;
 use crate::ledger::{Cause, Ledger};
 use crate::nand::occupancy::State;
-use crate::policies::placement::PlacementPolicy;
+
 use crate::request::{Operation, Request};
 use crate::specification::Drive;
 use crate::table::TableBytes;
@@ -54,7 +54,7 @@ impl Layer for Reduced {
         self.last_read_to_move = u32::MAX;
     }
 
-    fn execute_one<P: PlacementPolicy, C: Clock>(ftl: &mut Ftl<P, Self, C>, request: &Request) -> Result<(), ReadOnly> {
+    fn execute_one<C: Clock>(ftl: &mut Ftl<Self, C>, request: &Request) -> Result<(), ReadOnly> {
         match request.operation {
             Operation::Write => ftl.write_reduced(request),
             Operation::Read => {
@@ -66,7 +66,7 @@ impl Layer for Reduced {
         }
     }
 
-    fn read_to_modify<P: PlacementPolicy, C: Clock>(ftl: &mut Ftl<P, Self, C>, lpn: Lpn, old: Ppn) {
+    fn read_to_modify<C: Clock>(ftl: &mut Ftl<Self, C>, lpn: Lpn, old: Ppn) {
         let slots_per_unit = u64::from(ftl.layer.slots_per_unit());
         for unit in ftl.units_of(old, lpn) {
             let takes_flash = ftl.clock.read(Ppn(unit), Cause::ReadModifyWrite);
@@ -74,12 +74,12 @@ impl Layer for Reduced {
         }
     }
 
-    fn release<P: PlacementPolicy, C: Clock>(ftl: &mut Ftl<P, Self, C>, lpn: Lpn, old: Ppn) {
+    fn release<C: Clock>(ftl: &mut Ftl<Self, C>, lpn: Lpn, old: Ppn) {
         ftl.release(lpn, old);
     }
 
-    fn move_units<P: PlacementPolicy, C: Clock>(
-        ftl: &mut Ftl<P, Self, C>,
+    fn move_units<C: Clock>(
+        ftl: &mut Ftl<Self, C>,
         units: &[(Lpn, Ppn)],
         stream: StreamId,
         born_at: u64,
@@ -103,7 +103,7 @@ impl Layer for Reduced {
         }
     }
 
-    fn still_at<P: PlacementPolicy, C: Clock>(ftl: &Ftl<P, Self, C>, _lpn: Lpn, from: Ppn) -> Option<(Lpn, u32)> {
+    fn still_at<C: Clock>(ftl: &Ftl<Self, C>, _lpn: Lpn, from: Ppn) -> Option<(Lpn, u32)> {
         // Another address may share the data and still refer to it.
         ftl.map.is_live(from).then(|| {
             let owner = ftl.map.logical(from);
@@ -112,7 +112,7 @@ impl Layer for Reduced {
     }
 
     /// It may be packed less densely than before.
-    fn has_room_to_move<P: PlacementPolicy, C: Clock>(ftl: &Ftl<P, Self, C>, stream: StreamId, slots: u64) -> bool {
+    fn has_room_to_move<C: Clock>(ftl: &Ftl<Self, C>, stream: StreamId, slots: u64) -> bool {
         let space = &ftl.space;
         let free = u64::from(space.free.len()) * u64::from(space.layout.data_units_per_erase_unit());
         let runs = u64::from(space.layout.runs_per_erase_unit());
@@ -120,18 +120,18 @@ impl Layer for Reduced {
     }
 
     /// For padding and index.
-    fn overhead_to_move<P: PlacementPolicy, C: Clock>(ftl: &Ftl<P, Self, C>, live_slots: u32) -> u64 {
+    fn overhead_to_move<C: Clock>(ftl: &Ftl<Self, C>, live_slots: u32) -> u64 {
         let runs = u64::from(ftl.space.layout.runs_per_erase_unit());
         ftl.layer.overhead_slots(u64::from(live_slots), runs)
     }
 
-    fn pad<P: PlacementPolicy, C: Clock>(ftl: &mut Ftl<P, Self, C>, stream: StreamId, slots: u32) {
+    fn pad<C: Clock>(ftl: &mut Ftl<Self, C>, stream: StreamId, slots: u32) {
         ftl.take_stale_slots(stream, slots, Cause::Padding);
         ftl.accounts.padded(u64::from(slots));
     }
 
     /// Addresses found in one slot share it.
-    fn take_up_units<P: PlacementPolicy, C: Clock>(ftl: &mut Ftl<P, Self, C>, units: &[FoundUnit]) {
+    fn take_up_units<C: Clock>(ftl: &mut Ftl<Self, C>, units: &[FoundUnit]) {
         ftl.link_stored(units);
         ftl.count_live_slots(units);
     }
@@ -140,17 +140,13 @@ impl Layer for Reduced {
         self.host_units = host_units;
     }
 
-    fn slots_left_in_begun_units<P: PlacementPolicy, C: Clock>(ftl: &Ftl<P, Self, C>) -> u64 {
+    fn slots_left_in_begun_units<C: Clock>(ftl: &Ftl<Self, C>) -> u64 {
         let mask = ftl.layer.slots_per_unit() - 1;
         let open = ftl.space.frontiers.iter().filter(|frontier| frontier.erase_unit.is_some());
         open.map(|frontier| u64::from(frontier.next().0.wrapping_neg() & mask)).sum()
     }
 
-    fn write_as<P: PlacementPolicy, C: Clock>(
-        ftl: &mut Ftl<P, Self, C>,
-        request: &Request,
-        stored: StoredAs,
-    ) -> Result<(), ReadOnly> {
+    fn write_as<C: Clock>(ftl: &mut Ftl<Self, C>, request: &Request, stored: StoredAs) -> Result<(), ReadOnly> {
         let lpn = ftl.lpn_of(request.offset_bytes);
         if u64::from(request.length_bytes) < 1 << ftl.mapping_unit_shift {
             ftl.read_modify(lpn);
@@ -164,7 +160,7 @@ impl Layer for Reduced {
         Ok(())
     }
 
-    fn check_map<P: PlacementPolicy, C: Clock>(ftl: &Ftl<P, Self, C>) -> Result<(), String> {
+    fn check_map<C: Clock>(ftl: &Ftl<Self, C>) -> Result<(), String> {
         ftl.check_stored()
     }
 
@@ -187,7 +183,7 @@ impl Layer for Reduced {
 }
 
 /// Requests of the host.
-impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
+impl<C: Clock> Ftl<Reduced, C> {
     fn write_reduced(&mut self, request: &Request) -> Result<(), ReadOnly> {
         let unit_bytes = 1u64 << self.mapping_unit_shift;
         let end = request.offset_bytes + u64::from(request.length_bytes);
@@ -220,11 +216,11 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
     }
 
     pub(super) fn write_slots(&mut self, lpn: Lpn, slots: u32, identifier: u8) -> Result<(), ReadOnly> {
-        let mut stream = self.placement.host_stream(lpn, identifier, self.overwritten(lpn));
+        let mut stream = self.placement.host_stream(lpn, identifier, || self.overwritten(lpn));
         if !self.has_room(stream, slots) {
             self.make_room_for_slots(stream, slots)?;
             // Garbage collection may have moved the old copy, which the policy decides by.
-            stream = self.placement.host_stream(lpn, identifier, self.overwritten(lpn));
+            stream = self.placement.host_stream(lpn, identifier, || self.overwritten(lpn));
             if !self.has_room(stream, slots) {
                 self.make_room_for_slots(stream, slots)?;
             }
@@ -250,7 +246,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
         if let Some(reason) = self.read_only {
             return Err(reason);
         }
-        let stream = self.placement.host_stream(lpn, identifier, self.overwritten(lpn));
+        let stream = self.placement.host_stream(lpn, identifier, || self.overwritten(lpn));
         let (old, shared) = (self.map.physical(lpn), self.map.physical(original));
         self.accounts.deduplicated();
         if old != shared {
@@ -386,7 +382,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
 }
 
 /// Moving units of variable size.
-impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
+impl<C: Clock> Ftl<Reduced, C> {
     /// A mapping unit of flash may hold several units, and a unit may span two: consecutive reads of one are counted
     /// once.
     fn read_to_move(&mut self, lpn: Lpn, from: Ppn, cause: Cause) {
@@ -460,7 +456,7 @@ impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
 }
 
 /// After a loss of power.
-impl<P: PlacementPolicy, C: Clock> Ftl<P, Reduced, C> {
+impl<C: Clock> Ftl<Reduced, C> {
     /// Restores the result of a scan. Addresses found in one slot share it.
     fn link_stored(&mut self, units: &[FoundUnit]) {
         self.accounts.take_up_mapped(units.len() as u64);

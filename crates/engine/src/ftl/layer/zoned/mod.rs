@@ -5,7 +5,6 @@
 //! finished, the rest of that erase unit is padded. A command that the table refuses changes nothing.
 
 mod area;
-mod slots;
 mod table;
 
 use super::Layer;
@@ -13,13 +12,12 @@ use crate::error::{ReadOnly, SpecificationError};
 use crate::ftl::Ftl;
 use crate::ledger::Cause;
 use crate::nand::Geometry;
-use crate::policies::placement::PlacementPolicy;
+
 use crate::request::{Operation, Request};
 use crate::specification::drive::{Drive, zones_of};
 use crate::timing::Clock;
 use crate::units::{EraseUnit, Lpn, Ppn, StreamId};
 pub use area::AreaCounts;
-pub use slots::ZoneSlots;
 pub use table::{Granted, Zone, ZoneCounts, ZoneState, ZoneStatus, ZoneTable};
 
 /// The layer of zoned drives.
@@ -84,7 +82,7 @@ impl Layer for Zoned {
         self.unprogrammed
     }
 
-    fn execute_one<P: PlacementPolicy, C: Clock>(ftl: &mut Ftl<P, Self, C>, request: &Request) -> Result<(), ReadOnly> {
+    fn execute_one<C: Clock>(ftl: &mut Ftl<Self, C>, request: &Request) -> Result<(), ReadOnly> {
         match request.operation {
             Operation::Write => ftl.write_to_zone(request.offset_bytes, request.length_bytes),
             Operation::Trim => ftl.reset_zones(request.offset_bytes, request.length_bytes),
@@ -100,7 +98,7 @@ impl Layer for Zoned {
 }
 
 /// Commands of a zoned drive. Zones count from 0.
-impl<P: PlacementPolicy, C: Clock> Ftl<P, Zoned, C> {
+impl<C: Clock> Ftl<Zoned, C> {
     /// Writes units at the zone's write pointer, and returns their address in bytes.
     pub fn append_to_zone(&mut self, zone: u32, units: u32) -> Result<u64, ReadOnly> {
         let offset_bytes = u64::from(zone * self.layer.table.zone_units()) << self.mapping_unit_shift;

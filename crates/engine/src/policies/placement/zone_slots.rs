@@ -1,8 +1,8 @@
 //! The placement policy of a zoned drive: an open erase unit for each active zone. It is not in the list of policies:
 //! every zoned drive has it.
 
+use super::{PlacementPolicy, Resident};
 use crate::error::SpecificationError;
-use crate::policies::placement::{PlacementPolicy, Resident};
 use crate::policies::registry::Named;
 use crate::units::{Lpn, StreamId};
 
