@@ -12,6 +12,9 @@ from ssdlab.errors import InputError
 OVER_PROVISIONING_MAX = 10
 """The largest spare area allowed, as a share. With ten times the user capacity, write amplification is 1 anyway."""
 
+AUTO = "auto"
+"""The scale that is chosen by the work of a run (`ssdlab.targets.auto_scale`)."""
+
 _DECIMAL_UNITS = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "PB": 10**15}
 _BINARY_UNITS = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40, "PiB": 2**50}
 _UNIT_BYTES = _DECIMAL_UNITS | _BINARY_UNITS
@@ -82,6 +85,16 @@ def parse_scale(text: str) -> Fraction:
     if not 0 < scale <= 1:
         raise InputError(f"{text!r} is out of range; write {allowed}")
     return scale
+
+
+def parse_scale_or_auto(text: str) -> Fraction | str:
+    """A scale, or the word "auto"."""
+    if text.strip() == AUTO:
+        return AUTO
+    try:
+        return parse_scale(text)
+    except InputError as error:
+        raise InputError(f"{error}, or {AUTO}") from None
 
 
 def parse_bytes(text: str) -> int:

@@ -159,6 +159,15 @@ class InitialState:
     """How many times larger the drive's erase units are than those of the saved drive."""
 
 
+class ChosenScale(TypedDict):
+    """How a run's scale was chosen (`--scale auto`)."""
+
+    seconds: float
+    """The estimated work at that scale, of all runs that were chosen together, in seconds of the nominal machine."""
+    seconds_whole: float
+    """The same with whole drives."""
+
+
 @dataclass(frozen=True)
 class Specification:
     """Everything needed to repeat a run byte for byte. Contains no file names, clocks, processes or threads."""
@@ -174,6 +183,8 @@ class Specification:
     """None for a new drive."""
     trace_json: str | None = None
     """The second argument of `ssdlab._engine.replay`, with the paths of the trace's files; None for a run of jobs."""
+    chosen_scale: ChosenScale | None = field(default=None, compare=False)
+    """How the scale was chosen; None if it was given. Not part of what is run."""
     held: "HeldTrace | None" = field(default=None, compare=False, repr=False)
     """The requests of the trace if this process has them in memory, so that its files are not read again."""
 

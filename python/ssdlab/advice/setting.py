@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ssdlab.advice.described import Described
 from ssdlab.drives import resolve
 from ssdlab.errors import InputError
+from ssdlab.targets.auto_scale import keeps_slc_share
 
 if TYPE_CHECKING:
     from ssdlab.advice.recorded import Trace
@@ -21,9 +22,6 @@ OVER_PROVISIONING_MAX = 2.0
 _UNITS_PER_ERASE_UNIT_MIN = 256
 # A sample of a trace has additional scatter: below this, write amplification deviates by more than 3 %.
 _UNITS_PER_ERASE_UNIT_MIN_SAMPLED = 1024
-# In SLC mode a block has a part of its pages, rounded down: of 8 pages of three bits that would be 2, a quarter less
-# than the exact part, with an error of write amplification of 5 % (docs/advice.md).
-_SLC_SHARE_LOST_MAX = 0.1
 # Verification runs are up to this factor larger, with at most about this number of mapping units.
 _LARGER = 4
 _UNITS_OF_CHECKS = 4_000_000
@@ -80,14 +78,7 @@ class Setting:
             smaller = self.at(None, scale)
         except InputError:
             return False
-        return _slc_share(smaller) >= (1 - _SLC_SHARE_LOST_MAX) * _slc_share(self.at(None, None))
-
-
-def _slc_share(drive: "ResolvedDrive") -> float:
-    """The share of an erase unit's capacity that is available in SLC mode; 0 without an SLC cache."""
-    capacity = drive.capacity
-    held_bytes = capacity.units_per_erase_unit * capacity.mapping_unit_bytes
-    return capacity.slc_bytes_per_erase_unit / held_bytes if drive.file.has_slc_cache else 0.0
+        return keeps_slc_share(self.at(None, None), smaller)
 
 
 def scale_of(workload: "Described | Trace", setting: Setting, user_units: int) -> Fraction | None:

@@ -54,9 +54,9 @@ class Targets:
 def compare(job: str, chosen: Targets, variants: Variants, seed: int, output: Path, command_line: str) -> None:
     """Runs the job on every target, one after another, prints the table and writes the files."""
     named = [targets.target(text) for text in chosen.targets]
-    changes = options.Changes(
-        None if variants.op is None else options.spare_area(variants.op), variants.settings, variants.scale
-    )
+    op = None if variants.op is None else options.spare_area(variants.op)
+    # Beside a real drive the simulated one is whole, unless a scale is given.
+    changes = options.ChangesOfRun(op, variants.settings, variants.scale)
     check_writable(output)
     job_file = workloads.load_for_device(job)
     found: list[Figures] = []
@@ -87,7 +87,9 @@ def compare(job: str, chosen: Targets, variants: Variants, seed: int, output: Pa
     typer.echo(f"\nreport: {output / names[-1]}\nfiles:  {len(names)} in {output}")
 
 
-def _simulated(job_file: JobFile, target: Target, changes: options.Changes, seed: int) -> tuple[Figures, ResultJson]:
+def _simulated(
+    job_file: JobFile, target: Target, changes: options.ChangesOfRun, seed: int
+) -> tuple[Figures, ResultJson]:
     drive = changes.of(target.name)
     specification = specifying.specify(job_file, drive, seed=seed)
     with shown([target.label]) as tell:

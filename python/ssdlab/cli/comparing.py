@@ -12,6 +12,7 @@ from ssdlab.cli import options
 from ssdlab.cli.progress import shown
 from ssdlab.comparison import request
 from ssdlab.errors import RunFailed
+from ssdlab.quantities import AUTO
 
 if TYPE_CHECKING:
     from ssdlab.comparison.comparing import Comparison
@@ -27,7 +28,7 @@ class Variants(request.Variants):
     ] = ()
     op: options.OpList = None
     settings: options.SetLists = None
-    scale: options.Scale = None
+    scale: options.ScaleOrAuto = AUTO
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, cast
 
 import typer
 
@@ -12,7 +12,7 @@ from ssdlab.cli.groups import Parsed
 from ssdlab.drives import ResolvedDrive, load, resolve
 from ssdlab.drives.settings import split
 from ssdlab.errors import InputError
-from ssdlab.quantities import parse_bytes, parse_scale, parse_spare_area, parse_spare_areas
+from ssdlab.quantities import AUTO, parse_bytes, parse_scale, parse_scale_or_auto, parse_spare_area, parse_spare_areas
 from ssdlab.targets.device.place import Permission
 from ssdlab.workloads.specifying import Beginning
 
@@ -109,6 +109,17 @@ Scale = Annotated[
     ),
     Parsed(parse_scale),
 ]
+ScaleOrAuto = Annotated[
+    Fraction | str | None,
+    typer.Option(
+        "--scale",
+        metavar="1/N|auto",
+        help="Simulate a smaller drive and workload with the same ratios; stated in every result. auto: the largest "
+        "scale with about 30 s of work whose write amplification is that of the whole drive within 1 %, for fio job "
+        "files; 1: the whole drive.",
+    ),
+    Parsed(parse_scale_or_auto, default=AUTO),
+]
 Seed = Annotated[
     int,
     typer.Option(
@@ -177,6 +188,24 @@ class Changes:
     def of(self, drive: str) -> ResolvedDrive:
         """A drive of the catalogue or a drive file with the changes applied. Raises InputError if one is not valid."""
         return resolve(load(drive), over_provisioning=self.op, settings=self.settings or {}, scale=self.scale)
+
+
+@dataclass(frozen=True)
+class ChangesOfRun:
+    """Changes to the drive of a single run, whose scale may be chosen."""
+
+    op: Op = None
+    settings: Set = None
+    scale: ScaleOrAuto = AUTO
+
+    @property
+    def is_scale_chosen(self) -> bool:
+        return self.scale == AUTO
+
+    def of(self, drive: str) -> ResolvedDrive:
+        """As `Changes.of`; the whole drive if its scale is to be chosen."""
+        scale = None if self.is_scale_chosen else self.scale
+        return Changes(self.op, self.settings, cast("Fraction | None", scale)).of(drive)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from ssdlab.quantities import parse_duration_ns
 from ssdlab.results import drive_state, logs
 from ssdlab.results.files import check_writable
 from ssdlab.results.text import FORMATS as writers
-from ssdlab.targets import running
+from ssdlab.targets import auto_scale, running
 
 Format = Literal["normal", "json", "json+", "terse", "sysbench"]
 _NOT_IN_COMPARE = ("alone", "from_state", "interval", "precondition", "save_state", "seed")
@@ -67,7 +67,7 @@ def run(
         str,
         typer.Option("--drive", metavar="NAME|FILE", help="A drive of the catalogue (ssdlab drives) or a .toml file."),
     ],
-    changes: options.Changes,
+    changes: options.ChangesOfRun,
     states: States,
     clock: Clock,
     alone: Annotated[
@@ -92,9 +92,14 @@ def run(
             raise InputError(f"--save-state {states.save_state}: is a folder; a file is needed")
     to = destination(output, output_format, command="run")
     resolved = changes.of(drive)
+    workload = workloads.load(job)
+    if changes.is_scale_chosen and not (states.from_state or states.save_state):
+        (resolved,) = auto_scale.fitted(
+            workload, [resolved], until="job", precondition=states.precondition, timed=not clock.untimed
+        )
     with shown([workloads.title(job)]) as tell:
         result = running.run(
-            job,
+            workload,
             resolved,
             seed=seed,
             precondition=states.precondition,

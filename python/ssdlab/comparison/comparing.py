@@ -1,7 +1,7 @@
 """`ssdlab.compare`: compares one workload on several drives, spare areas or settings."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,6 +13,7 @@ from ssdlab.comparison import output
 from ssdlab.comparison.request import Names, Running, Settings, SpareAreas, Stages, Variants
 from ssdlab.comparison.variant import Variant
 from ssdlab.errors import notify
+from ssdlab.quantities import AUTO
 from ssdlab.report import headlines
 from ssdlab.report.comparison import comparison_figures
 from ssdlab.report.figure import Figure
@@ -20,6 +21,7 @@ from ssdlab.report.shown import Shown, said
 from ssdlab.results import Result
 from ssdlab.results.compared import outcome
 from ssdlab.runs import ShowProgress, run_all, silent
+from ssdlab.targets import auto_scale
 from ssdlab.targets.preconditioning import specify_beginning
 from ssdlab.workloads.specifying import PRECISION, Beginning, Until
 
@@ -103,7 +105,7 @@ def compare(
     precision: float = PRECISION,
     precondition: Beginning = "fill",
     dwpd: float = 1.0,
-    scale: Fraction | str | None = None,
+    scale: Fraction | str | None = AUTO,
     seed: int = 1,
     timed: bool = True,
     workers: int | None = None,
@@ -115,9 +117,9 @@ def compare(
     have one value or several. `until="steady"` repeats the last stage until SNIA's steady state is reached and WAF and
     rates are known within `precision`, a share; "job" runs the job once. `precondition`: "fill" writes the whole drive
     sequentially first, "none" starts with a fresh drive, "steady" in the steady state that a smaller drive reaches.
-    `dwpd`: drive writes per day, for life in years. `scale` ("1/64") makes drive and workload smaller. `timed=False`
-    simulates without a clock, for write amplification only. `workers`: number of processes, by default as many as
-    processors and memory allow.
+    `dwpd`: drive writes per day, for life in years. `scale` ("1/64") makes drive and workload smaller; "auto" is as
+    `--scale auto`, None is the whole drive. `timed=False` simulates without a clock, for write amplification only.
+    `workers`: number of processes, by default as many as processors and memory allow.
 
     Options of the job file without effect on a simulated drive give a warning of the category `ssdlab.errors.Note`.
     Raises InputError for errors in arguments or files, before anything is run; RunFailed if a run failed. If a drive
@@ -135,6 +137,15 @@ def compared(job: str | Path, variants: Variants, stages: Stages, running: Runni
     """As `compare`, with the arguments in groups."""
     job_file = workloads.load(job)
     planned = variants.planned()
+    if variants.is_scale_chosen:
+        fitted = auto_scale.fitted(
+            job_file,
+            [variant.drive for variant in planned],
+            until=stages.until,
+            precondition=stages.precondition,
+            timed=running.timed,
+        )
+        planned = [replace(variant, drive=drive) for variant, drive in zip(planned, fitted, strict=True)]
     with TemporaryDirectory(prefix="ssdlab-") as folder:
         specifications = [
             specify_beginning(

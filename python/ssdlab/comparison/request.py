@@ -8,7 +8,7 @@ from typing import get_args
 
 from ssdlab.comparison.axes import Planned, plan
 from ssdlab.errors import InputError, check_word
-from ssdlab.quantities import parse_scale, spare_area_of
+from ssdlab.quantities import AUTO, parse_scale, spare_area_of
 from ssdlab.runs import ShowProgress, silent
 from ssdlab.workloads.specifying import PRECISION, Beginning, Until
 
@@ -30,11 +30,17 @@ class Variants:
     drives: Names
     op: SpareAreas = None
     settings: Settings = None
-    scale: Fraction | str | None = None
+    scale: Fraction | str | None = AUTO
+    """None: whole drives. AUTO: to be chosen for the workload; the variants are planned with whole drives, and a trace,
+    which does not shrink with its drive, is replayed on these."""
+
+    @property
+    def is_scale_chosen(self) -> bool:
+        return self.scale == AUTO
 
     def planned(self) -> list[Planned]:
         """The variants, labelled by their differences. Raises InputError if the arguments are not valid."""
-        op, scale = self.op, self.scale
+        op, scale = self.op, None if self.is_scale_chosen else self.scale
         return plan(
             names_of(self.drives),
             op if op is None or isinstance(op, str) else ",".join(_share_texts(op)),

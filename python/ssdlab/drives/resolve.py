@@ -4,7 +4,7 @@ import copy
 import math
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from ssdlab.quantities import (
     parse_scale,
     spare_area_of,
 )
+from ssdlab.specification import ChosenScale
 
 # With fewer units per erase unit, the ratios of the full drive do not hold.
 _UNITS_PER_ERASE_UNIT_MIN = 64
@@ -42,6 +43,16 @@ class ResolvedDrive:
     file: DriveFile
     scale: Fraction
     settings: dict[str, str]
+    of: DriveFile = field(compare=False, repr=False)
+    """The drive file before the changes."""
+    over_provisioning: float | None = field(default=None, compare=False)
+    """The spare area that was asked for; None for the drive's own."""
+    chosen: ChosenScale | None = None
+    """How the scale was chosen; None if it was given."""
+
+    def at(self, scale: Fraction) -> "ResolvedDrive":
+        """The same drive at another scale. Raises InputError if it cannot have that scale."""
+        return resolve(self.of, over_provisioning=self.over_provisioning, settings=self.settings, scale=scale)
 
     @property
     def name(self) -> str:
@@ -114,11 +125,13 @@ def resolve(
             raise InputError("--op and --set ftl.user_bytes both say what the host may use; give one of them")
         varied = _with_over_provisioning(varied, over_provisioning, where)
     if scale is None or scale == 1:
-        return ResolvedDrive(drive_of(varied.content, where, sold_bytes=label_bytes), Fraction(1), settings)
+        whole = drive_of(varied.content, where, sold_bytes=label_bytes)
+        return ResolvedDrive(whole, Fraction(1), settings, drive, over_provisioning)
     full = drive_of(varied.content, where)
     content, scale = _with_scale(full, scale, where)
     asked = f"{where}: --scale {format_scale(scale)}"
-    return ResolvedDrive(drive_of(content, asked, sold_bytes=round(label_bytes * scale)), scale, settings)
+    smaller = drive_of(content, asked, sold_bytes=round(label_bytes * scale))
+    return ResolvedDrive(smaller, scale, settings, drive, over_provisioning)
 
 
 def _with_over_provisioning(drive: DriveFile, over_provisioning: float, where: str) -> DriveFile:

@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from ssdlab.comparison.comparing import Comparison
 from ssdlab.comparison.request import Names, Running, Settings, SpareAreas, Variants, names_of
 from ssdlab.errors import InputError, notify
+from ssdlab.quantities import AUTO
 from ssdlab.replays.plan import Choices, notes, parse_amount, replays, volumes_of
 from ssdlab.replays.request import Reading, Repeating, Requests, Start, Until
 from ssdlab.replays.variant import ReplayedVariant
@@ -49,7 +50,7 @@ def replay(
     sample: str | None = None,
     shuffle: bool = False,
     dwpd: float = 1.0,
-    scale: Fraction | str | None = None,
+    scale: Fraction | str | None = AUTO,
     seed: int = 1,
     timed: bool = True,
     workers: int | None = None,
@@ -70,7 +71,8 @@ def replay(
     state of the trace. `from_state` is a file written by `ssdlab run --save-state`. `arrival="trace"`: requests arrive
     at the recorded times, multiplied by `time_scale`; "closed": each when another completes. `iodepth` is the maximum
     number of outstanding requests, by default 256, for "closed" 32. `sample`, with a `scale` of 1/n: one region of this
-    size ("4KiB") in n. The other parameters are those of `ssdlab.compare`.
+    size ("4KiB") in n. `scale="auto"` is the
+    whole drive, because a trace does not shrink with it. The other parameters are those of `ssdlab.compare`.
 
     Raises InputError for invalid arguments and files, which names the option of the command and the line of the trace,
     and RunFailed if a run fails.
@@ -112,7 +114,7 @@ def replayed(
         time_scale=requests.time_scale,
         iodepth=requests.iodepth,
         initial_state=saved_state(start.from_state) if start.from_state is not None else None,
-        sample_region_bytes=requests.region_bytes(is_scaled=variants.scale is not None),
+        sample_region_bytes=requests.region_bytes(is_scaled=variants.scale not in (None, AUTO)),
         shuffled=repeating.shuffle,
     )
     planned = variants.planned()

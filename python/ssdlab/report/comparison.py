@@ -230,8 +230,13 @@ def _scale_notice(variants: Sequence[ComparedVariant]) -> list[str]:
     return [
         f"Simulated at a scale of {scales}{who}: a smaller drive and workload with the same ratios. Bytes are "
         "multiplied up to the drive as sold; shares, WAF and IOPS are nearly the same. "
-        f"{TAILS_OF_SCALE} Simulated time is not multiplied."
+        f"{TAILS_OF_SCALE} Simulated time is not multiplied.",
+        *dict.fromkeys(_as_sentence(each.scale_chosen) for each in variants if each.scale_chosen),
     ]
+
+
+def _as_sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def _check(variants: Sequence[ComparedVariant]) -> None:

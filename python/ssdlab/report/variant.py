@@ -137,6 +137,8 @@ class ComparedVariant:
     notes: Sequence[str] = ()
     scale: str | None = None
     """The scale, such as "1/16", if drive and workload were scaled down."""
+    scale_chosen: str | None = None
+    """How the scale was chosen, as a sentence without its full stop; None if it was given."""
     specification: Mapping[str, Any] | None = None
     """The fully resolved specification, shown in the details of the page."""
     missing: Mapping[str, str] = field(default_factory=dict)

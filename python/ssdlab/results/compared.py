@@ -10,6 +10,7 @@ import polars as pl
 
 from ssdlab.report import ComparedVariant, VariantSpeed, WearStatistics, wording
 from ssdlab.report.headlines import Outcome
+from ssdlab.results import chosen_scale
 from ssdlab.results.breakdown import merged
 from ssdlab.results.result import Result
 from ssdlab.results.speed import Speed, speed
@@ -17,7 +18,7 @@ from ssdlab.results.speed import Speed, speed
 
 def of_result(result: Result, label: str, notes: Sequence[str] = ()) -> ComparedVariant:
     """The result as a variant with this label; `notes` are those of the workload."""
-    steady, wear = result.steady_state, result.wear
+    steady, wear, how = result.steady_state, result.wear, result.specification.chosen_scale
     own_notes = [*notes, *([f"{result.failure_kind}: {result.failure}"] if result.failure else [])]
     if steady and not steady.reached:
         shown = "that of the last rounds" if steady.round_waf else "of the whole last stage"
@@ -51,6 +52,7 @@ def of_result(result: Result, label: str, notes: Sequence[str] = ()) -> Compared
         wear=WearStatistics(counts["min"], counts["mean"], counts["max"], counts["stddev"]),
         notes=own_notes,
         scale=None if result.specification.scale == "1" else result.specification.scale,
+        scale_chosen=chosen_scale.said(result.specification.scale, how) if how else None,
         specification=result.specification.to_dict(),
     )
 

@@ -29,7 +29,15 @@ from ssdlab.results.job_result import JobJson, JobResult, job_results
 from ssdlab.results.ledger import HostJson, Ledger, NandJson
 from ssdlab.results.namespaces import Alone, NamespaceJson, NamespaceResult, namespace_results
 from ssdlab.results.steady_state import SteadyState, SteadyStateJson, not_sought, steady_state
-from ssdlab.specification import InitialStateJson, LogsJson, ReportingJson, Specification, SpecificationJson, TraceJson
+from ssdlab.specification import (
+    ChosenScale,
+    InitialStateJson,
+    LogsJson,
+    ReportingJson,
+    Specification,
+    SpecificationJson,
+    TraceJson,
+)
 
 if TYPE_CHECKING:
     import polars
@@ -45,6 +53,8 @@ class ScaledJson(TypedDict):
     user_bytes: int
     host_written_bytes: int
     nand_programmed_bytes: int
+    chosen: NotRequired[ChosenScale]
+    """How the scale was chosen, if it was not given."""
 
 
 class WearJson(TypedDict):
@@ -490,13 +500,16 @@ class Result(Shown):
         scale, as_sold = self.specification.scale, self.specification.as_sold
         if scale == "1":
             return None
-        return {
+        scaled: ScaledJson = {
             "scale": scale,
             "physical_bytes": as_sold(self.capacity.physical_bytes),
             "user_bytes": as_sold(self.capacity.user_bytes),
             "host_written_bytes": as_sold(self.ledger.host_written_bytes),
             "nand_programmed_bytes": as_sold(self.ledger.programmed_bytes),
         }
+        if self.specification.chosen_scale:
+            scaled["chosen"] = self.specification.chosen_scale
+        return scaled
 
     def _job_part(self) -> JobPartJson:
         whole = self.specification.to_dict()
@@ -567,4 +580,5 @@ def specification_of(result: ResultJson) -> Specification:
     }
     if "initial_state" in job:
         whole["initial_state"] = job["initial_state"]
-    return Specification.from_dict(whole)
+    scaled = ours["scaled"]
+    return replace(Specification.from_dict(whole), chosen_scale=scaled.get("chosen") if scaled else None)

@@ -37,7 +37,7 @@ def steady_state(workload: "Workload", drive: "ResolvedDrive", folder: Path, *, 
 
     Raises InputError if the workload writes nothing, does not become steady, or the drive has no saveable state.
     """
-    small, times = (drive, 1) if _keeps_more_than_a_map(drive) else _smaller(drive)
+    small, times = (drive, 1) if keeps_more_than_a_map(drive) else _smaller(drive)
     specification = specifying.specify(workload, small, seed=seed, until="steady", precondition="fill", timed=False)
     for job in specification.engine["jobs"]:
         # Without a clock rates have no effect, so that workloads at several rates share a state.
@@ -91,7 +91,7 @@ def saved_state(path: str | Path, times: int = 1) -> InitialState:
     return InitialState(str(path), digest, times)
 
 
-def _keeps_more_than_a_map(drive: "ResolvedDrive") -> bool:
+def keeps_more_than_a_map(drive: "ResolvedDrive") -> bool:
     """Whether the state has parts that do not scale with the size of erase units: an SLC cache, a map cache, reduced
     data or a stripe."""
     file = drive.file

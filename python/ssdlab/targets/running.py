@@ -10,7 +10,7 @@ from ssdlab.drives import ResolvedDrive, load, resolve
 from ssdlab.engine import Progress
 from ssdlab.errors import InputError, check_word, notify
 from ssdlab.results import Result
-from ssdlab.targets import simulated
+from ssdlab.targets import auto_scale, simulated
 from ssdlab.targets.alone import check_alone, run_alone
 from ssdlab.targets.preconditioning import saved_state, specify_beginning
 from ssdlab.workloads import Workload
@@ -33,13 +33,15 @@ def run(
 ) -> Result:
     """Runs a workload on a simulated drive, in this process, as `ssdlab run`.
 
-    `job` is a fio job file, a file-system script (NAME.files) or "sysbench fileio ... run". `until="steady"` repeats
-    the last stage until SNIA's steady state; "job" runs the job once. `precondition`: "fill" writes the whole drive
-    sequentially first, "none" starts with a fresh drive, "steady" in the steady state that a smaller drive reaches.
-    `from_state` is a file with a drive's state that `save_state` wrote. `timed=False` simulates without a clock, for
-    write amplification only. `interval_ns`, in the time of the full drive, adds `Result.intervals`. `alone` also runs
-    the jobs of each namespace on a drive of its share (`targets/alone.py`), for `Result.namespaces`. `on_progress` is
-    called with the share done and the host bytes written so far.
+    `job` is a fio job file, a file-system script (NAME.files) or "sysbench fileio ... run". A `drive` of
+    `ssdlab.drive` is taken as it is; one given by name or file has the scale that `--scale auto` chooses, which a note
+    says, and with `from_state` or `save_state` its whole size. `until="steady"` repeats the last stage until SNIA's
+    steady state; "job" runs the job once. `precondition`: "fill" writes the whole drive sequentially first, "none"
+    starts with a fresh drive, "steady" in the steady state that a smaller drive reaches. `from_state` is a file with a
+    drive's state that `save_state` wrote. `timed=False` simulates without a clock, for write amplification only.
+    `interval_ns`, in the time of the full drive, adds `Result.intervals`. `alone` also runs the jobs of each namespace
+    on a drive of its share (`targets/alone.py`), for `Result.namespaces`. `on_progress` is called with the share done
+    and the host bytes written so far.
 
     Options of the job file without effect on a simulated drive give a warning of the category `ssdlab.errors.Note`.
     Raises InputError if the job or the drive is not valid, RunFailed if the run failed. If the drive became read-only
@@ -54,6 +56,8 @@ def run(
         raise InputError("--from-state and --precondition both set the initial state; give one of them")
     job_file = workloads.load(job) if isinstance(job, str | Path) else job
     resolved = drive if isinstance(drive, ResolvedDrive) else resolve(load(str(drive)))
+    if not isinstance(drive, ResolvedDrive) and from_state is None and save_state is None:
+        (resolved,) = auto_scale.fitted(job_file, [resolved], until=until, precondition=precondition, timed=timed)
     if alone:
         check_alone(resolved, precondition, from_state)
     with TemporaryDirectory(prefix="ssdlab-") as folder:

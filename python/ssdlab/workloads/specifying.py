@@ -110,6 +110,7 @@ def specify(
         global_options={name: text for name, text in jobs.global_options.items() if text},
         scale=str(drive.scale),
         initial_state=initial_state,
+        chosen_scale=drive.chosen,
     )
     if until == "steady" and not any(_writes(job) for job in specification.last_stage_jobs):
         names = ", ".join(sorted({job["name"] for job in specification.last_stage_jobs}))
