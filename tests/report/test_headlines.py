@@ -133,6 +133,25 @@ def test_a_sweep_without_interaction_names_the_axis_that_matters_most() -> None:
     assert headlines.of_sweep([], "WAF") == "No WAF was measured"
 
 
+def test_a_sweep_says_what_its_intervals_carry() -> None:
+    """A regression: everything within 1 % was equal and everything beyond it was not, whatever was known."""
+
+    def two(high: float, within: float) -> str:
+        return headlines.of_sweep([Cell({"v": "fifo"}, high, within), Cell({"v": "greedy"}, 2.0, within)], "WAF")
+
+    assert two(2.012, 0.001) == "WAF 2.01 with fifo, 2.00 with greedy"
+    assert two(2.04, 0.015) == "WAF is 2.02 in all runs"
+    assert _plain(two(2.2, 0.3)) == "WAF is 2.10 in all runs as far as they show: a difference below 63 % would not"
+    # The order turns, but four runs known within a tenth do not show it.
+    turned = [("fifo", "a", 2.3), ("greedy", "a", 2.0), ("fifo", "b", 2.0), ("greedy", "b", 2.1)]
+
+    def interaction(within: float) -> str:
+        return headlines.of_sweep([Cell({"v": v, "workload": w}, waf, within) for v, w, waf in turned], "WAF")
+
+    assert interaction(0.01) == "WAF 2.30 with fifo against 2.00 with greedy under a, nearly alike under b"
+    assert interaction(0.1) == "WAF is 2.10 in all runs"
+
+
 def test_a_sweep_does_not_conclude_from_combinations_that_were_not_run() -> None:
     """A sample of points covers few pairs of values."""
     cells = [Cell({"a": "x", "b": "u"}, 20.0), Cell({"a": "y", "b": "u"}, 5.0), Cell({"a": "x", "b": "v"}, 5.0)]

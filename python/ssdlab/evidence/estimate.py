@@ -65,6 +65,13 @@ def of_one_run(value: float, requests: int, certain: float = 0.0) -> Estimate:
     )
 
 
+def of_groups(values: Sequence[float], withins: Sequence[float]) -> Estimate:
+    """The geometric mean of independent figures, each known within a share of itself."""
+    value = math.exp(fmean(math.log(value) for value in values))
+    share = math.hypot(*withins) / len(values)
+    return Estimate(value, value * max(0.0, 1 - share), value * (1 + share), len(values), f"{len(values)} runs")
+
+
 def text(estimate: Estimate, decimals_max: int = 3) -> str:
     """The value with the digits that its interval allows, and the interval where it is wide: "2.534", "8.6 ±0.3".
 

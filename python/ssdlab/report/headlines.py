@@ -10,11 +10,9 @@ from dataclasses import dataclass
 from itertools import permutations
 
 from ssdlab.evidence.comparing import differ, ratio, visible_share
-from ssdlab.evidence.estimate import SEEDS_DIFFER, Estimate
+from ssdlab.evidence.estimate import SEEDS_DIFFER, Estimate, of_groups
 from ssdlab.report import wording
 
-# Figures of a sweep closer than this are called equal: different seeds cause differences of this size.
-EQUAL_WITHIN = SEEDS_DIFFER
 # Two figures are only called equal if a difference of this share would have been seen.
 _TELLING_WITHIN = 0.2
 # A difference that changes by less than this factor between two conditions is not an interaction.
@@ -45,6 +43,8 @@ class Cell:
 
     settings: Mapping[str, str]
     value: float
+    within: float = SEEDS_DIFFER
+    """Half the width of the value's interval, as a share of it."""
 
 
 def of_variants(outcomes: Sequence[Outcome]) -> str:
@@ -100,7 +100,7 @@ def of_sweep(cells: Sequence[Cell], said: str) -> str:
         return f"No {said} was measured"
     axes = [name for name in cells[0].settings if len({cell.settings[name] for cell in cells}) > 1]
     if not axes:
-        return f"{said} {_figure(_mean(cells))}"
+        return f"{said} {_figure(_mean(cells).value)}"
     words = [name for name in axes if not all(_NUMBER.search(cell.settings[name]) for cell in cells)]
     for candidates in (words, axes):
         pairs = [pair for pair in permutations(candidates, 2) if pair[0] != _WORKLOAD]
@@ -177,21 +177,22 @@ def _interaction(cells: Sequence[Cell], axis: str, condition: str, said: str) ->
     }
     if len(means) < len(values) * len(conditions):
         return None
-    spread = {w: max(means[v, w] for v in values) / min(means[v, w] for v in values) for w in conditions}
+    plain = {key: mean.value for key, mean in means.items()}
+    spread = {w: max(plain[v, w] for v in values) / min(plain[v, w] for v in values) for w in conditions}
     strong = max(conditions, key=lambda where: spread[where])
-    ranked = sorted(values, key=lambda value: means[value, strong])
+    ranked = sorted(values, key=lambda value: plain[value, strong])
     low, high = ranked[0], ranked[-1]
-    ratios = {where: means[high, where] / means[low, where] for where in conditions}
-    weak = min(conditions, key=lambda where: ratios[where])
-    strength = ratios[strong] / ratios[weak]
-    if strength < _INTERACTION_MIN:
+    ratios = {where: ratio(means[high, where], means[low, where]) for where in conditions}
+    weak = min(conditions, key=lambda where: ratios[where].value)
+    strength = ratios[strong].value / ratios[weak].value
+    if strength < _INTERACTION_MIN or not differ(ratios[strong], ratios[weak]):
         return None
-    left = abs(math.log(ratios[weak]))
-    first = f"{said} {_figure(means[high, strong])} with {_named(high)} against {_figure(means[low, strong])}"
+    left = abs(math.log(ratios[weak].value))
+    first = f"{said} {_figure(plain[high, strong])} with {_named(high)} against {_figure(plain[low, strong])}"
     if left < _NEARLY_EQUAL_WITHIN:
-        other = "alike" if left < EQUAL_WITHIN else "nearly alike"
+        other = "nearly alike" if differ(means[high, weak], means[low, weak]) else "alike"
     else:
-        other = f"{_figure(means[high, weak])} against {_figure(means[low, weak])}"
+        other = f"{_figure(plain[high, weak])} against {_figure(plain[low, weak])}"
     return strength, left, f"{first} with {_named(low)} under {_named(strong)}, {other} under {_named(weak)}"
 
 
@@ -200,18 +201,31 @@ def _single_axis(cells: Sequence[Cell], axes: Sequence[str], said: str) -> str:
     found = []
     for axis in axes:
         values = dict.fromkeys(cell.settings[axis] for cell in cells)
-        means = sorted((_mean([cell for cell in cells if cell.settings[axis] == value]), value) for value in values)
-        found.append((means[-1][0] / means[0][0], means))
-    ratio, means = max(found, key=lambda each: each[0])
+        means = sorted(
+            ((_mean([cell for cell in cells if cell.settings[axis] == value]), value) for value in values),
+            key=lambda each: each[0].value,
+        )
+        found.append((means[-1][0].value / means[0][0].value, means))
+    _, means = max(found, key=lambda each: each[0])
     (least, low), (most, high) = means[0], means[-1]
-    if ratio - 1 < EQUAL_WITHIN:
-        return f"{said} is {_figure(_mean(cells))} in all runs"
-    return f"{said} {_figure(most)} with {_named(high)}, {_figure(least)} with {_named(low)}"
+    if not differ(least, most):
+        return f"{said} is {_figure(_mean(cells).value)} in all runs{_seen(least, most)}"
+    return f"{said} {_figure(most.value)} with {_named(high)}, {_figure(least.value)} with {_named(low)}"
 
 
-def _mean(cells: Sequence[Cell]) -> float:
+def _seen(one: Estimate, other: Estimate) -> str:
+    """How small a difference would have been seen, if the runs are too uncertain to call the figures equal."""
+    visible = visible_share(one, other)
+    return (
+        f" as far as they show: a difference below {wording.share(visible, 2)} would not"
+        if visible > _TELLING_WITHIN
+        else ""
+    )
+
+
+def _mean(cells: Sequence[Cell]) -> Estimate:
     """The geometric mean, because differences are expressed as ratios."""
-    return math.exp(sum(math.log(cell.value) for cell in cells) / len(cells))
+    return of_groups([cell.value for cell in cells], [cell.within for cell in cells])
 
 
 def _named(value: str) -> str:

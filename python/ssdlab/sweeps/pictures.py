@@ -4,13 +4,17 @@ A picture shows a figure against the numeric axis with the most values, with a l
 a panel for each of a third. The band shows minimum and maximum over all other axes, mostly seeds.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import altair as alt
 import polars as pl
 
+from ssdlab.evidence import Estimate
+from ssdlab.evidence.comparing import differ
+from ssdlab.evidence.estimate import SEEDS_DIFFER, of_groups
 from ssdlab.report import headlines, page, parts, wording
 from ssdlab.report.charts.encodings import HIDDEN_VARIANTS, Picture, chart, horizontal_grid, switchable
 from ssdlab.report.figure import Figure, Key, KeyEntry
@@ -18,6 +22,7 @@ from ssdlab.report.files import write_figures
 from ssdlab.report.theme import LIGHT
 from ssdlab.results.files import data_file, staged
 from ssdlab.sweeps import table
+from ssdlab.sweeps.rows import within
 
 _FIGURES = (
     ("waf", "WAF (NAND bytes / host bytes)", "write amplification"),
@@ -99,12 +104,22 @@ def headline(rows: pl.DataFrame, axes: Sequence[str]) -> str:
         measured = whole.filter(pl.col(column).is_not_null() & (pl.col(column) > 0))
         if measured.height:
             cells = [
-                headlines.Cell({table.axis(name): table.said(name, row[name]) for name in varying}, row[column])
+                headlines.Cell(
+                    {table.axis(name): table.said(name, row[name]) for name in varying},
+                    row[column],
+                    _known_within(row, column),
+                )
                 for row in measured.iter_rows(named=True)
             ]
             sentence = headlines.of_sweep(cells, said)
             return wording.capitalized(sentence)
     return f"None of {rows.height} runs was whole"
+
+
+def _known_within(row: Mapping[str, Any], column: str) -> float:
+    """Half the width of a figure's interval as a share; of rows without it, what seeds differ by."""
+    found: float | None = row.get(within(column))
+    return SEEDS_DIFFER if found is None else found
 
 
 def _summary(rows: pl.DataFrame) -> str:
@@ -117,10 +132,15 @@ def _summary(rows: pl.DataFrame) -> str:
 
 def _figure(rows: pl.DataFrame, found: Roles, column: str, title: str, said: str, axes: Sequence[str]) -> Figure:
     names = [found.x, *filter(None, (found.colour, found.panel))]
+    column_within = pl.col(within(column)) if within(column) in rows.columns else pl.lit(None, pl.Float64)
     summed = (
-        rows.group_by(names)
+        rows.with_columns(column_within.fill_null(SEEDS_DIFFER).alias("within"))
+        .group_by(names)
         .agg(
-            pl.col(column).mean().alias("value"), pl.col(column).min().alias("low"), pl.col(column).max().alias("high")
+            pl.col(column).mean().alias("value"),
+            pl.col(column).min().alias("low"),
+            pl.col(column).max().alias("high"),
+            (pl.col("within").pow(2).sum().sqrt() / pl.len()).alias("within"),
         )
         .sort(names)
     )
@@ -145,26 +165,34 @@ def _finding(summed: pl.DataFrame, found: Roles, said: str) -> str:
     if not summed[found.x].dtype.is_numeric():
         ranked = summed.sort("value")
         least, most = ranked.row(0, named=True), ranked.row(-1, named=True)
+        if not differ(_estimate(least), _estimate(most)):
+            return f"{said.capitalize()} is {least['value']:.3g} to {most['value']:.3g}: no difference was seen"
         return (
             f"{said.capitalize()} is {least['value']:.3g} with {_shown(least[found.x])}, "
             f"{most['value']:.3g} with {_shown(most[found.x])}"
         )
     others = [name for name in (found.colour, found.panel) if name]
     ends = summed.sort(found.x).group_by(others, maintain_order=True) if others else [((), summed)]
-    ratios = [frame["value"][-1] / frame["value"][0] for _, frame in ends if frame.height > 1]
+    pairs = [(frame.row(0, named=True), frame.row(-1, named=True)) for _, frame in ends if frame.height > 1]
+    ratios = [last["value"] / first["value"] for first, last in pairs]
     span = (
         f"{first * 100:.3g} % to {last * 100:.3g} % over-provisioning"
         if found.x == "op"
         else f"{table.axis(found.x)} {first:g} to {last:g}"
     )
-    if not ratios or min(ratios) < 1 < max(ratios):
+    seen = [differ(_estimate(first), _estimate(last)) for first, last in pairs]
+    if pairs and not any(seen):
+        return f"From {span}, {said} shows no change"
+    if not all(seen) or not ratios or min(ratios) < 1 < max(ratios):
         return f"{said.capitalize()} from {span}"
-    if max(max(ratios), 1 / min(ratios)) - 1 < headlines.EQUAL_WITHIN:
-        return f"From {span}, {said} hardly changes"
     factors = sorted(1 / ratio if max(ratios) < 1 else ratio for ratio in ratios)
     low, high = (f"{factors[at]:.2g}" for at in (0, -1))
     change = low if low == high else f"{low} to {high}"
     return f"From {span}, {said} {'falls' if max(ratios) < 1 else 'rises'} by a factor of {change}"
+
+
+def _estimate(row: Mapping[str, Any]) -> Estimate:
+    return of_groups([row["value"]], [row["within"]])
 
 
 def _picture(summed: pl.DataFrame, found: Roles, title: str, lines: Sequence[str]) -> Picture:

@@ -5,6 +5,7 @@ import json
 
 import polars as pl
 
+from ssdlab.evidence import Estimate
 from ssdlab.foreign import TableRow
 from ssdlab.results import Result
 from ssdlab.results.speed import speed
@@ -15,6 +16,11 @@ from ssdlab.theory import endurance
 def column(axis: str) -> str:
     """The column of an axis: `ftl.victim` becomes `ftl_victim`, which SQL accepts without quotes."""
     return axis.replace(".", "_").replace("-", "_")
+
+
+def within(figure: str) -> str:
+    """The column with half the width of a figure's 95 % interval, as a share of the figure."""
+    return f"{figure}_within"
 
 
 def row(point: Point, result: Result, endurance_cycles: int) -> TableRow:
@@ -31,6 +37,8 @@ def row(point: Point, result: Result, endurance_cycles: int) -> TableRow:
             f"{name}_mb_s": direction and direction.mb_s,
             f"{name}_latency_us_mean": direction and _us(direction.latency_ns_mean),
             f"{name}_latency_us_p999": direction and _us(direction.latency_ns_p999),
+            within(f"{name}_iops"): found.estimate.share if found and direction and direction.iops else None,
+            within(f"{name}_latency_us_p999"): direction and _share(direction.latency.estimate(99.9)),
         }
     return {
         **{column(axis): value for axis, value in point.items()},
@@ -40,6 +48,7 @@ def row(point: Point, result: Result, endurance_cycles: int) -> TableRow:
         "physical_bytes": as_sold(capacity.physical_bytes),
         "user_bytes": as_sold(capacity.user_bytes),
         "waf": waf,
+        within("waf"): _share(result.waf_estimate),
         **{f"waf_{part}": share for part, share in _parts(result).items()},
         "steady_reached": result.steady_state.reached if result.steady_state else None,
         "host_written_bytes": as_sold(ledger.host_written_bytes),
@@ -80,6 +89,10 @@ def _types(content: TableRow) -> dict[str, type[pl.DataType]]:
 def _parts(result: Result) -> dict[str, float | None]:
     parts = result.settled_waf_parts
     return {name: parts[name] if parts else None for name in ("host", "gc", "wear_leveling", "metadata", "slc_fold")}
+
+
+def _share(estimate: Estimate | None) -> float | None:
+    return estimate.share if estimate else None
 
 
 def _us(nanoseconds: float | None) -> float | None:
