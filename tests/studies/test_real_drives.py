@@ -47,6 +47,15 @@ def test_an_empty_drive_is_written_without_a_fill() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "kind"), [("95% of the writes to 5% of the addresses", "steady-state"), ("uniform", "job")]
+)
+def test_skewed_writes_go_on_until_they_are_steady(text: str, kind: str) -> None:
+    """A regression: 95 % of the writes to 5 % of the addresses were measured after six drive writes, in a transient."""
+    specification = measuring.specify(load("tiny"), loads.parse(text), 1 << 17, seed=1, scale=None)
+    assert specification.engine["until"]["kind"] == kind
+
+
+@pytest.mark.parametrize(
     ("text", "allowed"),
     [
         ("zipff 0.8", "zipf X"),

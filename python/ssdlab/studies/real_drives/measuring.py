@@ -12,6 +12,7 @@ from ssdlab.quantities import format_bytes
 from ssdlab.studies.real_drives import zones
 from ssdlab.studies.real_drives.loads import FOLDER, Load
 from ssdlab.workloads import jobs, specifying
+from ssdlab.workloads.specifying import Until
 
 if TYPE_CHECKING:
     from ssdlab.drives import DriveFile
@@ -106,7 +107,8 @@ def specify(drive: "DriveFile", load: Load, in_use_bytes: int, *, seed: int, sca
         if load.kind not in ("latency", "act"):
             warnings.simplefilter("ignore", Note)
         resolved = resolve(drive, scale=scale)
-    return specifying.specify(_workload(load, in_use_bytes, seed, resolved.scale), resolved, seed=seed)
+    until: Until = "steady" if load.until_steady else "job"
+    return specifying.specify(_workload(load, in_use_bytes, seed, resolved.scale), resolved, seed=seed, until=until)
 
 
 def _workload(load: Load, in_use_bytes: int, seed: int, scale: Fraction) -> "Workload":
