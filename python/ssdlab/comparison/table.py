@@ -10,8 +10,8 @@ from rich.text import Text
 
 from ssdlab.comparison.variant import Variant
 from ssdlab.evidence import estimate
+from ssdlab.evidence.scale import tails_said
 from ssdlab.quantities import format_share
-from ssdlab.report.comparison import TAILS_OF_SCALE
 from ssdlab.results import PARTS
 from ssdlab.results.text import UNTIMED
 from ssdlab.terminal import fits, show
@@ -157,8 +157,8 @@ def _legend(variants: Sequence[Variant]) -> list[str]:
                 f"Simulated on {scale} of the drive; TB and TBW are multiplied up to the drive as sold; shares, WAF "
                 "and IOPS are nearly the same."
             )
-            if any(variant.speed for variant in variants):
-                lines.append(TAILS_OF_SCALE)
+    if scaled := [each.planned.drive for each in variants if each.speed and each.planned.drive.scale < 1]:
+        lines.append(tails_said(drive.name for drive in scaled))
     results = [(variant.label, variant.result) for variant in variants]
     lines += [f"{label}: {one.failure_kind.upper()}: {one.failure}" for label, one in results if one.failure]
     return lines

@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from ssdlab.evidence.scale import tails_said
 from ssdlab.report import findings, page, parts, wording
 from ssdlab.report.charts.against_over_provisioning import (
     curve_names,
@@ -217,20 +218,18 @@ def _grouped(notes: Sequence[tuple[str, str]], variants: int) -> list[tuple[str,
     return [("all variants" if len(who) == variants else wording.listed(who), note) for note, who in labels.items()]
 
 
-# Under zipf 1.1, from 1/64 to 1/4: median -49 %, 99th percentile +112 %, 99.9th +124 %.
-TAILS_OF_SCALE = "Percentiles depend on the scale: under skew those at 1/4 were 0.5 to 2.2 times those at 1/64."
-
-
 def _scale_notice(variants: Sequence[ComparedVariant]) -> list[str]:
     scaled = {variant.label: variant.scale for variant in variants if variant.scale is not None}
     if not scaled:
         return []
     who = "" if len(scaled) == len(variants) else f" ({wording.listed(list(scaled))})"
     scales = wording.listed(sorted(set(scaled.values())))
+    timed = [each for each in variants if each.scale is not None and each.speed]
     return [
         f"Simulated at a scale of {scales}{who}: a smaller drive and workload with the same ratios. Bytes are "
         "multiplied up to the drive as sold; shares, WAF and IOPS are nearly the same. "
-        f"{TAILS_OF_SCALE} Simulated time is not multiplied.",
+        "Simulated time is not multiplied.",
+        *([tails_said(each.drive for each in timed)] if timed else []),
         *dict.fromkeys(_as_sentence(each.scale_chosen) for each in variants if each.scale_chosen),
     ]
 
