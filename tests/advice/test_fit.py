@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +11,8 @@ import pytest
 
 from in_process import call
 from ssdlab.advice import fit_drive
-from ssdlab.advice.fit import Parameter, fit, leave_one_out, left_out_to_first_order
+from ssdlab.advice.fit import RESOLVED, Parameter, fit, leave_one_out, left_out_to_first_order
+from ssdlab.advice.fit_choices import rms_max
 from ssdlab.drives import load
 from ssdlab.errors import InputError
 from ssdlab.theory import closed_forms
@@ -45,6 +47,24 @@ def test_confidence_holds_the_truth_when_points_scatter() -> None:
     found = fit(lambda values: copying([300.0, *values], spaces), parameters, points)
     for interval, truth in zip(found.intervals, (1000.0, 2.5), strict=True):
         assert interval is not None and interval[0] < truth < interval[1]
+
+
+def test_an_interval_is_never_narrower_than_seeds_differ() -> None:
+    """A regression: points that lay on the model by chance gave intervals of width 0."""
+    found = fit(lambda values: [values[0] * at for at in (1, 2, 3)], [Parameter("a", 1, 100)], [5.0, 10.0, 15.0])
+    assert found.deviation_max < 1e-3
+    (interval,) = found.intervals
+    assert interval is not None and interval[1] / interval[0] > 1 + 2 * RESOLVED
+
+
+def test_a_model_that_does_not_reproduce_the_points_determines_nothing() -> None:
+    """A regression: a constant through 5 and 20 was "10, 1.3 to 79", as if the points scattered around it."""
+    parameters = [Parameter("a", 1, 100), Parameter("b", 1, 100)]
+    found = fit(lambda values: [values[0], values[0], values[1], values[1]], parameters, [5.0, 20.0, 4.0, 4.0])
+    assert found.is_misfit and found.intervals == (None, None)
+    near = fit(lambda values: [values[0], values[0], values[1], values[1]], parameters, [5.0, 5.5, 4.0, 4.0])
+    assert not near.is_misfit and None not in near.intervals
+    assert rms_max(found.rms, 2) == math.inf, "nor does it exclude a choice"
 
 
 def test_a_product_of_two_is_not_told_apart() -> None:

@@ -26,6 +26,12 @@ _CONDITION_MAX = 100.0
 _PART_MIN = 0.3
 _CONFIDENCE = 0.95
 _STEPS_MAX = 40
+RESOLVED = 0.005
+"""Runs of the same drive with different seeds differ by this much, as a share: points that are nearer to the model by
+chance are not known better."""
+MISFIT_MAX = 0.1
+"""The largest rms that scatter of measurements explains. It is chosen: points measured on real drives are mostly known
+within a few percent. A model that is farther off lacks something, and its values stand in for that."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +63,8 @@ class Fit:
     deviations: tuple[float, ...]
     """For each point: model / measured - 1."""
     intervals: tuple[tuple[float, float] | None, ...]
-    """95 % confidence intervals; None if the points do not determine them: too few points, or confounded parameters."""
+    """95 % confidence intervals; None if the points do not determine them: too few points, confounded parameters, or a
+    model that does not reproduce the points."""
     condition: float
     """The condition number of the Jacobian in relative changes: the best determined change relative to the worst."""
     confounded: tuple[tuple[str, ...], ...]
@@ -81,6 +88,11 @@ class Fit:
     def rms(self) -> float:
         """The root mean square of the residuals, approximately a share."""
         return math.sqrt(sum(each * each for each in self.residuals) / len(self.residuals))
+
+    @property
+    def is_misfit(self) -> bool:
+        """Whether the model does not reproduce the points: its values say nothing then."""
+        return self.rms > MISFIT_MAX
 
     def determined_by(self, index: int) -> tuple[float, ...]:
         """The share of each point in determining parameter `index`. The sum is 1, or 0 if it changes no figure.
@@ -142,7 +154,8 @@ def fit(
     condition, confounded = _confounded(jacobian, [each.name for each in parameters])
     hidden = {name for group in confounded for name in group}
     names = [each.name for each in parameters]
-    spread = _half_widths(jacobian, left)
+    is_misfit = math.sqrt(float(left @ left) / len(left)) > MISFIT_MAX
+    spread = None if is_misfit else _half_widths(jacobian, left)
     intervals = [
         None if spread is None or name in hidden else (math.exp(at - half), math.exp(at + half))
         for name, at, half in zip(names, logs, spread if spread is not None else logs, strict=True)
@@ -241,7 +254,7 @@ def _half_widths(jacobian: "Floats", left: "Floats") -> "Floats | None":
     points, count = jacobian.shape
     if points <= count:
         return None
-    variance = float(left @ left) / (points - count)
+    variance = max(float(left @ left) / (points - count), RESOLVED**2)
     covariance = np.linalg.pinv(jacobian.T @ jacobian) * variance
     quantile = float(stats.t.ppf(0.5 + _CONFIDENCE / 2, points - count))
     widths: Floats = quantile * np.sqrt(np.diag(covariance))

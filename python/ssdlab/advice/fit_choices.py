@@ -9,12 +9,10 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ssdlab.advice.fit import Fit, Model, Parameter, fit
+from ssdlab.advice.fit import MISFIT_MAX, RESOLVED, Fit, Model, Parameter, fit
 from ssdlab.errors import InputError
 
 COMBINATIONS_MAX = 64
-# Runs of the same drive with different seeds differ by this much.
-_RMS_RESOLVED = 0.005
 _CONFIDENCE = 0.95
 
 Chosen = Mapping[str, str]
@@ -109,9 +107,10 @@ def leave_one_out(
 
 
 def rms_max(best: float, freedom: int) -> float:
-    """The largest rms that scatter explains, with these degrees of freedom; see `fit_choices`."""
+    """The largest rms that scatter explains, with these degrees of freedom; see `fit_choices`. If the best drive does
+    not reproduce the points, they exclude nothing."""
     from scipy import stats
 
-    if freedom <= 0:
+    if freedom <= 0 or best > MISFIT_MAX:
         return math.inf
-    return max(_RMS_RESOLVED, best * math.sqrt(float(stats.f.ppf(_CONFIDENCE, freedom, freedom))))
+    return max(RESOLVED, best * math.sqrt(float(stats.f.ppf(_CONFIDENCE, freedom, freedom))))

@@ -95,6 +95,8 @@ class FittedJson(TypedDict):
     parameters: list[ParameterJson]
     choices: list[ChoiceJson]
     points: list[PointJson]
+    misfit: bool
+    """Whether the fitted drive does not reproduce the points, so that nothing is determined."""
     condition: float | None
     confounded: list[list[str]]
     at_bound: list[str]
@@ -151,7 +153,7 @@ class Fitted(Shown):
     left_out: Sequence[float] | None = None
     """The prediction for each point from a fit to the others; None if not requested."""
     held_out: Sequence[Prediction] = ()
-    """Points that were not used for the fit."""
+    """Predictions of points that were not used for the fit; none if the drive does not reproduce the others."""
     alike: Sequence[Alike] = ()
     """With samples: drives within the tolerance of the fit, the best first and then as different as possible."""
     evaluations: int = 0
@@ -239,6 +241,7 @@ class Fitted(Shown):
                     self.points, found.simulated, found.deviations, self._left_out(), strict=True
                 )
             ],
+            "misfit": found.is_misfit,
             "condition": found.condition if found.condition < float("inf") else None,
             "confounded": [list(group) for group in found.confounded],
             "at_bound": list(found.at_bound),
@@ -347,7 +350,7 @@ class Fitting:
             found,
             next_free,
             left_out,
-            self._predictions(fitted, alike),
+            [] if found.is_misfit else self._predictions(fitted, alike),
             alike,
             evaluations,
         )

@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from ssdlab.advice.fit import MISFIT_MAX, Fit
 from ssdlab.cli import options
 from ssdlab.drives import resolve
 from ssdlab.quantities import format_bytes
@@ -21,7 +22,7 @@ from ssdlab.workloads.specifying import Until
 _DETERMINING_SHARE = 0.9
 
 if TYPE_CHECKING:
-    from ssdlab.advice.fit import Fit, Parameter
+    from ssdlab.advice.fit import Parameter
     from ssdlab.advice.fit_choices import Combination
     from ssdlab.advice.fit_drive import Point, Runs
     from ssdlab.advice.fit_measured import Measurement
@@ -209,6 +210,12 @@ def warnings(fitted: Fitted) -> list[str]:
     """Sentences about what the points do not determine, and what to free if a value ended at a bound."""
     found, parameters, points = fitted.fit, fitted.parameters, fitted.points
     lines = []
+    if found.is_misfit:
+        lines.append(
+            f"No drive within these bounds reproduces the points ({100 * found.rms:.0f} % off, root mean square; more "
+            f"than {100 * MISFIT_MAX:.0f} % is no scatter of a measurement): no value is determined, and nothing is "
+            "predicted from them. Free another key, or a choice."
+        )
     for group in found.confounded:
         said = f"condition {found.condition:.3g}"
         if len(group) > 1:
