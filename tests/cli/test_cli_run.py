@@ -189,6 +189,27 @@ def test_the_state_of_the_drive_is_said_at_the_end(
     assert ("or run ssdlab compare loops.fio --drive small.toml --op 14% --untimed\n" in ended.stderr) == offered
 
 
+@pytest.mark.parametrize(
+    ("precondition", "loops", "caveat"),
+    [
+        ("none", 4, ", on average of a run that is not steady"),
+        ("none", 1, ", in a run too short to be steady"),
+        ("steady", 4, ""),
+    ],
+)
+def test_the_title_of_a_run_says_if_it_is_not_steady(
+    ssdlab: Any, tmp_path: Path, precondition: str, loops: int, caveat: str
+) -> None:
+    """A regression: "writes 3.05 bytes to flash per host byte" was the mean of a transient that ended at 5.79."""
+    (tmp_path / "loops.fio").write_text((tmp_path / "uniform.fio").read_text() + f"loops={loops}\n")
+    run = ("run", "loops.fio", "--drive", "small.toml", "--untimed", "--precondition", precondition, "--output", "out")
+    assert ssdlab(*run).returncode == 0
+    title = re.search(r"<title>(.*?)</title>", (tmp_path / "out/report.html").read_text())
+    assert title and re.fullmatch(
+        rf"small writes [\d.]+ bytes to flash per host byte{caveat}", title[1].replace("\xa0", " ")
+    )
+
+
 def test_too_few_writes_say_nothing_of_the_end(ssdlab: Any, tmp_path: Path) -> None:
     (tmp_path / "short.fio").write_text((tmp_path / "uniform.fio").read_text() + "io_size=10m\n")
     ended = ssdlab("run", "short.fio", "--drive", "small.toml", "--untimed")

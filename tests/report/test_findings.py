@@ -127,6 +127,12 @@ def test_wear_is_even_or_not() -> None:
     assert findings.wear([even, uneven]) == "Wear is uneven: the maximum erase count is 4.0 times the mean (b)"
 
 
+def test_wear_of_a_few_erases_says_nothing() -> None:
+    """A regression: three erases of a block against 0.5 on average was uneven wear."""
+    few = _variant("a", 2.0, wear=WearStatistics(0, 0.5, 3, 0.7))
+    assert findings.wear([few]) == "Blocks were erased 0.50 times on average: too few to tell how even their wear is"
+
+
 def test_nothing_written_invents_nothing() -> None:
     silent = _variant("a", None, waf_parts={}, wear=None, effective_over_provisioning=None)
     assert "no write amplification" in findings.summary([silent])

@@ -120,6 +120,7 @@ def run(
             result,
             to.directory,
             job=workloads.title(job),
+            start=start,
             notes=[
                 *([] if result.failure else [drive_state.said(result, start)]),
                 *([unsourced] if (unsourced := resolved.file.unsourced()) else []),

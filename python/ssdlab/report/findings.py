@@ -13,6 +13,8 @@ _AGREES_WITHIN = 0.05
 _WORTH_SAYING = 0.005
 # Wear is called even if the highest erase count is within this ratio of the mean.
 _EVEN_WITHIN = 1.5
+# After fewer erases a block, one erase more or less decides the ratio.
+_ERASES_MIN = 5
 
 
 def settling(variants: Sequence[ComparedVariant]) -> str:
@@ -173,6 +175,9 @@ def wear(variants: Sequence[ComparedVariant]) -> str:
     if not ratios:
         return "Distribution of erase counts"
     variant, ratio = max(ratios, key=lambda pair: pair[1])
+    if variant.wear is not None and variant.wear.erase_count_mean < _ERASES_MIN:
+        mean = wording.significant(variant.wear.erase_count_mean, 2)
+        return f"Blocks were erased {mean} times on average: too few to tell how even their wear is"
     where = f" ({variant.label})" if len(ratios) > 1 else ""
     if ratio <= _EVEN_WITHIN:
         return f"Wear is even: the maximum erase count is {wording.times(ratio)} the mean{where}"

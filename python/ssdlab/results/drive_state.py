@@ -38,17 +38,38 @@ def said(result: "Result", start: str) -> str:
     if not written or result.waf is None:
         return f"{began}; the last stage wrote nothing"
     wrote = f"the last stage wrote {share:.2g} times its capacity"
-    needed = _DRIVE_WRITES_MIN_WHEN_STEADY if start == "steady" else _DRIVE_WRITES_MIN
+    needed = _needed(start)
     if share < needed:
         return f"{began}; {wrote}, too little to tell the state at the end (which takes {needed} times)"
     before, last = waf_of_last_parts(result)
     whole = result.last_stage_ledger.waf
     if before is None or last is None or whole is None:
         return f"{began}; {wrote}"
-    ended = "near steady" if abs(last / before - 1) <= _CHANGE_MAX else "not steady"
+    ended = "near steady" if _is_level(before, last) else "not steady"
     figures = f"WAF {last:.2f} over the last fifth of that, {whole:.2f} over all of it"
     warmth = _COLD if start == "steady" and result.timing_series is not None else ""
     return f"{began} and ended {ended}: {wrote}, {figures}{warmth}"
+
+
+def caveat(result: "Result", start: str) -> str:
+    """What to add to a sentence with the figures of the last stage, which are means over it: "" if it was steady."""
+    written = result.last_stage_ledger.host_written_bytes
+    if not written or (result.steady_state and result.steady_state.reached):
+        return ""
+    if written / result.capacity.user_bytes < _needed(start):
+        return ", in a run too short to be steady"
+    before, last = waf_of_last_parts(result)
+    return (
+        "" if before is None or last is None or _is_level(before, last) else ", on average of a run that is not steady"
+    )
+
+
+def _needed(start: str) -> float:
+    return _DRIVE_WRITES_MIN_WHEN_STEADY if start == "steady" else _DRIVE_WRITES_MIN
+
+
+def _is_level(before: float, last: float) -> bool:
+    return abs(last / before - 1) <= _CHANGE_MAX
 
 
 def waf_of_last_parts(result: "Result") -> tuple[float | None, float | None]:

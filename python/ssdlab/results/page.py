@@ -8,7 +8,7 @@ from pathlib import Path
 from ssdlab.report import headlines, wording
 from ssdlab.report.comparison import comparison_figures, comparison_page
 from ssdlab.report.files import write_page
-from ssdlab.results import namespaces_page
+from ssdlab.results import drive_state, namespaces_page
 from ssdlab.results.compared import of_result, outcome
 from ssdlab.results.result import Result
 from ssdlab.results.speed import speed
@@ -25,14 +25,19 @@ def _of_last_stage(result: Result) -> str:
     return f"; figures of the last stage, the whole run has a WAF of {wording.waf(result.waf)}"
 
 
-def write(result: Result, directory: Path, *, job: str, notes: Sequence[str], command_line: str) -> list[str]:
-    """Writes `report.html` and `pictures/`, and returns their names. `notes` are remarks for the reader."""
+def write(
+    result: Result, directory: Path, *, job: str, start: str, notes: Sequence[str], command_line: str
+) -> list[str]:
+    """Writes `report.html` and `pictures/`, and returns their names.
+
+    `start` is how the drive began, in the words of `drive_state`; `notes` are remarks for the reader.
+    """
     name = str(result.specification.drive["name"])
     variants = [replace(of_result(result, name, notes), missing=dict.fromkeys(_OF_COMPARISONS, _WHERE))]
     page = comparison_page(
         variants,
         comparison_figures(variants),
-        headlines.of_variants([outcome(name, result, speed(result))]),
+        headlines.of_variants([outcome(name, result, speed(result))]) + drive_state.caveat(result, start),
         f"{job} on {name}, {wording.share(result.capacity.over_provisioning)} spare area; "
         f"seed {result.specification.engine['seed']}{_of_last_stage(result)}",
         command_line,
