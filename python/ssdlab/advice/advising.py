@@ -10,7 +10,7 @@ import polars as pl
 
 from ssdlab.advice import limits, page, placement, words
 from ssdlab.advice.alternatives import alternatives
-from ssdlab.advice.confirmation import confirmed, with_drive_as_sold
+from ssdlab.advice.confirmation import at_second_scale, confirmed, with_drive_as_sold
 from ssdlab.advice.described import Described
 from ssdlab.advice.placement import Placement
 from ssdlab.advice.recorded import Trace
@@ -172,10 +172,11 @@ def asked(
 
 
 def answer(trials: Trials, *, whole: bool = False) -> Found:
-    """The smallest spare area, searched with miniatures and verified with larger runs, or with `whole` drives."""
+    """The smallest spare area, searched with miniatures and verified with larger runs, or with `whole` drives, and what
+    a second scale says of it."""
     scale = _scale(trials)
     larger = None if whole or scale is None else larger_of(trials.workload, trials.setting, scale)
-    return confirmed(trials, least(trials, scale), larger)
+    return at_second_scale(trials, confirmed(trials, least(trials, scale), larger), scale)
 
 
 def explained(trials: Trials, found: Found) -> Advice:

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from ssdlab.advice.limits import Limit
 from ssdlab.advice.search import CLOSE, Found, holds, interpolated, tidy
+from ssdlab.advice.setting import smaller_of
 from ssdlab.advice.trials import Trial, Trials, mean
 from ssdlab.errors import InputError
 
@@ -54,6 +55,28 @@ def confirmed(trials: Trials, found: Found, scale: Fraction | None) -> Found:
     return replace(
         found, over_provisioning=best, evidence=evidence, checks=first, binding=found.binding or next(broken, None)
     )
+
+
+def at_second_scale(trials: Trials, found: Found, scale: Fraction | None) -> Found:
+    """The answer with runs of its spare area at the scale of the miniatures or, if these are its evidence, at a quarter
+    of that, as far as erase units stay large enough. None: nothing was scaled."""
+    if scale is None or not found.curve:
+        return found
+    own = found.evidence[0].scale
+    other = smaller_of(trials.workload, trials.setting, scale) if own == scale else scale
+    if other is None:
+        return found
+    share = found.evidence[0].over_provisioning if found.over_provisioning is None else found.over_provisioning
+    known = [trial for trial in found.miniatures_at(share) if trial.scale == other]
+    return replace(found, second=known or trials.at([share], other, _SEEDS_OF_CHECKS[:1], "at another scale"))
+
+
+def disagreeing(found: Found, limits: Sequence[Limit]) -> list[Limit]:
+    """The limits that one scale meets and the other does not, at the same spare area."""
+    if not found.second:
+        return []
+    wanted = [limit for limit in limits if not limit.falls_with_spare_area]
+    return [limit for limit in wanted if holds(found.evidence, limit) != holds(found.second, limit)]
 
 
 def with_drive_as_sold(trials: Trials, found: Found) -> Found:

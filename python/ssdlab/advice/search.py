@@ -54,6 +54,8 @@ class Found:
 
     Empty if the runs of the search were already of the whole drive.
     """
+    second: Sequence[Trial] = ()
+    """Runs at the same spare area as `evidence`, at another scale; empty for whole drives that have none."""
     as_sold: Sequence[Trial] = ()
     """The runs of the drive as sold that `evidence` is compared with: of the same scale, because tails depend on it."""
 

@@ -86,6 +86,12 @@ def scale_of(workload: "Described | Trace", setting: Setting, user_units: int) -
     return setting.scale_for(user_units, None if isinstance(workload, Described) else workload.one_in_most())
 
 
+def smaller_of(workload: "Described | Trace", setting: Setting, scale: Fraction) -> Fraction | None:
+    """A scale of about a quarter of this one that fits the workload; None if there is no smaller one."""
+    found = scale_of(workload, setting, max(1, setting.at(None, scale).capacity.user_units // _LARGER))
+    return found if found is not None and found < scale else None
+
+
 def larger_of(workload: "Described | Trace", setting: Setting, scale: Fraction) -> Fraction | None:
     """The scale of verification runs for runs at `scale`: four times as large, or less if those are large.
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TypedDict
 
 from ssdlab.advice.alternatives import Alternative
+from ssdlab.advice.confirmation import disagreeing
 from ssdlab.advice.limits import Limit
-from ssdlab.advice.search import Found
+from ssdlab.advice.search import Found, holds
 from ssdlab.advice.trials import Trial, Trials, mean
 from ssdlab.quantities import format_bytes_binary
 from ssdlab.report import wording
@@ -42,7 +43,18 @@ class Sentence:
 
 
 def headline(trials: Trials, found: Found) -> Sentence:
-    """The recommendation."""
+    """The recommendation, and that another scale contradicts it if one does."""
+    said = _recommended(trials, found)
+    apart = disagreeing(found, trials.limits)
+    if not apart:
+        return said
+    figures = ", ".join(f"{each.words}: {figure(each, mean(found.second, each.figure))}" for each in apart)
+    verdict = "meet" if holds(found.second, apart[0]) else "do not meet"
+    text = f"{said.text} Two scales disagree: runs of {_of_drive(found.second[0])} {verdict} the limit ({figures})."
+    return Sentence(text, [*said.runs, *(trial.name for trial in found.second)])
+
+
+def _recommended(trials: Trials, found: Found) -> Sentence:
     if not found.curve:
         return _beyond_the_flash(trials, found)
     if found.over_provisioning is None:
@@ -92,6 +104,9 @@ def sentences(trials: Trials, found: Found, others: Sequence[Alternative]) -> li
         said.append(Sentence(f"The closed form alone gives {wording.share(found.theory)}.", []))
     if found.checks:
         said.append(_check(trials, found))
+    if found.second and not disagreeing(found, trials.limits):
+        both = f"{_of_drive(found.evidence[0])} and of {_of_drive(found.second[0])}"
+        said.append(Sentence(f"Runs of {both} agree about the limits.", [each.name for each in found.second]))
     said += [_alternative(trials, other) for other in others]
     unsteady = [trial.name for _, runs in found.curve for trial in runs if not trial.steady]
     if unsteady:
@@ -209,13 +224,17 @@ def _check(trials: Trials, found: Found) -> Sentence:
     if not small or not large:
         return Sentence("Further runs verified it.", names)
     off = f"{wording.waf(large)} against {wording.waf(small)} on the curve, {abs(large / small - 1) * 100:.1f} % apart"
-    size = "the whole drive" if first.scale is None else f"1/{float(1 / first.scale):.0f} of the drive"
+    size = _of_drive(first)
     at = wording.share(first.over_provisioning)
     error = trials.workload.miniature_error(large) if first.scale else 0
     allowed = f" A margin of {error * 100:.1g} % covers the error of the miniatures." if error > 0 else ""
     return Sentence(
         f"Verified with runs of {size} and other seeds: write amplification at {at} was {off}.{allowed}", names
     )
+
+
+def _of_drive(trial: Trial) -> str:
+    return "the whole drive" if trial.scale is None else f"1/{float(1 / trial.scale):.0f} of the drive"
 
 
 def _broken(trials: Trials, at: Sequence[Trial]) -> list[Limit]:
