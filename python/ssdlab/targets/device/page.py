@@ -8,6 +8,7 @@ from ssdlab.report.charts.published import Line, published_lines
 from ssdlab.report.figure import Figure
 from ssdlab.report.files import write_page
 from ssdlab.targets.device.measured import Measured
+from ssdlab.targets.device.run import LAYOUT
 
 # A screen does not resolve more points than this.
 _POINTS_MAX = 500
@@ -20,7 +21,7 @@ def write(measured: Measured, directory: Path, command_line: str) -> list[str]:
     jobs = [(job.name, _iops(job.read.iops, job.write.iops), job.latency.mean_ns) for job in measured.jobs]
     entries = [(job, _said(iops, mean_ns)) for job, iops, mean_ns in jobs]
     whole = page.Page(
-        title=_title(measured.source, [(job, iops) for job, iops, _ in jobs if iops]),
+        title=_title(measured.source, [(job, iops) for job, iops, _ in jobs if iops and not lays_out(job)]),
         subtitle=f"{measured.source} on {name}, by fio",
         summary=f"Write amplification, by SMART: {_waf(measured)}.",
         notices=[*([measured.failure] if measured.failure else []), *measured.notes],
@@ -29,6 +30,11 @@ def write(measured: Measured, directory: Path, command_line: str) -> list[str]:
         after=[page.Section("How to reproduce", parts.command(command_line))],
     )
     return write_page(whole, directory)
+
+
+def lays_out(job: str) -> bool:
+    """Whether it is the job that writes the files before the first job of the user's file."""
+    return job.startswith(LAYOUT) and not job.removeprefix(LAYOUT).strip("0123456789")
 
 
 def _title(source: str, rates: Sequence[tuple[str, float]]) -> str:
@@ -53,17 +59,23 @@ def over_time(measured: Measured) -> list[Figure]:
     ]
     if not lines:
         return []
-    ends = [f"{wording.significant(line.points[-1][1])} MB/s of {line.label}s" for line in lines]
+    ranges = [f"{line.label}s at {_range([y for _, y in line.points])} MB/s" for line in lines]
     return [
         published_lines(
             name="bandwidth-over-time",
-            title=f"At the end: {wording.listed(ends)}",
+            title=wording.capitalized(wording.listed(ranges)),
             caption="Bandwidth in each second of the measurement, as fio logged it.",
             lines=lines,
             x_title="seconds",
             y_title="MB/s",
         )
     ]
+
+
+def _range(values: Sequence[float]) -> str:
+    """The least and the most of the readings: one alone says nothing of the drive."""
+    least, most = (wording.significant(each) for each in (min(values), max(values)))
+    return least if least == most else f"{least} to {most}"
 
 
 def _iops(read: float | None, write: float | None) -> float | None:
