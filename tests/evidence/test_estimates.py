@@ -52,6 +52,16 @@ def test_a_percentile_needs_ten_requests_above_it() -> None:
     assert latency.percentiles_ns((99.9,)) != [None], "fio's own have no such rule"
 
 
+def test_percentiles_of_millions_differ_no_less_than_seeds_do() -> None:
+    """A regression: all ranks of a percentile of five million requests were in one bin, those of another seed in the
+    next."""
+    one, next_bin = (Latency(5 * 10**6, ns, ns, ns, 0.0, ((ns, 5 * 10**6),)) for ns in (505_856, 514_048))
+    found, other = one.estimate(99), next_bin.estimate(99)
+    assert found and other and not differ(found, other)
+    far = Latency(5 * 10**6, 540_000, 540_000, 540_000, 0.0, ((540_000, 5 * 10**6),)).estimate(99)
+    assert far and differ(found, far)
+
+
 def test_the_interval_of_a_percentile_covers_it() -> None:
     """Of 200 samples of independent latencies, whose median is 69.3; the interval is for clusters, so wider."""
     draw = random.Random(34)

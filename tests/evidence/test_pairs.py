@@ -9,14 +9,17 @@ from pathlib import Path
 
 import ssdlab
 from ssdlab.drives import ResolvedDrive
+from ssdlab.drives.schema import mean_us
 from ssdlab.evidence import Estimate
 from ssdlab.evidence.comparing import differ
+from ssdlab.results import Result
+from ssdlab.results.speed import Speed, speed
 from ssdlab.specification import Specification
 from ssdlab.theory.expectation import expected
 from ssdlab.workloads import jobs
 
 PAIRS = int(os.environ.get("SSDLAB_PAIRS", "16"))
-DRIVE, SCALE = "generic-tlc-480", "1/384"
+DRIVE, SCALE, TIMED_SCALE = "generic-tlc-480", "1/384", "1/384"
 UNIFORM = "norandommap"
 WORKLOADS = (UNIFORM, "random_distribution=zipf:1.1", "random_distribution=zoned:90/10:10/90", "size=60%")
 TIMES = 1.03
@@ -33,6 +36,47 @@ def test_a_difference_is_said_where_there_is_one_and_only_there(tmp_path: Path) 
     print(f"{false} of {PAIRS // 2} equal pairs are said to differ, {found} of as many that are 3 % apart")
     assert false <= max(1, 0.05 * PAIRS / 2)
     assert found >= 0.9 * PAIRS / 2
+
+
+def test_rates_and_tails_too(tmp_path: Path) -> None:
+    """In the other pairs everything that takes time takes 3 % more: requests per second and percentiles differ by that.
+
+    Few requests are above a percentile, so that only false differences count there.
+    """
+    draw = random.Random(35)
+    pairs = max(3, PAIRS // 5)
+    equal = [each for _ in range(pairs) for each in _timed(tmp_path, draw, 1.0)]
+    apart = [each for _ in range(pairs) for each in _timed(tmp_path, draw, TIMES)]
+    results = dict(ssdlab.run_many([*equal, *apart]))
+    found = [_speed(results[index]) for index in range(len(results))]
+    rates = [differ(found[index].estimate, found[index + 1].estimate) for index in range(0, len(found), 2)]
+    tails = [differ(_p99(found[index]), _p99(found[index + 1])) for index in range(0, 2 * pairs, 2)]
+    print(
+        f"rates: {sum(rates[:pairs])} of {pairs} equal pairs are said to differ, {sum(rates[pairs:])} of as many apart"
+    )
+    print(f"99th percentiles: {sum(tails)} of {pairs} equal pairs")
+    assert max(sum(rates[:pairs]), sum(tails)) <= max(1, 0.05 * pairs)
+    assert sum(rates[pairs:]) >= 0.9 * pairs
+
+
+def _timed(folder: Path, draw: random.Random, times: float) -> list[Specification]:
+    """The same drive, workload and spare area, with two seeds; the second takes `times` as long for everything."""
+    workload, op = draw.choice(WORKLOADS), draw.uniform(0.05, 0.4)
+    nand = ssdlab.drive(DRIVE).file.nand
+    slower = {f"nand.{key}": f"{mean_us(getattr(nand, key)) * times}" for key in ("read_us", "program_us", "erase_us")}
+    slower["nand.channel_mb_s"] = f"{nand.channel_mb_s / times}"
+    drives = [ssdlab.drive(DRIVE, op=op, settings=settings, scale=TIMED_SCALE) for settings in ({}, slower)]
+    return [_run(folder, workload, drive, draw, timed=True) for drive in drives]
+
+
+def _speed(result: Result) -> Speed:
+    found = speed(result)
+    assert found is not None
+    return found
+
+
+def _p99(found: Speed) -> Estimate:
+    return _known(found.write.latency.estimate(99))
 
 
 def _known(estimate: Estimate | None) -> Estimate:
@@ -71,12 +115,14 @@ def _drive(over_provisioning: float) -> ResolvedDrive:
     return ssdlab.drive(DRIVE, op=over_provisioning, scale=SCALE)
 
 
-def _run(folder: Path, workload: str, drive: ResolvedDrive, draw: random.Random) -> Specification:
+def _run(
+    folder: Path, workload: str, drive: ResolvedDrive, draw: random.Random, *, timed: bool = False
+) -> Specification:
     seed = draw.randrange(1, 2**31)
-    return ssdlab.specify(_job(folder, workload), drive, seed=seed, until="steady", precondition="fill", timed=False)
+    return ssdlab.specify(_job(folder, workload), drive, seed=seed, until="steady", precondition="fill", timed=timed)
 
 
 def _job(folder: Path, workload: str) -> jobs.JobFile:
     path = folder / f"{WORKLOADS.index(workload)}.fio"
-    path.write_text(f"[write]\nrw=randwrite\nbs=4k\n{workload}\n")
+    path.write_text(f"[write]\nrw=randwrite\nbs=4k\niodepth=32\n{workload}\n")
     return jobs.load(path)
