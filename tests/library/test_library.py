@@ -127,6 +127,19 @@ def test_replay_is_the_command(program: Program) -> None:
         ssdlab.replay("zipf.trace", "small.toml", loop_until="2x", until="steady")
 
 
+def test_a_replay_at_recorded_times_compares_no_rates(folder: Path) -> None:
+    """A regression: two volumes of 1.67 requests a second were "equally fast": the rate is that of the trace."""
+    del folder
+    made("zipf", Path(), 3000, 6000)
+    recorded = ssdlab.replay("zipf.trace", "small.toml", op=[0.1, 0.1001])
+    titles = [figure.title for figure in recorded.figures()]
+    assert any(title.startswith("Requests arrive at the recorded times, ") for title in titles), titles
+    assert "fast" not in " ".join([recorded.headline, *titles])
+    assert recorded.headline.endswith(", in a run too short to be steady")
+    closed = ssdlab.replay("zipf.trace", "small.toml", op=[0.1, 0.1001], arrival="closed", loop_until="6x")
+    assert "fast" in closed.headline and "short" not in closed.headline
+
+
 def test_advise_says_what_its_runs_support(folder: Path) -> None:
     advice = ssdlab.advise("uniform.fio", "small.toml", waf=2.5)
     share = advice.over_provisioning

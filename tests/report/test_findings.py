@@ -51,6 +51,13 @@ def test_theory_agrees_or_differs_and_only_where_it_applies() -> None:
     assert findings.theory_deviation(far) == pytest.approx(0.25)
 
 
+def test_years_of_runs_that_are_not_steady_say_so() -> None:
+    years = {"years": 2.0, "dwpd": 1.0}
+    steady, short = _variant("a", 2.0, **years), _variant("b", 2.0, **years, steady_reached=None)
+    assert "At 1 drive write per day the flash lasts" in findings.summary([steady])
+    assert "per day, if write amplification stays as in these runs, the flash lasts" in findings.summary([short])
+
+
 def test_settling_says_when_and_whether() -> None:
     slow = _variant("7 %", 4.6, steady_at_host_bytes=5 * USER_BYTES)
     fast = _variant("28 %", 1.9, steady_at_host_bytes=3 * USER_BYTES)

@@ -18,7 +18,7 @@ from ssdlab.report import headlines
 from ssdlab.report.comparison import comparison_figures
 from ssdlab.report.figure import Figure
 from ssdlab.report.shown import Shown, said
-from ssdlab.results import Result
+from ssdlab.results import Result, drive_state
 from ssdlab.results.compared import outcome
 from ssdlab.runs import ShowProgress, run_all, silent
 from ssdlab.targets import auto_scale
@@ -60,7 +60,9 @@ class Comparison(Shown):
     @property
     def headline(self) -> str:
         """The result of the comparison in one sentence."""
-        return headlines.of_variants([outcome(each.label, each.result, each.speed) for each in self.variants])
+        said = headlines.of_variants([outcome(each.label, each.result, each.speed) for each in self.variants])
+        caveats = [drive_state.caveat(each.result, _start(each.result)) for each in self.variants]
+        return said + next(filter(None, caveats), "")
 
     def frame(self) -> pl.DataFrame:
         """A frame with one row per variant.
@@ -171,6 +173,10 @@ def compared(job: str | Path, variants: Variants, stages: Stages, running: Runni
         [Variant(variant, result, running.dwpd) for variant, result in zip(planned, results, strict=True)],
         job_file.notes(timed=running.timed),
     )
+
+
+def _start(result: Result) -> str:
+    return "steady" if result.specification.initial_state else "none"
 
 
 def _subtitle(variants: Variants, stages: Stages, seed: int) -> str:

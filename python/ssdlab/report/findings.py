@@ -69,6 +69,9 @@ def speed(variants: Sequence[ComparedVariant]) -> str:
     if not known:
         return "Requests per second over simulated time"
     (fastest, high), (slowest, low) = known[0], known[-1]
+    if all(variant.speed is not None and variant.speed.is_as_recorded for variant, _ in known):
+        rates = [f"{wording.significant(rate.value)} a second with {variant.label}" for variant, rate in known]
+        return f"Requests arrive at the recorded times, {wording.listed(rates[:1] + rates[1:][-1:])}"
     in_state = " in the steady state" if all(variant.steady_reached for variant, _ in known) else ""
     if len(known) == 1:
         name = wording.spoken(fastest.label)
@@ -216,7 +219,9 @@ def summary(variants: Sequence[ComparedVariant]) -> str:
         )
     if best.years is not None and worst.years is not None and best.dwpd is not None and best.dwpd == worst.dwpd:
         writes = "1 drive write" if best.dwpd == 1 else f"{best.dwpd:g} drive writes"
-        rate = f"At {writes} per day the flash lasts"
+        are_steady = best.steady_reached and worst.steady_reached
+        at = "" if are_steady else ", if write amplification stays as in these runs,"
+        rate = f"At {writes} per day{at} the flash lasts"
         longest = f"{wording.significant(best.years, 2)} years with {best.label}"
         shortest = f"{wording.significant(worst.years, 2)} years with {worst.label}"
         sentences.append(f"{rate} {longest}." if best is worst else f"{rate} {shortest} and {longest}.")

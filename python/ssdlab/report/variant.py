@@ -64,6 +64,8 @@ class VariantSpeed:
     latency_ns_p99: float | None
     p999: Estimate | None
     """The 99.9th percentile in nanoseconds, with its interval; None with fewer than ten requests above it."""
+    is_as_recorded: bool = False
+    """Whether requests arrive at the times of a trace, so that their rate is the host's."""
 
     @property
     def latency_ns_p999(self) -> float | None:

@@ -60,7 +60,9 @@ def of_result(result: Result, label: str, notes: Sequence[str] = ()) -> Compared
 def outcome(label: str, result: Result, found: Speed | None) -> Outcome:
     """The result as input for a page's headline."""
     failed = {"read-only": "became read-only", "failed": "failed"}[result.failure_kind] if result.failure else None
-    return Outcome(label, result.waf_estimate, found.estimate if found else None, failed)
+    # The rate of a trace at its recorded times is the host's, which says nothing of the drive.
+    rate = found.estimate if found and not _is_as_recorded(result) else None
+    return Outcome(label, result.waf_estimate, rate, failed)
 
 
 def _speed(result: Result) -> VariantSpeed | None:
@@ -76,7 +78,13 @@ def _speed(result: Result) -> VariantSpeed | None:
         direction.latency_ns_mean,
         direction.latency_ns_p99,
         direction.latency.estimate(99.9),
+        _is_as_recorded(result),
     )
+
+
+def _is_as_recorded(result: Result) -> bool:
+    trace = result.specification.to_dict().get("trace")
+    return trace is not None and trace.get("arrival") == "trace"
 
 
 def _latency_parts(result: Result, shown_direction: str) -> dict[str, dict[str, float]]:
