@@ -2,6 +2,7 @@
 
 import datetime
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,8 @@ import pytest
 from dask_cluster import await_workers, scheduler, worker
 from small_drives import Program, drive_file, program_in
 from ssdlab.fleet.packing import packed
-from ssdlab.fleet.page import price_notes, spread_rows
+from ssdlab.fleet.page import price_notes, sentence, spread_rows
+from ssdlab.fleet.plan import FleetPlan
 from ssdlab.fleet.summary import Row, Whole
 from ssdlab.fleet.volumes import Volume, found
 from synthetic_traces import write
@@ -60,6 +62,22 @@ def test_a_folder_of_traces(ssdlab: Program, tmp_path: Path) -> None:
 
 def _row(drive: str, price_per_year: float | None) -> Row:
     return Row(drive, (drive,), 0.14, 2.0, None, None, price_per_year, True, None, drive)
+
+
+def test_drives_too_near_to_the_limit_are_counted() -> None:
+    """A regression: a life of 4.97 years was below 5, though its write amplification was known within 3 % only."""
+
+    def lasting(years: float | None, within: float) -> Row:
+        return replace(_row("a", None), years=years, waf_within=within)
+
+    lives = [(4.97, 0.03), (5.1, 0.03), (4.0, 0.03), (4.97, 0.001), (None, 0.1)]
+    whole = Whole(0.14, [lasting(years, within) for years, within in lives])
+    assert len(whole.below(5.0)) == 3 and len(whole.undecided(5.0)) == 2
+    said = sentence([whole, whole], FleetPlan([], [], []), 5.0)
+    assert "3 drives of 4 would wear out within 5 years (2 too near to that to tell)" in said
+    assert said.endswith(", and 3 would (2 too near to that to tell).")
+    sure = Whole(0.14, [lasting(4.0, 0.03), lasting(6.0, 0.03)])
+    assert "too near" not in sentence([sure], FleetPlan([], [], []), 5.0)
 
 
 def test_a_price_that_leaves_drives_out_is_a_lower_bound() -> None:

@@ -72,11 +72,18 @@ def sentence(wholes: Sequence[Whole], plan: FleetPlan, years: float) -> str:
     lives = first.figures("years")
     if lives:
         said += f"; {_count(len(first.below(years)), 'drive')} of {len(lives)} would wear out within {years:g} years"
+        said += _too_near(first, years)
     last = wholes[-1]
     if len(wholes) > 1 and last.waf:
         said += f". At {wording.share(last.over_provisioning)} it is {wording.waf(last.waf)}"
-        said += f", and {len(last.below(years))} would" if lives else ""
+        said += f", and {len(last.below(years))} would{_too_near(last, years)}" if lives else ""
     return said + "."
+
+
+def _too_near(whole: Whole, years: float) -> str:
+    """The drives whose side of the limit the runs do not decide, whether they are counted below it or not."""
+    count = len(whole.undecided(years))
+    return f" ({count} too near to that to tell)" if count else ""
 
 
 def spread_rows(wholes: Sequence[Whole], years: float) -> list[list[str]]:
@@ -227,6 +234,7 @@ def _json(wholes: Sequence[Whole], plan: FleetPlan, years: float) -> str:
             "over_provisioning": whole.over_provisioning,
             "waf": whole.waf,
             "drives_below_years": len(whole.below(years)),
+            "drives_undecided": len(whole.undecided(years)),
             "price_per_year": whole.price_per_year(),
             "drives_without_price": whole.drives_without_price(),
             "drives": [row.to_dict() for row in whole.rows],

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from typing import Any, TypedDict
 
 from ssdlab.advice.setting import Setting
+from ssdlab.evidence.estimate import SEEDS_DIFFER
 from ssdlab.fleet.plan import Drive, FleetPlan
+from ssdlab.sweeps.rows import within
 from ssdlab.theory import endurance
 
 QUANTILES = (0.0, 0.1, 0.5, 0.9, 1.0)
@@ -25,6 +27,7 @@ class RowJson(TypedDict):
     failure: str | None
     key: str
     nand_bytes_per_day: float | None
+    waf_within: float
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,8 @@ class Row:
     failure: str | None
     key: str
     """The key of the run in the data set."""
+    waf_within: float = 0.0
+    """How far the write amplification can be off, as a share: the interval of the run, and the error of a miniature."""
 
     def to_dict(self) -> RowJson:
         """The row as in `result.json` and `data/fleet.parquet`."""
@@ -59,7 +64,12 @@ class Row:
             "failure": self.failure,
             "key": self.key,
             "nand_bytes_per_day": self.nand_bytes_per_day,
+            "waf_within": self.waf_within,
         }
+
+    def is_undecided(self, years: float) -> bool:
+        """Whether the drive's life is known too roughly to tell on which side of this number of years it is."""
+        return self.years is not None and abs(self.years / years - 1) <= self.waf_within
 
     @property
     def nand_bytes_per_day(self) -> float | None:
@@ -92,6 +102,10 @@ class Whole:
     def below(self, years: float) -> list[Row]:
         """The drives that last less than this number of years."""
         return [row for row in self.rows if row.years is not None and row.years < years]
+
+    def undecided(self, years: float) -> list[Row]:
+        """The drives of which it is not known whether they last this number of years."""
+        return [row for row in self.rows if row.is_undecided(years)]
 
     def heaviest(self) -> list[Row]:
         """The rows in descending order of flash writes per day, or, if not known, of write amplification."""
@@ -147,4 +161,11 @@ def _row(drive: Drive, share: float, key: str, kept: Mapping[str, Any], setting:
         steady=kept["steady_reached"],
         failure=kept["failure"],
         key=key,
+        waf_within=_within(drive, kept) if waf else 0.0,
     )
+
+
+def _within(drive: Drive, kept: Mapping[str, Any]) -> float:
+    known: float | None = kept.get(within("waf"))
+    error = 0.0 if kept["scale"] == "1" else drive.trace.miniature_error(kept["waf"])
+    return (SEEDS_DIFFER if known is None else known) + error
