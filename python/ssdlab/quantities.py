@@ -70,6 +70,27 @@ def parse_spare_areas(text: str) -> list[float]:
     return [parse_spare_area(part) for part in text.split(",")]
 
 
+def parse_left_empty(text: str) -> float:
+    """The share of a drive that the host leaves empty, such as `20%`: 0 % or more and below 100 %."""
+    share = parse_share(text)
+    if share >= 1:
+        raise InputError(f"{text!r} is out of range; allowed is 0% or more and below 100% of the drive")
+    return share
+
+
+def parse_left_empties(text: str) -> list[float]:
+    """A list of shares left empty, separated by commas, such as `0%,20%`."""
+    return [parse_left_empty(part) for part in text.split(",")]
+
+
+def left_empty_of(share: float | str) -> float:
+    """The share left empty given to a Python function: a text as on the command line, or a number (0.2)."""
+    try:
+        return parse_left_empty(share if isinstance(share, str) else repr(float(share)).removesuffix(".0"))
+    except InputError as error:
+        raise InputError(f"left_empty: {error}") from None
+
+
 def parse_scale(text: str) -> Fraction:
     """A scale such as `1/16`, `0.0625` or `6.25%`: above 0 and at most 1, exactly."""
     allowed = "a scale above 0 and at most 1, such as 1/16"

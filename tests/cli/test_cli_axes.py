@@ -3,6 +3,7 @@
 import pytest
 
 from ssdlab.comparison.axes import plan, split_list
+from ssdlab.drives import said_of_left_empty
 from ssdlab.errors import InputError
 
 LISTS = {
@@ -68,3 +69,21 @@ def test_a_word_of_two_axes_is_told_apart() -> None:
 def test_every_drive_takes_every_spare_area() -> None:
     variants = plan(["generic-tlc-480"], "7%,0.28", [])
     assert [variant.drive.capacity.over_provisioning for variant in variants] == pytest.approx([0.07, 0.28], abs=1e-6)
+
+
+def test_left_empty_is_a_share_of_the_drive_and_op_of_the_rest() -> None:
+    """20 % of a drive with an OP of 9.93 % left empty is an OP of 37.4 %; an OP of 20 % leaves only 8.4 % of it empty.
+    Both are said."""
+    variants = plan(["generic-nvme-tlc-1000"], "20%,7%", [], left_empty="0%,20%")
+    assert [each.label for each in variants] == ["20 %", "7 %", "0 % left empty", "20 % left empty"]
+    own = plan(["generic-nvme-tlc-1000"], None, [])[0].drive.capacity.user_bytes
+    assert variants[2].drive.capacity.user_bytes == own
+    assert variants[3].drive.capacity.user_bytes == pytest.approx(0.8 * own, abs=4096)
+    assert said_of_left_empty([each.drive for each in variants]) == [
+        "left empty of generic-nvme-tlc-1000: 8.39 % at OP 20 %, nothing at OP 7 %, which gives the host 2.74 % more "
+        "than its own, 0 % at OP 9.93 %, 20 % at OP 37.41 %"
+    ]
+    assert [each.label for each in plan(["tiny"], None, [], left_empty="20%")] == ["tiny, 20 % left empty"]
+    for wrong, said in (("100%", "100%' is out of range"), ("20", "'20' is ambiguous"), ("7%,7%", "listed twice")):
+        with pytest.raises(InputError, match=f"^--left-empty.*{said}"):
+            plan(["generic-nvme-tlc-1000"], None, [], left_empty=wrong)

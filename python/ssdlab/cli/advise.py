@@ -77,7 +77,7 @@ class Numbers:
 class Own:
     """SMART reports of a real drive in place of a workload."""
 
-    left_empty: options.LeftEmpty
+    left_empty: options.LeftEmptyOfReports
     smart: Annotated[
         Sequence[str],
         typer.Option(

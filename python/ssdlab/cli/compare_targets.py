@@ -55,8 +55,9 @@ def compare(job: str, chosen: Targets, variants: Variants, seed: int, output: Pa
     """Runs the job on every target, one after another, prints the table and writes the files."""
     named = [targets.target(text) for text in chosen.targets]
     op = None if variants.op is None else options.spare_area(variants.op)
+    left_empty = None if variants.left_empty is None else options.left_empty(variants.left_empty)
     # Beside a real drive the simulated one is whole, unless a scale is given.
-    changes = options.ChangesOfRun(op, variants.settings, variants.scale)
+    changes = options.ChangesOfRun(op, variants.settings, variants.scale, left_empty)
     check_writable(output)
     job_file = workloads.load_for_device(job)
     found: list[Figures] = []

@@ -29,6 +29,7 @@ class Variants(request.Variants):
     op: options.OpList = None
     settings: options.SetLists = None
     scale: options.ScaleOrAuto = AUTO
+    left_empty: options.LeftEmptyList = None
 
 
 @dataclass(frozen=True)

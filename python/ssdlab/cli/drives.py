@@ -57,7 +57,9 @@ def drives(
         raise InputError("a second file and --like belong to new: ssdlab drives new --like generic-tlc-480 my.toml")
     if name is None:
         if changes.is_changed:
-            raise InputError("--op, --set and --scale apply to one drive: name it, such as ssdlab drives tiny --op 60%")
+            raise InputError(
+                "--op, --left-empty, --set and --scale apply to one drive: name it, such as ssdlab drives tiny --op 60%"
+            )
         all_drives = [resolve(load(each)) for each in names()]
         if as_json:
             typer.echo(json.dumps([_summary(drive) for drive in all_drives], indent=2))
@@ -162,6 +164,9 @@ def _capacity_table(drive: ResolvedDrive) -> Table:
     table.add_row("sold as", format_bytes(capacity.sold_bytes), "S: the capacity on the label")
     table.add_row("spare area", both(capacity.spare_bytes), "T - U")
     table.add_row("over-provisioning", format_share(capacity.over_provisioning), "(T - U) / U")
+    if drive.left_empty is not None:
+        empty = format_share(drive.left_empty)
+        table.add_row("left empty", empty, "of the drive's own U, by the host")
     table.add_row("spare factor", format_share(capacity.spare_factor), "(T - U) / T")
     table.add_row("hidden OP", format_share(capacity.hidden_over_provisioning), "(T - S) / S")
     table.add_row("least OP", format_share(drive.over_provisioning_min), "one erase unit left for garbage collection")

@@ -20,9 +20,11 @@ from ssdlab.cli.sweep import carry_out_shown
 from ssdlab.drives import load
 from ssdlab.errors import InputError
 from ssdlab.fleet.volumes import found
-from ssdlab.quantities import parse_scale, parse_spare_areas
+from ssdlab.health.what_if import LEFT_EMPTY
+from ssdlab.quantities import format_share, parse_scale, parse_spare_areas
 from ssdlab.results.files import check_writable
 from ssdlab.sweeps.dataset import Dataset
+from ssdlab.theory.field_inference import more
 
 _HEAVIEST_PRINTED = 8
 
@@ -31,13 +33,13 @@ _HEAVIEST_PRINTED = 8
 class Reports:
     """SMART reports of drives in place of traces."""
 
-    left_empty: options.LeftEmpty
     smart: Annotated[
         Sequence[str],
         typer.Option(
             metavar="PLACE", help="SMART reports of drives (as for ssdlab health) instead of traces. Repeatable."
         ),
     ] = ()
+    left_empty: options.LeftEmptyOfFleet = None
 
 
 @dataclass(frozen=True)
@@ -151,7 +153,7 @@ def fleet(
         folder = Path(output) if output else None
         if folder:
             check_writable(folder)
-        from_reports(reports.smart, reports.left_empty, years, folder)
+        from_reports(reports.smart, reports.left_empty or LEFT_EMPTY, years, folder)
         return
     if not traces or not drives.drive:
         raise InputError("give TRACES and --drive, or --smart and the paths of reports")
@@ -160,7 +162,7 @@ def fleet(
     file = load(drives.drive)
     setting = Setting(file, drives.settings or {}, drives.drive)
     if file.namespaces:
-        if given(reading) or drives.op or drives.pack != "each":
+        if given(reading) or drives.op or reports.left_empty or drives.pack != "each":
             raise InputError(
                 f"drive {drives.drive} has [[namespace]]: its tenants are compared, shared and split; allowed are fio "
                 "job files, --writes-per-day, --drives, --life, --drive-price, --set, --scale, --seed, --jobs, "
@@ -186,11 +188,15 @@ def fleet(
     if jobs is not None:
         raise InputError(f"{jobs}: a fio job file needs a drive with [[namespace]], and {drives.drive} has none")
     try:
-        shares = list(parse_spare_areas(drives.op)) if drives.op else [None]
+        shares = list(parse_spare_areas(drives.op)) if drives.op else []
     except InputError as error:
         raise InputError(f"--op: {error}") from None
+    own = setting.at(None, None).capacity.over_provisioning
+    for share in reports.left_empty or ():
+        shares.append(more(own, share))
+        typer.echo(f"{format_share(share)} of {file.name} left empty: OP {format_share(shares[-1])}")
     volumes = found(traces, reading.format_name, reading.skip_bad, directory / "requests")
-    made = plan(volumes, setting, shares, drives.pack, runs.scale, runs.seed)
+    made = plan(volumes, setting, shares or [None], drives.pack, runs.scale, runs.seed)
     whole = Sweep([planned for _, _, planned in made.runs], Dataset(str(directory)))
     missing, total = len(whole.missing()), len(whole.all_keys())
     typer.echo(

@@ -118,7 +118,7 @@ def identify(
     how = _How(effort, seed, command_line(context))
     if place.on is not None:
         if simulated.is_changed:
-            raise InputError("--op, --set and --scale apply to simulated drives; give --drive")
+            raise InputError("--op, --left-empty, --set and --scale apply to simulated drives; give --drive")
         _on_path(place, place.on, how, output)
         return
     assert simulated.drive is not None

@@ -20,6 +20,7 @@ from ssdlab.errors import InputError
 from ssdlab.quantities import format_bytes, format_share, parse_spare_areas, parse_terabytes
 from ssdlab.terminal import show
 from ssdlab.theory import endurance, endurance_class
+from ssdlab.theory.field_inference import more
 
 if TYPE_CHECKING:
     from ssdlab.advice.described import Described
@@ -40,6 +41,7 @@ def lifetime(
         str | None, typer.Option(metavar="SIZE", help="Host writes per day, such as 2TB.")
     ] = None,
     op: Annotated[str, typer.Option("--op", metavar="LIST", help="Spare areas in addition to the drive's own.")] = _OP,
+    left_empty: options.LeftEmptyList = None,
     settings: options.Set = None,
     readings: Readings,
     rated_tbw: Annotated[
@@ -73,17 +75,20 @@ def lifetime(
     setting = Setting(load(drive), settings or {}, drive)
     with ExitStack() as stack:
         workload = workload_of(files, setting.user_bytes_least, reading, stack)
-        _from_workload(workload, setting, writes_per_day, op, workers)
+        _from_workload(workload, setting, writes_per_day, _shares(setting, op, left_empty), workers)
 
 
 def _from_workload(
-    workload: "Described | Trace", setting: Setting, writes_per_day: str | None, op: str, workers: int | None
+    workload: "Described | Trace",
+    setting: Setting,
+    writes_per_day: str | None,
+    labels: dict[float, str],
+    workers: int | None,
 ) -> None:
     daily_bytes, assumed = daily_writes(writes_per_day, workload)
     assert daily_bytes is not None
     options.print_notes([*workload.notes(timed=False), *assumed])
-    own = setting.at(None, None).capacity.over_provisioning
-    shares = sorted({own, *(share for share in parse_spare_areas(op) if share > own)})
+    shares = sorted(labels)
     with described() as tell:
         trials = Trials(workload, setting, Demand(daily_bytes, None), [], workers, tell)
         scale = scale_of(workload, setting, _UNITS)
@@ -95,7 +100,7 @@ def _from_workload(
         runs = done[index * len(_SEEDS) : (index + 1) * len(_SEEDS)]
         cells = [_spread([run.figure(name) for run in runs]) for name in ("waf", "years")]
         tbw = _spread([value / 1e12 for run in runs if (value := run.figure("tbw_bytes"))])
-        table.add_row(f"{format_share(share)}{' (as sold)' if share == own else ''}", *cells, f"{tbw} TB")
+        table.add_row(f"{format_share(share)}{labels[share]}", *cells, f"{tbw} TB")
     show(table, Console())
     cycles = setting.at(None, None).endurance_cycles
     typer.echo(
@@ -105,6 +110,15 @@ def _from_workload(
     typer.echo(endurance_class.sentence(daily_bytes / setting.at(None, None).capacity.user_bytes))
     for sentence in workload.said(setting.at(None, None).capacity.user_bytes):
         typer.echo(sentence)
+
+
+def _shares(setting: Setting, op: str, left_empty: str | None) -> dict[float, str]:
+    """The spare areas, each with what the table adds to it: the drive's own, those of `--op` above it, and those of
+    `--left-empty`."""
+    own = setting.at(None, None).capacity.over_provisioning
+    labels = {share: "" for share in parse_spare_areas(op) if share > own}
+    labels |= {more(own, share): f" ({format_share(share)} left empty)" for share in options.left_empties(left_empty)}
+    return labels | {own: " (as sold)"}
 
 
 def _from_rating(writes_per_day: str, rated_tbw: float, drive: str | None) -> None:

@@ -34,6 +34,10 @@ class Started(options.Changes):
     ] = None
     paused: Annotated[bool, typer.Option("--paused", help="Start paused.")] = False
 
+    def op_of(self, drive: str) -> float | None:
+        """The over-provisioning that the page shows and can change: as given, or that of `--left-empty`."""
+        return self.op if self.left_empty is None else self.of(drive).capacity.over_provisioning
+
 
 def live(
     drives: Annotated[
@@ -115,7 +119,7 @@ def live(
     from ssdlab.live.workbench import Start, Workbench
 
     start = Start(
-        drives=tuple(DriveChoice(name=name, op=started.op) for name in drives or ["generic-tlc-480"]),
+        drives=tuple(DriveChoice(name=name, op=started.op_of(name)) for name in drives or ["generic-tlc-480"]),
         settings=started.settings or {},
         scale=started.scale,
         seed=seed,

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from ssdlab.cli.groups import Parsed
 from ssdlab.errors import InputError, check_word
-from ssdlab.quantities import format_share, parse_share, parse_spare_areas
+from ssdlab.quantities import format_share, parse_left_empties, parse_share, parse_spare_areas
 from ssdlab.report import drawing
 from ssdlab.results.files import staged
 from ssdlab.terminal import show
@@ -72,6 +72,15 @@ def model(
         Parsed(parse_spare_areas),
     ],
     *,
+    left_empty: Annotated[
+        list[float] | None,
+        typer.Option(
+            "--left-empty",
+            metavar="<str>",
+            help="Shares of the capacity that the host leaves empty, with commas: each OP then grows with them.",
+        ),
+        Parsed(parse_left_empties),
+    ] = None,
     victim: Annotated[
         Victim, typer.Option(metavar="<str>", help=f"Victim policy: {', '.join(get_args(Victim))}.")
     ] = "greedy",
@@ -92,6 +101,7 @@ def model(
     units.
     """
     from ssdlab.theory import closed_forms
+    from ssdlab.theory.field_inference import more
 
     if output:
         check_word(f"the suffix of --output {output}", output.suffix.lower(), OUTPUT_SUFFIXES)
@@ -112,7 +122,7 @@ def model(
         if skew.hot_writes is not None:
             whole, formula = _skewed(skew, pool, formula)
         rows = []
-        for over_provisioning in op:
+        for over_provisioning in [more(each, share) for share in left_empty or [0.0] for each in op]:
             effective = closed_forms.with_live_share(over_provisioning, live)
             factor = closed_forms.spare_factor(over_provisioning)
             rows.append(_Row(over_provisioning, factor, 1 + effective, whole(effective)))

@@ -9,10 +9,18 @@ from typing import Annotated, Literal, cast
 import typer
 
 from ssdlab.cli.groups import Parsed
-from ssdlab.drives import ResolvedDrive, load, resolve
+from ssdlab.drives import ResolvedDrive, load, resolve, said_of_left_empty
 from ssdlab.drives.settings import split
-from ssdlab.errors import InputError
-from ssdlab.quantities import AUTO, parse_bytes, parse_scale, parse_scale_or_auto, parse_spare_area, parse_spare_areas
+from ssdlab.errors import InputError, notify
+from ssdlab.quantities import (
+    AUTO,
+    parse_bytes,
+    parse_left_empties,
+    parse_left_empty,
+    parse_scale,
+    parse_scale_or_auto,
+    parse_spare_area,
+)
 from ssdlab.targets.device.place import Permission
 from ssdlab.workloads.specifying import Beginning
 
@@ -37,9 +45,26 @@ def spare_area(text: str) -> float:
         raise InputError(f"--op: {error}{hint}") from None
 
 
-def _left_empty(text: str) -> list[float]:
-    shares = parse_spare_areas(text)
-    if not all(0 < share < 1 for share in shares):
+def left_empty(text: str) -> float:
+    """The share in `--left-empty`. Raises InputError unless it is one valid share."""
+    hint = "; `ssdlab compare` accepts a list" if "," in text else ""
+    try:
+        return parse_left_empty(text)
+    except InputError as error:
+        raise InputError(f"--left-empty: {error}{hint}") from None
+
+
+def left_empties(text: str | None) -> list[float]:
+    """The shares in a list in `--left-empty`, or none. Raises InputError unless all are valid."""
+    try:
+        return [] if text is None else parse_left_empties(text)
+    except InputError as error:
+        raise InputError(f"--left-empty: {error}") from None
+
+
+def _left_empty_of_reports(text: str) -> list[float]:
+    shares = left_empties(text)
+    if not all(shares):
         raise InputError(f"--left-empty is {text!r}; allowed: shares above 0 % and below 100 %")
     return shares
 
@@ -77,10 +102,29 @@ OpList = Annotated[
     str | None,
     typer.Option("--op", metavar="LIST", help="Spare areas, such as 7%,28%.  [default: each drive's own]"),
 ]
+LEFT_EMPTY_HELP = "Share of the drive that the host leaves empty (unpartitioned), such as 20%; more OP"
 LeftEmpty = Annotated[
+    float | None,
+    typer.Option("--left-empty", metavar="SHARE", help=f"{LEFT_EMPTY_HELP}. Instead of --op."),
+    Parsed(left_empty),
+]
+LeftEmptyList = Annotated[
+    str | None,
+    typer.Option("--left-empty", metavar="LIST", help=f"{LEFT_EMPTY_HELP}: 0%,20% compares. In addition to --op."),
+]
+LeftEmptyOfReports = Annotated[
     list[float],
     typer.Option("--left-empty", metavar="LIST", help="With --smart: shares of a drive to leave unpartitioned."),
-    Parsed(_left_empty, default="7%,14%,28%"),
+    Parsed(_left_empty_of_reports, default="7%,14%,28%"),
+]
+LeftEmptyOfFleet = Annotated[
+    list[float] | None,
+    typer.Option(
+        "--left-empty",
+        metavar="LIST",
+        help=f"{LEFT_EMPTY_HELP}. In addition to --op.  [default: none; with --smart 7%,14%,28%]",
+    ),
+    Parsed(_left_empty_of_reports),
 ]
 Set = Annotated[
     dict[str, str] | None,
@@ -180,14 +224,24 @@ class Changes:
     op: Op = None
     settings: Set = None
     scale: Scale = None
+    left_empty: LeftEmpty = None
 
     @property
     def is_changed(self) -> bool:
-        return self.op is not None or bool(self.settings) or self.scale is not None
+        return any(each is not None for each in (self.op, self.left_empty, self.scale)) or bool(self.settings)
 
     def of(self, drive: str) -> ResolvedDrive:
         """A drive of the catalogue or a drive file with the changes applied. Raises InputError if one is not valid."""
-        return resolve(load(drive), over_provisioning=self.op, settings=self.settings or {}, scale=self.scale)
+        resolved = resolve(
+            load(drive),
+            over_provisioning=self.op,
+            left_empty=self.left_empty,
+            settings=self.settings or {},
+            scale=self.scale,
+        )
+        if self.left_empty is not None:
+            notify(said_of_left_empty([resolved]))
+        return resolved
 
 
 @dataclass(frozen=True)
@@ -197,6 +251,7 @@ class ChangesOfRun:
     op: Op = None
     settings: Set = None
     scale: ScaleOrAuto = AUTO
+    left_empty: LeftEmpty = None
 
     @property
     def is_scale_chosen(self) -> bool:
@@ -205,7 +260,7 @@ class ChangesOfRun:
     def of(self, drive: str) -> ResolvedDrive:
         """As `Changes.of`; the whole drive if its scale is to be chosen."""
         scale = None if self.is_scale_chosen else self.scale
-        return Changes(self.op, self.settings, cast("Fraction | None", scale)).of(drive)
+        return Changes(self.op, self.settings, cast("Fraction | None", scale), self.left_empty).of(drive)
 
 
 @dataclass(frozen=True)

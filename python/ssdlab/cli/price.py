@@ -27,6 +27,7 @@ def price(
     op: Annotated[
         str | None, typer.Option("--op", help="Over-provisioning (T - U) / U; several with commas: 7%,28%.")
     ] = None,
+    left_empty: options.LeftEmptyList = None,
     flash: Annotated[str | None, typer.Option(help="Instead of a drive: its flash, such as 128GiB.")] = None,
     user: Annotated[str | None, typer.Option(help="With --flash: the capacity for the host, such as 100GB.")] = None,
     usd: Annotated[float | None, typer.Option("--price", help="Price; default: that of the drive file.")] = None,
@@ -54,6 +55,8 @@ def price(
         raise InputError("--writes-per-day is 0: the flash does not wear; allowed: above 0")
     if bool(drive) == (flash is not None):
         raise InputError("give either --drive or --flash (with --user or --op)")
+    if flash is not None and left_empty is not None:
+        raise InputError("--left-empty is a share of a drive and requires --drive; --flash has --user")
     if user is not None and (flash is None or op is not None):
         raise InputError("--user requires --flash and excludes --op")
     if flash is not None and user is None and op is None:
@@ -61,7 +64,7 @@ def price(
     if flash is not None:
         offers = _of_flash(flash, user, op, usd, cycles, waf)
     else:
-        offers = _of_drives(drive or [], op, usd, cycles, waf)
+        offers = _of_drives(drive or [], op, left_empty, usd, cycles, waf)
     offers = [replace(offer, written_bytes_per_day=writes_per_day) for offer in offers]
     if output_format == "json":
         typer.echo(
@@ -90,20 +93,24 @@ def _of_flash(
 
 
 def _of_drives(
-    names: list[str], op: str | None, usd: float | None, cycles: int | None, waf: float | None
+    names: list[str], op: str | None, left_empty: str | None, usd: float | None, cycles: int | None, waf: float | None
 ) -> list[Offer]:
+    areas: list[tuple[str, float | None, float | None]] = [
+        (f"OP {format_share(share)}", share, None) for share in (parse_spare_areas(op) if op else ())
+    ]
+    areas += [(f"{format_share(share)} left empty", None, share) for share in options.left_empties(left_empty)]
     offers = []
     for name in names:
         file = load(name)
-        for share in parse_spare_areas(op) if op else [None]:
-            capacity = resolve(file, over_provisioning=share).capacity
+        for label, over_provisioning, empty in areas or [("", None, None)]:
+            capacity = resolve(file, over_provisioning=over_provisioning, left_empty=empty).capacity
             offers.append(
                 Offer(
-                    name if share is None else f"{name}, OP {format_share(share)}",
+                    f"{name}, {label}" if label else name,
                     capacity.flash_bytes,
                     capacity.user_bytes,
                     # With another OP the sold capacity is the capacity for the host.
-                    capacity.sold_bytes if share is None else capacity.user_bytes,
+                    capacity.user_bytes if label else capacity.sold_bytes,
                     file.market.price_usd if usd is None else usd,
                     file.nand.endurance_cycles if cycles is None else cycles,
                     waf if waf is not None else _uniform_waf(capacity.over_provisioning, capacity.units_per_erase_unit),

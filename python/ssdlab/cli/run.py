@@ -12,6 +12,7 @@ from ssdlab.cli.command_line import command_line
 from ssdlab.cli.destination import destination
 from ssdlab.cli.groups import Parsed
 from ssdlab.cli.progress import shown
+from ssdlab.drives import said_of_left_empty
 from ssdlab.errors import InputError, RunFailed
 from ssdlab.quantities import parse_duration_ns
 from ssdlab.results import drive_state, logs
@@ -123,6 +124,7 @@ def run(
             start=start,
             notes=[
                 *([] if result.failure else [drive_state.said(result, start)]),
+                *said_of_left_empty([resolved]),
                 *([unsourced] if (unsourced := resolved.file.unsourced()) else []),
             ],
             command_line=command_line(context),

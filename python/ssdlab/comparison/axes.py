@@ -2,14 +2,14 @@
 
 import itertools
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from ssdlab.drives import ResolvedDrive, load, resolve
 from ssdlab.drives.settings import split
 from ssdlab.errors import InputError
-from ssdlab.quantities import parse_spare_area
+from ssdlab.quantities import parse_left_empty, parse_spare_area
 
 _OPENING, _CLOSING, _QUOTES = "{[", "}]", "\"'"
 
@@ -28,29 +28,42 @@ def plan(
     over_provisionings: str | None,
     settings: Sequence[str],
     *,
+    left_empty: str | None = None,
     scale: Fraction | None = None,
 ) -> list[Planned]:
     """The variants: every drive with every spare area and every combination of settings, in the order given.
 
-    `over_provisionings` is a list such as "7%,28%"; None for each drive's own. A setting is `key=value` or
-    `key=value,value`. Raises InputError for text that cannot be read, repeated entries, and drives that cannot work.
+    `over_provisionings` is a list such as "7%,28%", `left_empty` one of shares of the drive that the host leaves empty,
+    such as "0%,20%"; if both are given, the variants have the spare areas of both. None for each drive's own. A setting
+    is `key=value` or `key=value,value`. Raises InputError for text that cannot be read, repeated entries, and drives
+    that cannot work.
     """
     files = [load(name) for name in drives]
     names = [file.name for file in files]
     _refuse_twice("--drive", names)
-    shares = [None] if over_provisionings is None else _shares(over_provisionings)
+    areas = [
+        *_areas("--op", over_provisionings, parse_spare_area),
+        *_areas("--left-empty", left_empty, parse_left_empty),
+    ] or [_Area(None, None)]
     keyed = [split(setting) for setting in settings]
     _refuse_twice("--set", [key for key, _ in keyed])
     axes = [[(key, value) for value in split_list(text, f"--set {key}={text}")] for key, text in keyed]
     labels = _value_labels([axis for axis in axes if len(axis) > 1])
 
     variants = []
-    for file, choices, share in itertools.product(files, itertools.product(*axes), shares):
+    for file, choices, area in itertools.product(files, itertools.product(*axes), areas):
         parts = [file.name] if len(files) > 1 else []
         parts += [labels[choice] for choice in choices if choice in labels]
-        parts += [_share_label(share)] if share is not None and len(shares) > 1 else []
-        drive = resolve(file, over_provisioning=share, settings=dict(choices), scale=scale)
-        variants.append(Planned(", ".join(parts) or _only_label(file.name, share), drive))
+        parts += [area.label] if area.label and len(areas) > 1 else []
+        drive = resolve(
+            file,
+            over_provisioning=area.over_provisioning,
+            left_empty=area.left_empty,
+            settings=dict(choices),
+            scale=scale,
+        )
+        only = f"{file.name}, {area.label}" if area.label else file.name
+        variants.append(Planned(", ".join(parts) or only, drive))
     _refuse_twice("variants", [variant.label for variant in variants])
     return variants
 
@@ -86,21 +99,30 @@ def split_list(text: str, where: str) -> list[str]:
     return entries
 
 
-def _shares(text: str) -> list[float]:
+@dataclass(frozen=True)
+class _Area:
+    """A spare area as asked for: by the over-provisioning, by what is left empty, or the drive's own."""
+
+    over_provisioning: float | None
+    left_empty: float | None
+
+    @property
+    def label(self) -> str:
+        if self.left_empty is not None:
+            return f"{self.left_empty * 100:.6g} % left empty"
+        return "" if self.over_provisioning is None else f"{self.over_provisioning * 100:.6g} %"
+
+
+def _areas(option: str, text: str | None, parse: Callable[[str], float]) -> list[_Area]:
+    if text is None:
+        return []
     try:
-        shares = [parse_spare_area(entry) for entry in split_list(text, f"--op {text}")]
+        shares = [parse(entry) for entry in split_list(text, f"{option} {text}")]
     except InputError as error:
-        raise error if str(error).startswith("--op") else InputError(f"--op: {error}") from None
-    _refuse_twice("--op", [_share_label(share) for share in shares])
-    return shares
-
-
-def _share_label(share: float) -> str:
-    return f"{share * 100:.6g} %"
-
-
-def _only_label(name: str, share: float | None) -> str:
-    return name if share is None else f"{name}, {_share_label(share)}"
+        raise error if str(error).startswith(option) else InputError(f"{option}: {error}") from None
+    areas = [_Area(None, share) if parse is parse_left_empty else _Area(share, None) for share in shares]
+    _refuse_twice(option, [area.label for area in areas])
+    return areas
 
 
 def _value_labels(axes: Sequence[Sequence[tuple[str, str]]]) -> dict[tuple[str, str], str]:

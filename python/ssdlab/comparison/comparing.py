@@ -12,6 +12,7 @@ from ssdlab import workloads
 from ssdlab.comparison import output
 from ssdlab.comparison.request import Names, Running, Settings, SpareAreas, Stages, Variants
 from ssdlab.comparison.variant import Variant
+from ssdlab.drives import said_of_left_empty
 from ssdlab.errors import notify
 from ssdlab.quantities import AUTO
 from ssdlab.report import headlines
@@ -102,6 +103,7 @@ def compare(
     drives: Names,
     *,
     op: SpareAreas = None,
+    left_empty: SpareAreas = None,
     settings: Settings = None,
     until: Until = "steady",
     precision: float = PRECISION,
@@ -115,12 +117,13 @@ def compare(
 ) -> Comparison:
     """Runs a workload on every drive with every spare area and every combination of settings, as `ssdlab compare`.
 
-    `job` is a fio job file, a file-system script (NAME.files) or "sysbench fileio ... run". `op` and `settings` can
-    have one value or several. `until="steady"` repeats the last stage until SNIA's steady state is reached and WAF and
-    rates are known within `precision`, a share; "job" runs the job once. `precondition`: "fill" writes the whole drive
-    sequentially first, "none" starts with a fresh drive, "steady" in the steady state that a smaller drive reaches.
-    `dwpd`: drive writes per day, for life in years. `scale` ("1/64") makes drive and workload smaller; "auto" is as
-    `--scale auto`, None is the whole drive. `timed=False` simulates without a clock, for write amplification only.
+    `job` is a fio job file, a file-system script (NAME.files) or "sysbench fileio ... run". `op`, `left_empty` (shares
+    of the drive that the host leaves empty) and `settings` can have one value or several. `until="steady"` repeats the
+    last stage until SNIA's steady state is reached and WAF and rates are known within `precision`, a share; "job" runs
+    the job once. `precondition`: "fill" writes the whole drive sequentially first, "none" starts with a fresh drive,
+    "steady" in the steady state that a smaller drive reaches. `dwpd`: drive writes per day, for life in years. `scale`
+    ("1/64") makes drive and workload smaller; "auto" is as `--scale auto`, None is the whole drive. `timed=False`
+    simulates without a clock, for write amplification only.
     `workers`: number of processes, by default as many as processors and memory allow.
 
     Options of the job file without effect on a simulated drive give a warning of the category `ssdlab.errors.Note`.
@@ -130,7 +133,7 @@ def compare(
         compared = ssdlab.compare("jobs/randwrite.fio", "generic-tlc-480", op=[0.07, 0.28], scale="1/64")
         compared.frame(), compared["28 %"].settled_waf
     """
-    variants = Variants(drives, op, settings, scale)
+    variants = Variants(drives, op, settings, scale, left_empty)
     running = Running(seed, timed, dwpd, workers, show_progress)
     return compared(job, variants, Stages(precondition, until, precision), running)
 
@@ -172,6 +175,7 @@ def compared(job: str | Path, variants: Variants, stages: Stages, running: Runni
         _subtitle(variants, stages, running.seed),
         [Variant(variant, result, running.dwpd) for variant, result in zip(planned, results, strict=True)],
         job_file.notes(timed=running.timed),
+        said_of_left_empty([variant.drive for variant in planned]),
     )
 
 

@@ -1,6 +1,6 @@
 """The arguments of a comparison: drives, how they are run, start and end of a run. Has no heavy imports."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -8,7 +8,7 @@ from typing import get_args
 
 from ssdlab.comparison.axes import Planned, plan
 from ssdlab.errors import InputError, check_word
-from ssdlab.quantities import AUTO, parse_scale, spare_area_of
+from ssdlab.quantities import AUTO, left_empty_of, parse_scale, spare_area_of
 from ssdlab.runs import ShowProgress, silent
 from ssdlab.workloads.specifying import PRECISION, Beginning, Until
 
@@ -33,6 +33,8 @@ class Variants:
     scale: Fraction | str | None = AUTO
     """None: whole drives. AUTO: to be chosen for the workload; the variants are planned with whole drives, and a trace,
     which does not shrink with its drive, is replayed on these."""
+    left_empty: SpareAreas = None
+    """Shares of the drive that the host leaves empty, written as in `SpareAreas`."""
 
     @property
     def is_scale_chosen(self) -> bool:
@@ -40,14 +42,15 @@ class Variants:
 
     def planned(self) -> list[Planned]:
         """The variants, labelled by their differences. Raises InputError if the arguments are not valid."""
-        op, scale = self.op, None if self.is_scale_chosen else self.scale
+        scale = None if self.is_scale_chosen else self.scale
         return plan(
             names_of(self.drives),
-            op if op is None or isinstance(op, str) else ",".join(_share_texts(op)),
+            _list_text(self.op, spare_area_of),
             [
                 f"{key}={value if isinstance(value, str) else ','.join(value)}"
                 for key, value in (self.settings or {}).items()
             ],
+            left_empty=_list_text(self.left_empty, left_empty_of),
             scale=parse_scale(scale) if isinstance(scale, str) else scale,
         )
 
@@ -94,6 +97,8 @@ def names_of(names: Names) -> list[str]:
     return [str(names)] if isinstance(names, str | Path) else [str(name) for name in names]
 
 
-def _share_texts(op: float | Sequence[float | str]) -> list[str]:
-    several = [op] if isinstance(op, int | float) else op
-    return [each if isinstance(each, str) else f"{spare_area_of(each)!r}" for each in several]
+def _list_text(shares: SpareAreas, checked: Callable[[float], float]) -> str | None:
+    if shares is None or isinstance(shares, str):
+        return shares
+    several = [shares] if isinstance(shares, int | float) else shares
+    return ",".join(each if isinstance(each, str) else f"{checked(each)!r}" for each in several)

@@ -4,8 +4,19 @@
 """
 
 from ssdlab.drives.loader import load, names
-from ssdlab.drives.resolve import ResolvedDrive, drive, resolve
+from ssdlab.drives.resolve import ResolvedDrive, drive, resolve, said_of_left_empty
 from ssdlab.drives.schema import DriveFile, Source
 from ssdlab.drives.writer import new_file, to_toml
 
-__all__ = ["DriveFile", "ResolvedDrive", "Source", "drive", "load", "names", "new_file", "resolve", "to_toml"]
+__all__ = [
+    "DriveFile",
+    "ResolvedDrive",
+    "Source",
+    "drive",
+    "load",
+    "names",
+    "new_file",
+    "resolve",
+    "said_of_left_empty",
+    "to_toml",
+]

@@ -3,7 +3,7 @@
 import copy
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -22,6 +22,7 @@ from ssdlab.quantities import (
     format_count,
     format_scale,
     format_share,
+    left_empty_of,
     parse_scale,
     spare_area_of,
 )
@@ -45,14 +46,24 @@ class ResolvedDrive:
     settings: dict[str, str]
     of: DriveFile = field(compare=False, repr=False)
     """The drive file before the changes."""
-    over_provisioning: float | None = field(default=None, compare=False)
-    """The spare area that was asked for; None for the drive's own."""
+    asked_over_provisioning: float | None = field(default=None, compare=False)
+    asked_left_empty: float | None = field(default=None, compare=False)
+    """The spare area that was asked for, by `--op` or by `--left-empty`; None for the drive's own."""
+    left_empty: float | None = None
+    """The share of its own host capacity that `--op` or `--left-empty` takes away; negative if `--op` adds to it. None
+    without either."""
     chosen: ChosenScale | None = None
     """How the scale was chosen; None if it was given."""
 
     def at(self, scale: Fraction) -> "ResolvedDrive":
         """The same drive at another scale. Raises InputError if it cannot have that scale."""
-        return resolve(self.of, over_provisioning=self.over_provisioning, settings=self.settings, scale=scale)
+        return resolve(
+            self.of,
+            over_provisioning=self.asked_over_provisioning,
+            left_empty=self.asked_left_empty,
+            settings=self.settings,
+            scale=scale,
+        )
 
     @property
     def name(self) -> str:
@@ -82,21 +93,24 @@ def drive(
     name_or_path: str | Path,
     op: float | str | None = None,
     *,
+    left_empty: float | str | None = None,
     settings: Mapping[str, str] | None = None,
     scale: Fraction | str | None = None,
 ) -> ResolvedDrive:
     """Loads a drive of the catalogue or a drive file, ready to run.
 
     `op` is the over-provisioning as a share (0.07) or a text ("7%"), or None for the drive's own. A number above 1 is
-    rejected, because 7 is not 7 %. `settings` maps keys of the drive file to values ({"ftl.victim": "fifo"}). `scale`
-    ("1/16") makes the drive smaller, with the same ratios. Raises InputError with the argument or key, its value and
-    the allowed values.
+    rejected, because 7 is not 7 %. `left_empty` is the share of the drive that the host leaves empty, instead of `op`:
+    0.2 or "20%" of a drive with 10 % is an over-provisioning of 37.5 %. `settings` maps keys of the drive file to
+    values ({"ftl.victim": "fifo"}). `scale` ("1/16") makes the drive smaller, with the same ratios. Raises InputError
+    with the argument or key, its value and the allowed values.
 
         ssdlab.drive("generic-tlc-480", op="7%", settings={"ftl.victim": "fifo"}).capacity.user_bytes
     """
     return resolve(
         load(str(name_or_path)),
         over_provisioning=None if op is None else spare_area_of(op),
+        left_empty=None if left_empty is None else left_empty_of(left_empty),
         settings=settings,
         scale=parse_scale(scale) if isinstance(scale, str) else scale,
     )
@@ -106,10 +120,12 @@ def resolve(
     drive: DriveFile,
     *,
     over_provisioning: float | None = None,
+    left_empty: float | None = None,
     settings: Mapping[str, str] | None = None,
     scale: Fraction | None = None,
 ) -> ResolvedDrive:
-    """The drive with `settings` applied, U set from `over_provisioning` (a share, 0.07), then reduced by `scale`.
+    """The drive with `settings` applied, U set from `over_provisioning` (a share, 0.07) or reduced by `left_empty` (a
+    share of U), then all reduced by `scale`.
 
     `settings` maps `table.key` to a TOML value. Raises InputError if a key or value is not valid, the spare area is too
     small for garbage collection, or the scale makes erase units too small.
@@ -120,40 +136,80 @@ def resolve(
     varied = drive_settings.apply(drive, settings) if settings else drive
     if "market.sold_bytes" in settings or (drive.market.sold_bytes is None and "ftl.user_bytes" in settings):
         label_bytes = varied.market.sold_bytes or varied.ftl.user_bytes
+    own_bytes = varied.ftl.user_bytes
     if over_provisioning is not None:
         if "ftl.user_bytes" in settings:
             raise InputError("--op and --set ftl.user_bytes both say what the host may use; give one of them")
+        if left_empty is not None:
+            raise InputError("--op and --left-empty both say what the host may use; give one of them")
         varied = _with_over_provisioning(varied, over_provisioning, where)
+    elif left_empty is not None:
+        varied = _with_left_empty(varied, left_empty, where)
+    is_changed = over_provisioning is not None or left_empty is not None
+    empty = 1 - varied.ftl.user_bytes / own_bytes if is_changed else None
     if scale is None or scale == 1:
         whole = drive_of(varied.content, where, sold_bytes=label_bytes)
-        return ResolvedDrive(whole, Fraction(1), settings, drive, over_provisioning)
+        return ResolvedDrive(whole, Fraction(1), settings, drive, over_provisioning, left_empty, empty)
     full = drive_of(varied.content, where)
     content, scale = _with_scale(full, scale, where)
     asked = f"{where}: --scale {format_scale(scale)}"
     smaller = drive_of(content, asked, sold_bytes=round(label_bytes * scale))
-    return ResolvedDrive(smaller, scale, settings, drive, over_provisioning)
+    return ResolvedDrive(smaller, scale, settings, drive, over_provisioning, left_empty, empty)
+
+
+def said_of_left_empty(drives: Sequence[ResolvedDrive]) -> list[str]:
+    """A sentence for each drive with `--op` or `--left-empty`: the share left empty beside the over-provisioning, since
+    one is a share of the drive and the other of what remains of it."""
+    by_name: dict[str, dict[str, None]] = {}
+    for each in drives:
+        if each.left_empty is None:
+            continue
+        op = format_share(each.capacity.over_provisioning)
+        share = format_share(abs(each.left_empty))
+        more = f"nothing at OP {op}, which gives the host {share} more than its own"
+        words = more if each.left_empty < 0 and share != "0 %" else f"{share} at OP {op}"
+        by_name.setdefault(each.name, {})[words] = None
+    return [f"left empty of {name}: {', '.join(words)}" for name, words in by_name.items()]
 
 
 def _with_over_provisioning(drive: DriveFile, over_provisioning: float, where: str) -> DriveFile:
     shown = format_share(over_provisioning)
-    if drive.zones.zone_bytes:
-        raise InputError(
-            f"{where}: --op {shown} should be left out: the zones say what the host may use; --set ftl.user_bytes, a"
-            f" multiple of zones.zone_bytes = {drive.zones.zone_bytes}, changes their number"
-        )
+    _refuse_zones(drive, f"{where}: --op {shown}")
     if not 0 <= over_provisioning <= OVER_PROVISIONING_MAX:
         raise InputError(f"{where}: --op {shown} should be 0% to {OVER_PROVISIONING_MAX * 100}%")
     # The decimal text makes 0.07 exactly 7/100, so that U equals the value computed by hand.
     user_units = math.floor(drive.capacity.physical_units / (1 + Fraction(str(over_provisioning))))
     if user_units < 1:
         raise InputError(f"{where}: --op {shown} leaves the host less than one mapping unit")
-    source = Source(kind="assumed", source=f"set on the command line: --op {shown.replace(' ', '')}")
-    user_bytes = user_units * drive.ftl.mapping_unit_bytes
-    content = changed(drive.content, {"ftl.user_bytes": user_bytes}, {"ftl.user_bytes": source})
+    content = _with_user_units(drive, user_units, f"--op {shown.replace(' ', '')}")
     for problem in problems(content):
         if problem.kind == "spare-area":
             raise InputError(f"{where}: --op {shown} leaves too little spare area: {problem.allowed}")
     return described(content)
+
+
+def _with_left_empty(drive: DriveFile, left_empty: float, where: str) -> DriveFile:
+    shown = format_share(left_empty)
+    _refuse_zones(drive, f"{where}: --left-empty {shown}")
+    # The decimal text makes 0.2 exactly 1/5, so that U equals the value computed by hand.
+    user_units = math.floor(drive.capacity.user_units * (1 - Fraction(str(left_empty))))
+    if user_units < 1:
+        raise InputError(f"{where}: --left-empty {shown} leaves the host less than one mapping unit")
+    return described(_with_user_units(drive, user_units, f"--left-empty {shown.replace(' ', '')}"))
+
+
+def _refuse_zones(drive: DriveFile, asked: str) -> None:
+    if drive.zones.zone_bytes:
+        raise InputError(
+            f"{asked} should be left out: the zones say what the host may use; --set ftl.user_bytes, a"
+            f" multiple of zones.zone_bytes = {drive.zones.zone_bytes}, changes their number"
+        )
+
+
+def _with_user_units(drive: DriveFile, user_units: int, asked: str) -> JsonObject:
+    source = Source(kind="assumed", source=f"set on the command line: {asked}")
+    user_bytes = user_units * drive.ftl.mapping_unit_bytes
+    return changed(drive.content, {"ftl.user_bytes": user_bytes}, {"ftl.user_bytes": source})
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 
 from ssdlab.comparison.comparing import Comparison
 from ssdlab.comparison.request import Names, Running, Settings, SpareAreas, Variants, names_of
+from ssdlab.drives import said_of_left_empty
 from ssdlab.errors import InputError, notify
 from ssdlab.quantities import AUTO
 from ssdlab.replays.plan import Choices, notes, parse_amount, replays, volumes_of
@@ -31,6 +32,7 @@ def replay(
     drives: Names,
     *,
     op: SpareAreas = None,
+    left_empty: SpareAreas = None,
     settings: Settings = None,
     format_name: str | None = None,
     skip_bad: int = 0,
@@ -81,7 +83,7 @@ def replay(
     """
     return replayed(
         traces,
-        Variants(drives, op, settings, scale),
+        Variants(drives, op, settings, scale, left_empty),
         Reading(format_name, skip_bad, volumes, each_volume, merge_volumes, columns),
         Repeating(until, loop_until, round_share, shuffle),
         Start(precondition, from_state),
@@ -142,7 +144,7 @@ def replayed(
         _subtitle(variants, choices, repeating, start),
         done,
         said,
-        facts_of(done),
+        [*facts_of(done), *said_of_left_empty([variant.drive for variant in planned])],
     )
 
 
