@@ -39,6 +39,28 @@ any other column. Separators are commas, semicolons or blanks.
 A trace that does not distinguish reads from writes is refused. A malformed line is an error that names the file, the
 line and what was expected; `--skip-bad N` skips up to N such lines and counts them.
 
+## Logs of rates
+
+`iostat` (sysstat 9 to 12, with `-x` or without, `-k`, `-m`, `-t`, `-o JSON`), `sar -d` and `-dp`, `sadf -d` and `-j`,
+repeated readings of `/proc/diskstats`, and repeated tables of PostgreSQL's `pg_stat_io` are no traces: they have
+numbers and sizes of requests for each interval, and no addresses. `ssdlab replay iostat.txt` draws requests with
+these rates and sizes; `ssdlab advise iostat.txt` and `ssdlab lifetime iostat.txt` take their mean as a job, and the
+bytes that it writes a day. What is guessed is listed with every answer:
+
+- Where: over the whole drive, each address as often as any other. A load that overwrites a part of it more often than
+  the rest has a lower write amplification.
+- In which order: at random; in order for reads or writes with a mean size of 128 KiB or more, since requests are merged
+  to such sizes only where they touch.
+- When and how large: at random times of their interval, all of its mean size. sar, and iostat without `-x`, have one
+  number for reads and writes together: both then have the mean size of all.
+- Discards: of random places in a replay, left out of a job. Flushes are left out.
+
+The first report of iostat is the mean since the machine was started and is left out, unless there is no other.
+Counters need the time of each reading (`date`, or seconds, on a line of its own or in front of each line); without
+times, one second lies between two. Devices are chosen with `--device NAME` if there are several; partitions of a disk
+count as parts of it. `ssdlab replay iostat.txt --profile` only says what the log says. A recording of a few minutes
+(`blktrace`, `biosnoop`) tells everything that is guessed here.
+
 ## Files and volumes
 
 Several files form one recording, in the given order; the timestamps of each file continue where the previous file

@@ -101,6 +101,37 @@ def test_a_trace_is_advised_on(ssdlab: Program, tmp_path: Path) -> None:
     assert f"{waf:.2f}" in repeated.stdout
 
 
+def test_columns_of_ones_own_and_a_log_of_rates_are_advised_on(ssdlab: Program, tmp_path: Path) -> None:
+    """Regressions: --columns was an option of replay only, and a log of iostat was no workload at all."""
+    with opened([str(tmp_path / "zipf.trace")], "mqsim", 0) as recording:
+        assert recording.survey.volumes[0].writes > 0
+    lines = [line.split() for line in (tmp_path / "zipf.trace").read_text().splitlines()]
+    rows = [f"{time};{sector};{sectors};{'R' if kind == '1' else 'W'}" for time, _, sector, sectors, kind in lines]
+    (tmp_path / "own.txt").write_text("\n".join(rows) + "\n")
+    for call, files in (
+        ("advise --waf 2 --output own", ["own.txt", "--columns", "time_ns,sector,sectors,op"]),
+        ("advise --waf 2 --output known", ["zipf.trace", "--format", "mqsim"]),
+    ):
+        ended = ssdlab(*call.split(), *files, "--drive", "small.toml")
+        assert ended.returncode == 0, ended.stderr
+    own, known = (json.loads((tmp_path / name / "result.json").read_text())["runs"] for name in ("own", "known"))
+    assert [run["figures"] for run in own] == [run["figures"] for run in known]
+    assert "--columns time_ns,sector,sectors,op" in own[0]["command"]
+
+    (tmp_path / "iostat.txt").write_bytes((Path(__file__).parents[1] / "cli/files/iostat.txt").read_bytes())
+    ended = ssdlab("advise", "iostat.txt", "--drive", "small.toml", "--waf", "3", "--output", "log")
+    assert ended.returncode == 0, ended.stderr
+    assert "Guessed, because a log of rates has no addresses" in " ".join(ended.stdout.split())
+    assert "the host writes 283.1 GB a day" in ended.stderr
+    runs = json.loads((tmp_path / "log/result.json").read_text())["runs"]
+    assert "Guessed" in (tmp_path / "log/report.html").read_text()
+    assert runs and "rwmixread=33" in (tmp_path / "log/workload.fio").read_text()
+    ended = ssdlab("replay", "iostat.txt", "--drive", "small.toml", "--output", "replayed")
+    assert ended.returncode == 0 and "guessed, because a log of rates has no addresses" in ended.stderr
+    result = json.loads((tmp_path / "replayed/result.json").read_text())
+    assert sum(result[0]["jobs"][-1][kind]["total_ios"] for kind in ("read", "write")) == 1200
+
+
 def test_a_miniature_is_repeated_by_its_command(ssdlab: Program, tmp_path: Path) -> None:
     file, scale = load(str(tmp_path / "small.toml")), Fraction(1, 4)
     with opened([str(tmp_path / "zipf.trace")], "mqsim", 0) as recording:

@@ -34,6 +34,24 @@ def ssdlab(tmp_path: Path) -> Program:
     return program_in(tmp_path, columns=150)
 
 
+def test_columns_of_ones_own(ssdlab: Program, tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    for name in ("random", "hot"):
+        lines = [line.split() for line in (tmp_path / f"traces/{name}.trace").read_text().splitlines()]
+        rows = [f"{time},W,{sector},{sectors}" for time, _, sector, sectors, _ in lines]
+        (tmp_path / f"own/{name}.csv").write_text("\n".join(rows))
+    own, known = (
+        found([str(tmp_path / folder)], kind, 0, tmp_path / "aside", columns=columns)
+        for folder, kind, columns in (("own", None, "time_ns,op,sector,sectors"), ("traces", "mqsim", None))
+    )
+    assert [each.profile.units for each in own] == [each.profile.units for each in known if each.name != "idle"]
+    ended = ssdlab("fleet", "own", "--columns", "op", "--format", "mqsim", "--drive", "small.toml")
+    assert (ended.returncode, "--columns and --format exclude each other" in ended.stderr) == (2, True)
+    (tmp_path / "own/iostat.txt").write_bytes((Path(__file__).parents[1] / "cli/files/iostat.txt").read_bytes())
+    ended = ssdlab("fleet", "own/iostat.txt", "--drive", "small.toml")
+    assert (ended.returncode, "a log of rates has no addresses" in ended.stderr) == (2, True)
+
+
 def test_a_folder_of_traces(ssdlab: Program, tmp_path: Path) -> None:
     call = ["fleet", "traces", "--format", "mqsim", "--drive", "small.toml", "--op", "14%,28%", "--output", "out"]
     ended = ssdlab(*call, "--drive-price", "50")

@@ -107,20 +107,22 @@ def advise(
     volume: str | None = None,
     merge_volumes: bool = False,
     skip_bad: int = 0,
+    columns: str | None = None,
+    device: str | None = None,
     whole: bool = False,
     workers: int | None = None,
     on_progress: Progress | None = None,
 ) -> Advice:
     """Finds the smallest spare area with which a workload meets its limits, as `ssdlab advise`.
 
-    `workload` is a fio job file or the files of a trace. The `format_name` of a trace is detected by default; `volume`
-    names one of its volumes, `merge_volumes` uses all at their recorded addresses, `skip_bad` is the number of
-    malformed lines that can be skipped. `drive` is a name from the catalogue or a .toml file, with `settings` of its
-    keys. At least one limit is needed: `life` ("5y", needs `writes_per_day`, "2TB", by default that of a trace), `waf`
-    (maximum), `write_rate` ("400MB/s"), `latency` ("write.p99=2ms"); `price` ("0.08USD/GB" usable) limits the spare
-    area from above. `drive_price` is the price of the drive, by default that of the drive file. `whole` verifies with
-    runs of the whole drive, which take minutes. `on_progress` is called with the current step and the share of it that
-    is done.
+    `workload` is a fio job file, the files of a trace, or a log of rates, such as of iostat, with its `device`. The
+    `format_name` of a trace is detected by default; `volume` names one of its volumes, `merge_volumes` uses all at
+    their recorded addresses, `skip_bad` is the number of malformed lines that can be skipped, `columns` those of a text
+    in no known format. `drive` is a name from the catalogue or a .toml file, with `settings` of its keys. At least one
+    limit is needed: `life` ("5y", needs `writes_per_day`, "2TB", by default that of a trace), `waf` (maximum),
+    `write_rate` ("400MB/s"), `latency` ("write.p99=2ms"); `price` ("0.08USD/GB" usable) limits the spare area from
+    above. `drive_price` is the price of the drive, by default that of the drive file. `whole` verifies with runs of the
+    whole drive, which take minutes. `on_progress` is called with the current step and the share of it that is done.
 
     Notes on the workload are warnings of the category `ssdlab.errors.Note`. Raises InputError, which names the option
     of the command, its value and what is allowed, and RunFailed if a run fails.
@@ -134,7 +136,7 @@ def advise(
         drive,
         limits.Wanted(life, writes_per_day, waf, write_rate, several, price, drive_price),
         settings=settings,
-        reading=Reading(format_name, volume, merge_volumes, skip_bad),
+        reading=Reading(format_name, volume, merge_volumes, skip_bad, columns, device),
         workers=workers,
     ) as trials:
         notify(trials.notes)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ssdlab.quantities import format_share
 from ssdlab.specification import Specification
 from ssdlab.workloads import Workload, described, jobs, specifying, stores
+from ssdlab.workloads.rates import drawing, reading
 
 if TYPE_CHECKING:
     from ssdlab.drives import ResolvedDrive
@@ -23,6 +24,10 @@ class Described:
     """The path of the job file, existing or to be written, for commands that repeat a run."""
     text: str | None = None
     """The text of a job file that is still to be written there."""
+    drawn_from: Sequence[str] = ()
+    """For the mean load of a log of rates: what the log says, and what is guessed."""
+    writes_bytes_per_day: float | None = None
+    """The host's writes at the rate of that log."""
 
     def notes(self, *, timed: bool) -> Sequence[str]:
         """Notes on options of the file that have no effect in runs with or without a clock."""
@@ -74,8 +79,8 @@ class Described:
         return 0.0
 
     def said(self, user_bytes: int) -> list[str]:
-        """Remarks on the validity of the workload: none for a job file."""
-        return []
+        """Remarks on the validity of the workload: none for a job file, the guesses for a log of rates."""
+        return [f"{sentence[0].upper()}{sentence[1:]}." for sentence in self.drawn_from]
 
 
 def of_job_file(path: str) -> Described:
@@ -86,6 +91,20 @@ def of_job_file(path: str) -> Described:
 def of_store(text: str) -> Described:
     """The workload of a database, as a text or a file. Raises InputError."""
     return Described(stores.load(text), text)
+
+
+def of_log(file: str, device: str | None) -> Described:
+    """The mean load of a log of rates. Its job file is to be written beside the report. Raises InputError."""
+    log = reading.read(file, file)
+    chosen = log.device(device, file)
+    text = drawing.job_text(log, chosen)
+    return Described(
+        jobs.parse(text, f"the mean load of {file}"),
+        "workload.fio",
+        text,
+        drawing.said_of_job(log, chosen),
+        drawing.writes_per_day(log, chosen),
+    )
 
 
 def of_numbers(

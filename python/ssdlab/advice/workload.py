@@ -5,10 +5,11 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from ssdlab.advice.described import Described, of_job_file, of_store
+from ssdlab.advice.described import Described, of_job_file, of_log, of_store
 from ssdlab.advice.recorded import Trace, of_trace
 from ssdlab.errors import InputError
 from ssdlab.quantities import format_bytes, parse_bytes_with_unit
+from ssdlab.workloads.rates.reading import is_log
 from ssdlab.workloads.stores import is_store
 from ssdlab.workloads.traces.recording import opened
 
@@ -43,6 +44,10 @@ class Reading:
     """All volumes on one drive, at their recorded addresses."""
     skip_bad: int = 0
     """The number of malformed lines that can be skipped."""
+    columns: str | None = None
+    """The names of the columns of a trace in no known format."""
+    device: str | None = None
+    """The device of a log of rates that has several."""
 
     def __post_init__(self) -> None:
         if self.volume is not None and self.merge_volumes:
@@ -54,14 +59,27 @@ def workload_of(files: Sequence[str], room_bytes: int, reading: Reading, stack: 
 
     `stack` holds the temporary file of a trace from standard input. Raises InputError.
     """
+    if reading.format_name is None and reading.columns is None and len(files) == 1 and is_log(files[0]):
+        return of_log(files[0], reading.device)
     is_stored = any(is_store(file) for file in files)
-    if reading.format_name is None and (is_stored or any(is_job_file(file) for file in files)):
+    if (
+        reading.format_name is None
+        and reading.columns is None
+        and (is_stored or any(is_job_file(file) for file in files))
+    ):
         if len(files) > 1:
             raise InputError(f"{', '.join(files)}: one job file or database, or the files of one trace")
-        if reading.volume is not None or reading.merge_volumes or reading.skip_bad:
-            raise InputError(f"{files[0]} is a job file; --volume, --merge-volumes and --skip-bad are for traces")
+        if reading != Reading():
+            raise InputError(
+                f"{files[0]} is a job file; --volume, --merge-volumes, --columns, --device and --skip-bad are for "
+                "traces"
+            )
         return of_store(files[0]) if is_stored else of_job_file(files[0])
-    recording = stack.enter_context(opened(files, reading.format_name, reading.skip_bad))
+    recording = stack.enter_context(
+        opened(files, reading.format_name, reading.skip_bad, reading.columns, device=reading.device)
+    )
+    if recording.drawn_from:
+        raise InputError(f"{recording.names[0]}: a log of rates; give it as a file, one at a time")
     return of_trace(recording, reading.volume, room_bytes, merged=reading.merge_volumes)
 
 
@@ -84,13 +102,13 @@ def asked_writes(said: str) -> int:
 def daily_writes(
     said: str | None, workload: Described | Trace, *, needed: bool = True
 ) -> tuple[float | None, list[str]]:
-    """The host's bytes per day, from the option ("2TB") or a trace's recorded rate; and notes.
+    """The host's bytes per day, from the option ("2TB") or the recorded rate of a trace or a log; and notes.
 
     Raises InputError for an invalid size, or if `needed` and neither is available.
     """
     if said is not None:
         return asked_writes(said), []
-    pace = workload.writes_bytes_per_day if isinstance(workload, Trace) else None
+    pace = workload.writes_bytes_per_day
     if pace is None and needed:
         raise InputError("--writes-per-day is missing: the host writes per day, such as 2TB")
     return pace, [f"at the recorded rate the host writes {format_bytes(round(pace))} a day"] if pace else []

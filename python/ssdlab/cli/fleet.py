@@ -10,7 +10,7 @@ import typer
 
 from ssdlab.advice import limits
 from ssdlab.advice.setting import Setting
-from ssdlab.cli import options
+from ssdlab.cli import options, workload_options
 from ssdlab.cli.command_line import command_line
 from ssdlab.cli.fleet_smart import from_reports
 from ssdlab.cli.fleet_table import print_rows
@@ -52,6 +52,11 @@ class Reading:
     skip_bad: Annotated[
         int, typer.Option("--skip-bad", min=0, metavar="N", help="Skip up to N malformed lines of a trace.")
     ] = 0
+    columns: workload_options.Columns = None
+
+    def __post_init__(self) -> None:
+        if self.columns is not None and self.format_name is not None:
+            raise InputError("--columns and --format exclude each other: each says how the traces are read")
 
 
 @dataclass(frozen=True)
@@ -195,7 +200,7 @@ def fleet(
     for share in reports.left_empty or ():
         shares.append(more(own, share))
         typer.echo(f"{format_share(share)} of {file.name} left empty: OP {format_share(shares[-1])}")
-    volumes = found(traces, reading.format_name, reading.skip_bad, directory / "requests")
+    volumes = found(traces, reading.format_name, reading.skip_bad, directory / "requests", columns=reading.columns)
     made = plan(volumes, setting, shares or [None], drives.pack, runs.scale, runs.seed)
     whole = Sweep([planned for _, _, planned in made.runs], Dataset(str(directory)))
     missing, total = len(whole.missing()), len(whole.all_keys())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from ssdlab.cli import comparing
+from ssdlab.cli import comparing, workload_options
 from ssdlab.cli.command_line import command_line
 from ssdlab.cli.destination import check_folder
 from ssdlab.errors import InputError
@@ -53,6 +53,7 @@ class Reading(request.Reading):
             "offset, bytes, volume, and - for any other.",
         ),
     ] = None
+    device: workload_options.Device = None
 
 
 @dataclass(frozen=True)
@@ -152,7 +153,8 @@ def replay(
         list[str],
         typer.Argument(
             metavar="TRACE...",
-            help="Trace files, read one after the other; plain, gzip, bzip2 or zstd; - is standard input.",
+            help="Trace files, read one after the other; plain, gzip, bzip2 or zstd; - is standard input. Or a log of "
+            "rates: iostat -x 1, sar -d, /proc/diskstats, pg_stat_io.",
             show_default=False,
         ),
     ],
@@ -181,7 +183,10 @@ def replay(
         if variants.drives:
             raise InputError("--profile needs no drive; leave out --drive")
         shares = _profile_shares(variants.op or PROFILE_OP)
-        with opened(traces, reading.format_name, reading.skip_bad, reading.columns) as recording:
+        with opened(traces, reading.format_name, reading.skip_bad, reading.columns, device=reading.device) as recording:
+            if recording.drawn_from:
+                typer.echo("\n".join(f"{sentence}." for sentence in recording.drawn_from))
+                return
             _print_profiles(recording, reading, shares, profiling.as_json)
         return
     if not variants.drives:

@@ -12,8 +12,24 @@ Files = Annotated[
     Sequence[str],
     typer.Argument(
         metavar="[JOB.fio|TRACE...]",
-        help="The workload: a fio job file, a database ('lsm-tree ...'), or trace files.",
+        help="The workload: a fio job file, a database ('lsm-tree ...'), trace files, or a log of iostat -x 1, sar -d, "
+        "/proc/diskstats, pg_stat_io.",
         show_default=False,
+    ),
+]
+
+
+Device = Annotated[
+    str | None, typer.Option("--device", metavar="NAME", help="The device of a log of iostat or sar that has several.")
+]
+
+
+Columns = Annotated[
+    str | None,
+    typer.Option(
+        "--columns",
+        metavar="NAMES",
+        help="The columns of a text in no known format: time,op,sector,sectors; as for ssdlab replay.",
     ),
 ]
 
@@ -32,6 +48,8 @@ class Reading(workload.Reading):
     merge_volumes: Annotated[
         bool, typer.Option("--merge-volumes", help="All volumes of a trace on one drive, at their recorded addresses.")
     ] = False
+    device: Device = None
+    columns: Columns = None
     skip_bad: Annotated[
         int, typer.Option("--skip-bad", min=0, metavar="N", help="Skip up to N malformed lines of a trace.")
     ] = 0

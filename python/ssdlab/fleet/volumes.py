@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ssdlab.errors import InputError
 from ssdlab.fleet import requests
+from ssdlab.workloads.rates.reading import is_log
 from ssdlab.workloads.traces.profile import Profile, profile_of
 from ssdlab.workloads.traces.recording import Recording
 
@@ -39,19 +40,29 @@ class Volume:
 
 
 def found(
-    paths: Sequence[str], format_name: str | None, skip_bad: int, aside: Path, on_progress: Progress | None = None
+    paths: Sequence[str],
+    format_name: str | None,
+    skip_bad: int,
+    aside: Path,
+    on_progress: Progress | None = None,
+    *,
+    columns: str | None = None,
 ) -> list[Volume]:
     """Reads every trace to find its volumes, and each volume again for its profile.
 
-    Traces converted from Parquet data sets are written to the folder `aside`. Raises InputError if a trace cannot be
-    read, there is none, or two volumes have the same name.
+    Traces converted from Parquet data sets are written to the folder `aside`. `columns` names those of texts in no
+    known format. Raises InputError if a trace cannot be read, there is none, or two volumes have the same name.
     """
     files = [(name, file, kind) for path in paths for name, file, kind in _files(Path(path), format_name, aside)]
     if not files:
         raise InputError(f"{', '.join(paths)}: contains no trace")
     volumes: list[Volume] = []
     for index, (name, file, kind) in enumerate(files):
-        recording = Recording((str(file),), (str(file),), kind, skip_bad)
+        if kind is None and columns is None and is_log(str(file)):
+            raise InputError(
+                f"{file}: a log of rates has no addresses; a fleet needs traces, and ssdlab advise takes such a log"
+            )
+        recording = Recording((str(file),), (str(file),), kind, skip_bad, columns=None if kind else columns)
         several = len(recording.survey.volumes) > 1
         for each in recording.survey.volumes:
             profile = profile_of(recording, each.name if several else None)

@@ -160,7 +160,7 @@ def notes(
 ) -> list[str]:
     """Notes on omitted records, changed addresses and scaling."""
     survey = recording.survey
-    found = []
+    found = list(recording.drawn_from)
     if survey.skipped:
         found.append(f"{survey.skipped:,} malformed lines or records were skipped")
     if survey.without_direction:

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 from ssdlab.comparison.comparing import Comparison
 from ssdlab.comparison.request import Names, Running, Settings, SpareAreas, Variants, names_of
-from ssdlab.drives import said_of_left_empty
+from ssdlab.drives import ResolvedDrive, said_of_left_empty
 from ssdlab.errors import InputError, notify
 from ssdlab.quantities import AUTO
 from ssdlab.replays.plan import Choices, notes, parse_amount, replays, volumes_of
@@ -40,6 +40,7 @@ def replay(
     each_volume: bool = False,
     merge_volumes: bool = False,
     columns: str | None = None,
+    device: str | None = None,
     address_map: Map = "fold",
     loop_until: str | None = None,
     until: Until = "trace",
@@ -62,7 +63,8 @@ def replay(
 
     `traces` are files that are read one after the other, plain or compressed with gzip, bzip2 or zstd; "-" is standard
     input. `format_name` is detected by default; `columns` names those of a text in no known format
-    ("time,op,sector,sectors"). `skip_bad` is the number of malformed lines that can be skipped. Each of the `volumes`
+    ("time,op,sector,sectors"); `device` is that of a log of rates, such as of iostat, from which requests are drawn.
+    `skip_bad` is the number of malformed lines that can be skipped. Each of the `volumes`
     is replayed on its own drive; `each_volume` does so for all volumes, `merge_volumes` replays all on one drive.
     `address_map`: addresses modulo the drive's size ("fold"), in the order of first access ("compact"), or
     unchanged ("strict").
@@ -84,7 +86,7 @@ def replay(
     return replayed(
         traces,
         Variants(drives, op, settings, scale, left_empty),
-        Reading(format_name, skip_bad, volumes, each_volume, merge_volumes, columns),
+        Reading(format_name, skip_bad, volumes, each_volume, merge_volumes, columns, device),
         Repeating(until, loop_until, round_share, shuffle),
         Start(precondition, from_state),
         Requests(address_map, arrival, time_scale, iodepth, sample),
@@ -121,7 +123,14 @@ def replayed(
     )
     planned = variants.planned()
     with (
-        opened(names_of(traces), reading.format_name, reading.skip_bad, reading.columns) as recording,
+        opened(
+            names_of(traces),
+            reading.format_name,
+            reading.skip_bad,
+            reading.columns,
+            device=reading.device,
+            span_bytes=min(_span_bytes(variant.drive, requests) for variant in planned),
+        ) as recording,
         TemporaryDirectory(prefix="ssdlab-") as folder,
     ):
         if start.precondition == "steady":
@@ -146,6 +155,12 @@ def replayed(
         said,
         [*facts_of(done), *said_of_left_empty([variant.drive for variant in planned])],
     )
+
+
+def _span_bytes(drive: ResolvedDrive, requests: Requests) -> int:
+    """The addresses over which requests are drawn: the drive's, or with a sample those of the full drive."""
+    user_bytes = drive.capacity.user_bytes
+    return user_bytes if requests.sample is None else int(user_bytes / drive.scale)
 
 
 def facts_of(variants: Sequence[ReplayedVariant]) -> list[str]:

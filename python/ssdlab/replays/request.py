@@ -25,6 +25,8 @@ class Reading:
     merge_volumes: bool = False
     columns: str | None = None
     """The names of the columns of a text that is in no known format, such as `time,op,sector,sectors`."""
+    device: str | None = None
+    """The device of a log of rates that has several."""
 
     def __post_init__(self) -> None:
         if sum((bool(self.volumes), self.each_volume, self.merge_volumes)) > 1:

@@ -10,7 +10,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +19,8 @@ from typing import Literal, TypedDict
 from ssdlab import engine
 from ssdlab.errors import InputError, naming, near
 from ssdlab.specification import PlacedJson, SampleJson, ShuffleJson
+from ssdlab.workloads.rates import drawing
+from ssdlab.workloads.rates.reading import is_log, read
 
 Map = Literal["fold", "compact", "strict"]
 Arrival = Literal["trace", "closed"]
@@ -190,6 +192,8 @@ class Recording:
     """For each file, its volumes that are used; None for all, at their own addresses."""
     columns: str | None = None
     """The names of the columns, for a text with columns of the user's own; None for one of the formats."""
+    drawn_from: tuple[str, ...] = ()
+    """For requests that were drawn from a log of rates: what the log says, and what is guessed."""
 
     def engine_json(
         self,
@@ -304,39 +308,68 @@ def title_of(file: str) -> str:
 
 @contextmanager
 def opened(
-    files: Sequence[str], format_name: str | None, skip_bad_max: int, columns: str | None = None
+    files: Sequence[str],
+    format_name: str | None,
+    skip_bad_max: int,
+    columns: str | None = None,
+    *,
+    device: str | None = None,
+    span_bytes: int = drawing.SPAN_BYTES,
 ) -> Iterator[Recording]:
     """Opens the recording in these files; `-` is standard input, copied to a temporary file until the end.
 
-    `columns` names the columns of a text with columns of the user's own. Raises InputError for an unknown format, or a
-    file that is named twice or missing.
+    `columns` names the columns of a text with columns of the user's own. Of a log of rates (`rates`), requests to
+    `device` are drawn over `span_bytes`. Raises InputError for an unknown format, or a file that is named twice or
+    missing.
     """
     if columns is not None and format_name not in (None, "columns"):
         raise InputError(f"--columns and --format {format_name} exclude each other: each says how the trace is read")
     if format_name is not None:
-        names = [name for entry in formats() for name in (entry["name"], *entry["aliases"])]
-        if format_name not in names:
+        known = [name for entry in formats() for name in (entry["name"], *entry["aliases"])]
+        if format_name not in known:
             raise InputError(
-                f"--format is {format_name!r}{near(format_name, names)}; "
+                f"--format is {format_name!r}{near(format_name, known)}; "
                 f"allowed: {', '.join(entry['name'] for entry in formats())}"
             )
     twice = [file for index, file in enumerate(files) if file in files[:index]]
     if twice:
         raise InputError(f"{twice[0]} is named twice; repeat a trace with --loop-until")
     # Otherwise a missing file would be found only after the files before it have been read.
-    for name in files:
+    for each in files:
         try:
-            if name != STANDARD_INPUT:
-                Path(name).stat()
+            if each != STANDARD_INPUT:
+                Path(each).stat()
         except OSError as error:
-            raise InputError(f"{name}: {error.strerror}") from None
-    if STANDARD_INPUT not in files:
-        yield Recording(tuple(files), tuple(files), format_name, skip_bad_max, columns=columns)
-        return
-    with tempfile.TemporaryDirectory(prefix="ssdlab-") as folder:
-        aside = Path(folder) / "stdin"
-        with naming(aside), aside.open("wb") as file:
-            shutil.copyfileobj(sys.stdin.buffer, file, 1 << 20)
-        names = ["standard input" if file == STANDARD_INPUT else file for file in files]
-        paths = [str(aside) if file == STANDARD_INPUT else file for file in files]
-        yield Recording(tuple(names), tuple(paths), format_name, skip_bad_max, columns=columns)
+            raise InputError(f"{each}: {error.strerror}") from None
+    with ExitStack() as stack:
+        names, paths = tuple(files), tuple(files)
+        if STANDARD_INPUT in files:
+            aside = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ssdlab-"))) / "stdin"
+            with naming(aside), aside.open("wb") as file:
+                shutil.copyfileobj(sys.stdin.buffer, file, 1 << 20)
+            names = tuple("standard input" if file == STANDARD_INPUT else file for file in files)
+            paths = tuple(str(aside) if file == STANDARD_INPUT else file for file in files)
+        if format_name is None and columns is None and is_log(paths[0]):
+            yield _drawn(names, paths, device, span_bytes, stack)
+            return
+        if device is not None:
+            raise InputError(
+                f"--device {device}: for a log of rates (iostat, sar, diskstats); {names[0]} is a trace, whose volumes "
+                "--volume chooses"
+            )
+        yield Recording(names, paths, format_name, skip_bad_max, columns=columns)
+
+
+def _drawn(
+    names: tuple[str, ...], paths: tuple[str, ...], device: str | None, span_bytes: int, stack: ExitStack
+) -> Recording:
+    """Requests drawn from a log of rates, in a temporary file."""
+    if len(names) > 1:
+        raise InputError(f"{', '.join(names)}: one log of rates at a time")
+    log = read(paths[0], names[0])
+    chosen_device = log.device(device, names[0])
+    aside = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ssdlab-"))) / "requests"
+    with naming(aside):
+        drawing.write_trace(log, chosen_device, aside, span_bytes, names[0])
+    said = drawing.said_of_trace(log, chosen_device, span_bytes)
+    return Recording(names, (str(aside),), None, 0, columns=drawing.COLUMNS, drawn_from=tuple(said))
