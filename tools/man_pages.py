@@ -9,14 +9,16 @@ import typer
 
 import ssdlab
 from ssdlab.cli import app
-from ssdlab.cli.commands import COMMANDS, loaded
+from ssdlab.cli.commands import COMMANDS, GROUPS, loaded
 
 
 def overview() -> str:
     """The page of the program, with a line for every command."""
     whole: Any = typer.main.get_command(app)
     context = whole.make_context("ssdlab", ["drives"])
-    commands = [_entry(f"ssdlab-{name}(1)", listed.summary) for name, listed in COMMANDS.items()]
+    commands = []
+    for group, names in GROUPS.items():
+        commands += [f".SS {group}", *(_entry(f"ssdlab-{name}(1)", COMMANDS[name].summary) for name in names)]
     return "\n".join(
         [
             _head("ssdlab"),

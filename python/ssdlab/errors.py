@@ -10,6 +10,9 @@ from pathlib import Path
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 """Error numbers of writes that say nothing about the file itself, such as a full disk."""
 
+# Shorter parts of a name are in many others.
+_PART_CHARACTERS_MIN = 3
+
 
 class InputError(Exception):
     """The input is wrong; exit code 2. The message names the file, the key or line, the value and what is allowed."""
@@ -48,6 +51,9 @@ def check_word(option: str, value: str, allowed: Sequence[str]) -> None:
 
 
 def near(name: str, known: Iterable[str]) -> str:
-    """A clause that names the known words closest to `name`, or "" if none is close."""
-    matches = difflib.get_close_matches(name, list(known), n=3, cutoff=0.6)
+    """A clause that names the known words closest to `name`, or else those that contain it, or "" if there are none."""
+    words = list(known)
+    matches = difflib.get_close_matches(name, words, n=3, cutoff=0.6)
+    if not matches and len(name) >= _PART_CHARACTERS_MIN:
+        matches = [word for word in words if name.casefold() in word.casefold()][:3]
     return f"; did you mean {' or '.join(repr(match) for match in matches)}?" if matches else ""

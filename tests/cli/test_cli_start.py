@@ -37,6 +37,8 @@ WRONG = {
     "unknown command": (["rum"], "rum"),
     "unknown option": ([*RUN, "--opp", "7%"], "--opp"),
     "no drive": (["run", "uniform.fio"], "--drive"),
+    "a part of a study's name": (["study", "pny"], "did you mean 'pny-over-provisioning'"),
+    "a part of a drive's name": (["drives", "pm9a3"], "did you mean 'samsung-pm9a3-960gb'"),
     "no such job": (["run", "none.fio", "--drive", "small.toml"], "none.fio"),
     "no such drive": (["run", "uniform.fio", "--drive", "genric-tlc-480"], "generic-tlc-480"),
     "spare area of nothing": ([*RUN, "--op", "0%"], "--op 0 %"),

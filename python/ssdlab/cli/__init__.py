@@ -43,6 +43,8 @@ Examples:
   ssdlab policies greedy
   ssdlab model --op 7% --victim greedy --units-per-erase-unit 256
 
+`ssdlab questions` lists questions such as "How long will it last?" with the command that answers each.
+
 \b
 --output names a file or folder; one that is called none or - is written ./none or ./-.
 

@@ -27,6 +27,7 @@ class Listed:
 # Each command with its line in the overview and the example in its help. The command, its function and its module
 # have the same name.
 COMMANDS = {
+    "questions": Listed("List questions with the command that answers each.", "ssdlab questions"),
     "demo": Listed("Compare two spare areas in under half a minute, without any file.", "ssdlab demo"),
     "compare": Listed(
         "Compare spare areas, drives or policies under one workload.",
@@ -104,6 +105,17 @@ COMMANDS = {
 }
 
 
+GROUPS = {
+    "Begin": ("demo", "questions"),
+    "Simulate": ("run", "compare", "replay", "study", "sweep", "advise", "lifetime", "live"),
+    "Real drives": ("measure", "check", "refresh", "identify", "fit"),
+    "Serve": ("mount", "serve", "export"),
+    "The field": ("health", "fleet", "atlas"),
+    "Look up": ("drives", "policies", "model", "price"),
+}
+"""The commands in the groups of the overview."""
+
+
 class Interrupted(Exception):
     """Ctrl-C, SIGTERM or SIGHUP as an exception that typer does not handle. The message says what was written."""
 
@@ -115,6 +127,14 @@ class Commands(TyperGroup):
         super().__init__(**attributes)
         for name, listed in COMMANDS.items():
             self.add_command(TyperCommand(name, short_help=listed.summary))
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Writes the commands into the overview, group by group."""
+        widest = max(len(name) for name in COMMANDS)
+        for group, names in GROUPS.items():
+            rows = [(name.ljust(widest), COMMANDS[name].summary) for name in names]
+            with formatter.section(group):
+                formatter.write_dl(rows)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command's name, the command with its module imported, and the remaining arguments."""

@@ -1,0 +1,57 @@
+"""Does each question of `ssdlab questions` have a command that runs as it is printed?"""
+
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ssdlab.cli.commands import COMMANDS, GROUPS, loaded
+from ssdlab.cli.questions import QUESTIONS, YOURS, in_lines
+
+ROOT = Path(__file__).parents[2]
+FILES = Path(__file__).parent / "files"
+
+
+def test_the_groups_of_the_overview_have_every_command_once() -> None:
+    assert sorted(name for names in GROUPS.values() for name in names) == sorted(COMMANDS)
+
+
+@pytest.mark.parametrize("columns", [80, 60])
+def test_commands_are_wrapped_as_a_shell_reads_them(columns: int) -> None:
+    for each in QUESTIONS:
+        lines = in_lines(each.command, columns)
+        assert max(map(len, lines.splitlines())) <= columns
+        read = subprocess.run(
+            ["bash", "-c", f'ssdlab() {{ printf "%s\\n" ssdlab "$@"; }}\n{lines}'], capture_output=True, text=True
+        )
+        assert read.stdout.splitlines() == shlex.split(each.command)
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda each: each.text)
+def test_a_command_has_options_that_exist_and_no_file_but_the_readers(question: object) -> None:
+    words = shlex.split(question.command.partition(" -- ")[0])  # type: ignore[attr-defined]
+    assert words[0] == "ssdlab"
+    loaded(words[1]).make_context(words[1], [*words[2:], *(["job"] if "--" in question.command else [])])  # type: ignore[attr-defined]
+    assert {word for word in words if Path(word).suffix in (".txt", ".db", ".fio", ".toml")} <= set(YOURS)
+
+
+def test_the_ten_questions_are_answered(tmp_path: Path) -> None:
+    """The script of a stranger's first questions: each command as typed, in a folder with nothing else."""
+    given = tmp_path / "given"
+    given.mkdir()
+    for name in ("smart.txt", "iostat.txt"):
+        (given / name).write_bytes((FILES / name).read_bytes())
+    (given / "big.db").write_bytes(os.urandom(20 << 20))
+    program = Path(sys.executable).with_name("ssdlab")
+    ended = subprocess.run(
+        [ROOT / "tools/ten_questions", program, given],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+    )
+    assert ended.returncode == 0, ended.stderr[-3000:]
+    assert "ten questions answered in" in ended.stdout
+    assert "1.26 years" in ended.stdout
