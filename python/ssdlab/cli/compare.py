@@ -52,18 +52,23 @@ def compare(
 ) -> None:
     """Compare spare areas, drives or policies under one workload: a table, charts, report.html and all figures.
 
-    With --target the job runs once on each target, simulated or real, and the results are compared.
+    With --target the job runs once on each target, simulated or real, and the results are compared. With --with
+    result.json, what fio itself measured of jobs with these names stands beside a run on each --drive.
     """
     from ssdlab.comparison.comparing import compared
 
     directory = Path(output) if output else Path("out") / f"compare-{workloads.title(job)}"
     check_folder(directory, "compare")
-    if targets.targets:
-        if variants.drives:
+    if targets.targets or targets.measured:
+        if variants.drives and targets.targets:
             raise InputError(
                 "--drive and --target exclude each other: use --target simulated:NAME for a simulated drive"
             )
-        compare_targets.compare(job, targets, variants, running.seed, directory, command_line(context))
+        if not variants.drives and not targets.targets:
+            raise InputError("--with lays a result beside a simulation: give --drive NAME")
+        compare_targets.compare(
+            job, targets, variants, stages.precondition, running.seed, directory, command_line(context)
+        )
         return
     if not variants.drives:
         raise InputError("give --drive NAME, or --target simulated:NAME --target device:PATH")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,16 +14,17 @@ from rich.console import Console
 from rich.table import Table
 
 from ssdlab import workloads
+from ssdlab.advice.fit_fio import is_report, json_part
 from ssdlab.cli import options
 from ssdlab.cli.progress import shown
-from ssdlab.comparison import targets
-from ssdlab.errors import RunFailed
+from ssdlab.comparison import request, targets
+from ssdlab.errors import InputError, RunFailed
 from ssdlab.results.files import check_writable
 from ssdlab.targets import simulated
 from ssdlab.targets.device.opened import opened
 from ssdlab.targets.device.place import Permission
+from ssdlab.targets.preconditioning import specify_beginning
 from ssdlab.terminal import show
-from ssdlab.workloads import specifying
 
 if TYPE_CHECKING:
     from ssdlab.cli.comparing import Variants
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
     from ssdlab.foreign import JsonObject
     from ssdlab.results.result import ResultJson
     from ssdlab.workloads.jobs import JobFile
+    from ssdlab.workloads.specifying import Beginning
 
 
 @dataclass(frozen=True)
@@ -46,14 +50,31 @@ class Targets:
         typer.Option(metavar="SIZE", help="With --target device:FOLDER: size of the file."),
         options.SIZE,
     ] = None
+    measured: Annotated[
+        Sequence[str],
+        typer.Option(
+            "--with",
+            metavar="FILE",
+            help="Lay a result of fio (--output-format=json) of the same jobs beside one run on each --drive. "
+            "Repeatable.",
+        ),
+    ] = ()
     destroy_data_on: Annotated[
         str | None, typer.Option("--destroy-data-on", metavar="SERIAL", help="As in `ssdlab measure`.")
     ] = None
 
 
-def compare(job: str, chosen: Targets, variants: Variants, seed: int, output: Path, command_line: str) -> None:
-    """Runs the job on every target, one after another, prints the table and writes the files."""
-    named = [targets.target(text) for text in chosen.targets]
+def compare(
+    job: str, chosen: Targets, variants: Variants, start: Beginning, seed: int, output: Path, command_line: str
+) -> None:
+    """Runs the job on every target, one after another, prints the table and writes the files.
+
+    `start` is the state of simulated drives that are compared with results of fio; other targets begin as they are.
+    """
+    named = [targets.Target("simulated", str(name)) for name in request.names_of(variants.drives)]
+    named += [targets.target(text) for text in chosen.targets]
+    reports = {file: fio_report(file) for file in chosen.measured}
+    named += [targets.Target("measured", file) for file in reports]
     op = None if variants.op is None else options.spare_area(variants.op)
     left_empty = None if variants.left_empty is None else options.left_empty(variants.left_empty)
     # Beside a real drive the simulated one is whole, unless a scale is given.
@@ -64,8 +85,12 @@ def compare(job: str, chosen: Targets, variants: Variants, seed: int, output: Pa
     results: list[ResultJson | JsonObject] = []
     reasons: dict[str, str] = {}
     for each in named:
-        if each.kind == "simulated":
-            figures, simulated_result = _simulated(job_file, each, changes, seed)
+        if each.kind == "measured":
+            figures = targets.figures_of_report(reports[each.name], each.name)
+            reasons |= _said_of(each.name, figures, found)
+            results.append(reports[each.name])
+        elif each.kind == "simulated":
+            figures, simulated_result = _simulated(job_file, each, changes, start if reports else "none", seed)
             results.append(simulated_result)
         else:
             figures, measured_result, reason = _measured(job_file, each, chosen, seed)
@@ -88,16 +113,54 @@ def compare(job: str, chosen: Targets, variants: Variants, seed: int, output: Pa
     typer.echo(f"\nreport: {output / names[-1]}\nfiles:  {len(names)} in {output}")
 
 
+def fio_report(file: str) -> JsonObject:
+    """The JSON report of fio in the file. Raises InputError if it is another file."""
+    try:
+        content = json.loads(json_part(Path(file).read_text(encoding="utf-8", errors="replace")))
+    except OSError as error:
+        raise InputError(f"{file}: {error.strerror}") from None
+    except json.JSONDecodeError:
+        content = None
+    if not is_report(content):
+        raise InputError(f"{file}: not a result of fio; allowed is what fio --output-format=json writes")
+    assert isinstance(content, dict)
+    return content
+
+
+def _said_of(file: str, measured: Figures, simulated: Sequence[Figures]) -> dict[str, str]:
+    """What the result of fio lacks. Raises InputError if it has no job of the job file."""
+    names = dict.fromkeys(name for each in simulated for name in each)
+    if not any(name in names for name in measured):
+        raise InputError(
+            f"--with {file}: its jobs are {', '.join(measured)}, those of the job file {', '.join(names)}; jobs are "
+            "matched by name"
+        )
+    said = {f"WAF of {file}": "fio does not see what a drive writes to its flash; ssdlab measure reads it from SMART"}
+    only = [name for name in measured if name not in names]
+    missing = [name for name in names if name not in measured]
+    if only or missing:
+        said[f"jobs of {file}"] = "; ".join(
+            [
+                *([f"only there: {', '.join(only)}"] if only else []),
+                *([f"missing there: {', '.join(missing)}"] if missing else []),
+            ]
+        )
+    return said
+
+
 def _simulated(
-    job_file: JobFile, target: Target, changes: options.ChangesOfRun, seed: int
+    job_file: JobFile, target: Target, changes: options.ChangesOfRun, start: Beginning, seed: int
 ) -> tuple[Figures, ResultJson]:
     drive = changes.of(target.name)
-    specification = specifying.specify(job_file, drive, seed=seed)
-    with shown([target.label]) as tell:
+    with shown([target.label]) as tell, TemporaryDirectory(prefix="ssdlab-") as folder:
+        specification = specify_beginning(job_file, drive, start, Path(folder), seed=seed, until="job", timed=True)
         result = simulated.run(specification, (lambda share, written: tell(0, share, written)) if tell else None)
     if result.failure:
         raise RunFailed(f"{target.label}: {result.failure}")
-    return targets.figures(result), result.to_dict()
+    own = {section.name for section in job_file.sections}
+    # The jobs that only bring the drive into its state are not compared.
+    before = [job.name for job in result.jobs if job.name not in own]
+    return targets.figures(result, skip=before), result.to_dict()
 
 
 def _measured(job_file: JobFile, target: Target, chosen: Targets, seed: int) -> tuple[Figures, JsonObject, str | None]:

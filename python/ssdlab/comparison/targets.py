@@ -28,7 +28,7 @@ KINDS = ("simulated", "device")
 
 @dataclass(frozen=True)
 class Target:
-    """`simulated:NAME` or `device:PATH`."""
+    """`simulated:NAME` or `device:PATH`; or `measured:FILE`, a result of fio of a run that is over."""
 
     kind: str
     name: str
@@ -62,6 +62,10 @@ def target(text: str) -> Target:
     return Target(kind, name)
 
 
+RANKS = (50, 99, 99.9)
+"""The percentiles of latency that are compared."""
+_KIB = 1024
+
 Figures = dict[str, dict[tuple[str, str], float | None]]
 """Figures by job and by (what, unit)."""
 
@@ -72,8 +76,7 @@ def figures(result: "Result | Measured", *, skip: Sequence[str] = ()) -> Figures
     for job in result.jobs:
         if job.name in skip:
             continue
-        of_job = found.setdefault(job.name, {})
-        of_job["WAF", ""] = job.waf
+        of_job: dict[tuple[str, str], float | None] = {("WAF", ""): job.waf}
         for name in ("read", "write"):
             direction: DirectionResult = getattr(job, name)
             if not direction.total_ios:
@@ -82,10 +85,59 @@ def figures(result: "Result | Measured", *, skip: Sequence[str] = ()) -> Figures
             of_job[f"{name} IOPS", "1/s"] = direction.iops
             of_job[f"{name} bandwidth", "MB/s"] = None if direction.bw_bytes is None else direction.bw_bytes / 1e6
             of_job[f"{name} latency, mean", "us"] = _us(latency.mean_ns) if latency else None
-            for rank in (50, 99, 99.9):
+            for rank in RANKS:
                 value = latency.percentile_ns(rank) if latency else None
                 of_job[f"{name} latency, {rank:g} %", "us"] = _us(value)
+        _add(found, job.name, of_job)
     return found
+
+
+def figures_of_report(report: JsonObject, file: str) -> Figures:
+    """The figures of each job in the JSON report of fio itself, of version 2 or 3. Raises InputError.
+
+    fio reports percentiles of completion latencies, unless lat_percentiles is set; a mean is that of all latency.
+    """
+    found: Figures = {}
+    try:
+        for job in report["jobs"]:
+            of_job: dict[tuple[str, str], float | None] = {}
+            for name in ("read", "write"):
+                direction = job[name]
+                if not direction["total_ios"]:
+                    continue
+                of_job[f"{name} IOPS", "1/s"] = float(direction["iops"])
+                rate = direction["bw_bytes"] if "bw_bytes" in direction else direction["bw"] * _KIB
+                of_job[f"{name} bandwidth", "MB/s"] = rate / 1e6
+                of_job |= _latencies(direction, name)
+            _add(found, str(job["jobname"]), of_job)
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{file}: not a result of fio: {error!r} in its jobs; fio --output-format=json") from None
+    return found
+
+
+def _latencies(direction: JsonObject, name: str) -> dict[tuple[str, str], float | None]:
+    # fio 2 counts in microseconds and has no unit in the names.
+    unit_us, suffix = (1e-3, "_ns") if "lat_ns" in direction else (1.0, "")
+    mean = direction[f"lat{suffix}"]["mean"]
+    ranks = direction[f"lat{suffix}"].get("percentile") or direction[f"clat{suffix}"].get("percentile") or {}
+    by_rank = {float(rank): value for rank, value in ranks.items() if rank[:1].isdigit()}
+    values = {f"{rank:g} %": by_rank.get(float(rank)) for rank in RANKS} | {"mean": mean}
+    return {
+        (f"{name} latency, {what}", "us"): None if value is None else value * unit_us
+        for what in ("mean", *(f"{rank:g} %" for rank in RANKS))
+        for value in [values[what]]
+    }
+
+
+def _add(found: Figures, name: str, of_job: dict[tuple[str, str], float | None]) -> None:
+    """Adds the figures of a job. Clones have one name: their rates add up, and their latencies are not combined."""
+    if name not in found:
+        found[name] = of_job
+        return
+    for (what, unit), value in of_job.items():
+        before = found[name].get((what, unit))
+        is_rate = what.endswith(("IOPS", "bandwidth"))
+        found[name][what, unit] = before + value if is_rate and before is not None and value is not None else None
 
 
 def rows(of_targets: Sequence[Figures]) -> list[Row]:

@@ -1,0 +1,93 @@
+"""`ssdlab compare --with`: a result of fio itself beside a simulation of the same jobs."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from small_drives import Program
+from ssdlab.comparison.targets import figures_of_report
+from ssdlab.errors import InputError
+
+JOB = "[global]\nioengine=libaio\ndirect=1\nbs=4k\nsize=4m\n[first]\nrw=randwrite\n[then]\nstonewall\nrw=randread\n"
+_NONE = {"total_ios": 0}
+
+
+def _direction(iops: float, mean_ns: float, p99_ns: float) -> dict[str, Any]:
+    return {
+        "total_ios": 1024,
+        "iops": iops,
+        "bw_bytes": iops * 4096,
+        "lat_ns": {"mean": mean_ns},
+        "clat_ns": {"mean": mean_ns, "percentile": {"50.000000": 1000, "99.000000": p99_ns, "99.900000": 9000}},
+    }
+
+
+def report(*jobs: tuple[str, str, dict[str, Any]]) -> dict[str, Any]:
+    entries = [{"jobname": name, "groupid": 0, "read": _NONE, "write": _NONE} | {side: of} for name, side, of in jobs]
+    return {"fio version": "fio-3.35", "jobs": entries}
+
+
+def test_a_result_of_fio_beside_a_simulation(ssdlab: Program, tmp_path: Path) -> None:
+    (tmp_path / "two.fio").write_text(JOB)
+    measured = report(
+        ("first", "write", _direction(5000, 200_000, 300_000)), ("other", "read", _direction(1, 1000, 1000))
+    )
+    (tmp_path / "result.json").write_text(f"fio: a note before it\n{json.dumps(measured)}")
+    ended = ssdlab("compare", "two.fio", "--drive", "small.toml", "--with", "result.json", "--output", "out")
+    assert ended.returncode == 0, ended.stderr
+    content = json.loads((tmp_path / "out/comparison.json").read_text())
+    assert content["targets"] == ["simulated:small.toml", "measured:result.json"]
+    rows = {(row["job"], row["what"]): row for row in content["rows"]}
+    assert rows["first", "write IOPS"]["values"][1] == 5000
+    assert rows["first", "write bandwidth"]["values"][1] == pytest.approx(20.48)
+    assert rows["first", "write latency, mean"]["values"][1] == 200
+    assert rows["first", "write latency, 99 %"]["values"][1] == 300
+    assert rows["first", "write IOPS"]["ratio"] == pytest.approx(5000 / rows["first", "write IOPS"]["values"][0])
+    assert rows["then", "read IOPS"]["values"][1] is None and rows["other", "read IOPS"]["values"][0] is None
+    assert "only there: other; missing there: then" in ended.stdout
+    page = (tmp_path / "out/report.html").read_text()
+    assert "each run once" in page.casefold() or "Each was run once" in page
+    # Nothing is called faster: how far another run would be off is not known.
+    assert "faster" not in ended.stdout
+    assert json.loads((tmp_path / "out/result-1-measured.json").read_text())["jobs"][0]["jobname"] == "first"
+
+
+@pytest.mark.parametrize(
+    ("text", "call", "said"),
+    [
+        ("{}", "--drive small.toml", "result.json: not a result of fio; allowed is what fio --output-format=json"),
+        (
+            json.dumps(report(("x", "read", _direction(1, 1, 1)))),
+            "--drive small.toml",
+            "its jobs are x, those of the job",
+        ),
+        (
+            json.dumps(report(("uniform", "read", {"total_ios": 3}))),
+            "--drive small.toml",
+            "KeyError.'iops'. in its jobs",
+        ),
+        ("{}", "", "--with lays a result beside a simulation: give --drive NAME"),
+    ],
+)
+def test_other_files_are_refused(ssdlab: Program, tmp_path: Path, text: str, call: str, said: str) -> None:
+    (tmp_path / "result.json").write_text(text)
+    ended = ssdlab(
+        "compare", "uniform.fio", *call.split(), "--scale", "1/2", "--with", "result.json", "--output", "out"
+    )
+    assert ended.returncode == 2
+    assert re.search(said, ended.stderr), ended.stderr
+
+
+def test_clones_are_one_job_and_fio_2_counts_in_microseconds() -> None:
+    one = _direction(100, 2000, 3000)
+    figures = figures_of_report(report(("a", "read", one), ("a", "read", one)), "r.json")
+    assert (figures["a"]["read IOPS", "1/s"], figures["a"]["read latency, mean", "us"]) == (200, None)
+    old = {"total_ios": 9, "iops": 7.0, "bw": 28, "lat": {"mean": 5.5}, "clat": {"percentile": {"99.000000": 8}}}
+    figures = figures_of_report(report(("a", "read", old)), "r.json")
+    assert figures["a"]["read bandwidth", "MB/s"] == pytest.approx(28 * 1024 / 1e6)
+    assert (figures["a"]["read latency, mean", "us"], figures["a"]["read latency, 99 %", "us"]) == (5.5, 8)
+    with pytest.raises(InputError, match=r"r\.json: not a result of fio"):
+        figures_of_report({"jobs": [3]}, "r.json")
