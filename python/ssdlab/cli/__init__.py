@@ -12,6 +12,7 @@ import sys
 import traceback
 import warnings
 from importlib.metadata import version
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated
 
@@ -110,7 +111,9 @@ def _arguments(given: list[str]) -> list[str]:
     """The arguments, with a command line of fio or sysbench behind `--` as one: the workload."""
     at = given.index("--") if "--" in given else len(given)
     called = given[at + 1 :]
-    if len(called) > 1 and Path(called[0]).name in _CALLED:
+    begins = bool(called) and Path(called[0]).name in _CALLED
+    # Behind numactl, ionice and the like.
+    if len(called) > 1 and (begins or any(Path(a).name == "fio" and b[0] == "-" for a, b in pairwise(called) if b)):
         return [*given[:at], shlex.join(called)]
     return given
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ssdlab.errors import InputError
 from ssdlab.workloads.jobs.lines import RawOption, RawSection, read_option, read_text, split_sections
-from ssdlab.workloads.jobs.shell import NAMES, Call, is_script, script
+from ssdlab.workloads.jobs.shell import Call, is_script, script
 from ssdlab.workloads.jobs.table import BY_NAME
 from ssdlab.workloads.jobs.values import Refused
 
@@ -28,9 +28,17 @@ _WITHOUT_VALUE = frozenset((
 
 
 def is_command_line(job: str) -> bool:
-    """Whether a workload is a call of fio rather than the name of a file."""
-    words = job.split(maxsplit=1)
-    return len(words) == 2 and Path(words[0]).name in (*NAMES, "sudo") and is_script(job)
+    """Whether a workload is a call of fio, with what stands before it in a shell (`numactl -N 0 fio ...`, `for ...`),
+    rather than the name of a file."""
+    return len(job.split(maxsplit=1)) == 2 and is_script(job) and not _is_file(job)
+
+
+def _is_file(name: str) -> bool:
+    try:
+        return Path(name).is_file()
+    except OSError:
+        # Longer than a name can be.
+        return False
 
 
 def sections_of(text: str, source: str, environment: Mapping[str, str]) -> tuple[list[RawSection], list[str]]:

@@ -214,7 +214,7 @@ def _settings(section: RawSection, inherited: Mapping[str, Setting], order: int)
 def _option(raw: RawOption) -> Option[Any]:
     option = BY_NAME.get(raw.key)
     if option is None:
-        suggestion = near(raw.key, BY_NAME) or "; see `fio --cmdhelp` for those that fio has"
+        suggestion = near(raw.key.lower(), BY_NAME) or "; see `fio --cmdhelp` for those that fio has"
         raise InputError(f"{raw.where}: {raw.key!r} is not an option of fio's job language{suggestion}")
     return option
 

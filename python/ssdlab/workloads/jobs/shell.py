@@ -8,6 +8,7 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from pathlib import Path
 
 from ssdlab.errors import InputError
@@ -106,6 +107,9 @@ class _Reading:
         where = f"{self.source}, line {number}"
         behind = _behind_fio(words)
         if behind is not None:
+            for word in takewhile(_ASSIGNMENT.fullmatch, words):
+                name, _, value = word.partition("=")
+                self.values[name] = _expanded(value, self.values, where, strict=False)
             self.calls.append(Call(tuple(_expanded(word, self.values, where, strict=True) for word in behind), number))
             return
         given = words[1:] if words[0] in ("export", "local", "readonly") else words
@@ -174,9 +178,10 @@ def _split(line: str, where: str) -> list[list[str]]:
 
 
 def _behind_fio(words: list[str]) -> list[str] | None:
-    """The arguments of fio, with anything before its name, such as `sudo`; None for another command."""
+    """The arguments of fio, with anything before its name, such as `sudo` or a container of the same name; None for
+    another command."""
     for place, word in enumerate(words):
-        if Path(word).name in NAMES and len(words) > place + 1:
+        if Path(word).name in NAMES and len(words) > place + 1 and Path(words[place + 1]).name not in NAMES:
             return words[place + 1 :]
     return None
 
