@@ -1,20 +1,26 @@
-"""Prints tables that fit the width of the terminal: no cell is cut and no word is broken.
+"""What reaches the terminal: no control characters of others, and tables that fit its width.
 
-From a table that is too wide, columns are left out in the order that the caller gives, and their names are printed. If
-that does not suffice, the table is printed as one block for each row, with one line for each column. Not for pages:
-those scroll.
+Names, labels and messages come from files, drives and other programs, and can hold escape sequences, which would move
+the cursor, change colours or rename the window, and characters that change the direction of text. `guard` replaces
+stdout and stderr by streams that write them as text, `\\x1b`; `cli/console.py` does so for what rich prints. Not for
+files and pages: those have escapes of their own.
+
+In a table, no cell is cut and no word is broken. From a table that is too wide, columns are left out in the order that
+the caller gives, and their names are printed. If that does not suffice, the table is printed as one block for each row,
+with one line for each column.
 """
 
+import re
 import shutil
+import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Column, Table
-    from rich.text import Text
 
 # A column of prose narrower than this is harder to read than a block.
 _PROSE_MIN = 16
@@ -22,6 +28,50 @@ _PROSE_MIN = 16
 _TEXT_COLUMNS_MAX = 79
 # The gap between the names in a block and their values.
 _GAP = 2
+
+
+_UNSEEN = re.compile(
+    r"\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufffe\uffff]"
+)
+"""Control characters except tab and the ends of lines; line separators; the controls of the direction of text; and two
+that are no characters, which XML does not have."""
+
+
+def visible(text: str) -> str:
+    """The text with control characters written out, such as `\\x1b`. What JSON does not escape itself gets its form,
+    `\\u202e`, so that JSON stays the same values."""
+    return _UNSEEN.sub(lambda found: f"\\x{ord(found[0]):02x}" if found[0] < " " else f"\\u{ord(found[0]):04x}", text)
+
+
+class _Guarded:
+    """A text stream that writes control characters as text; `raw` is for the program's own escape sequences."""
+
+    def __init__(self, raw: TextIO) -> None:
+        self.raw = raw
+
+    def write(self, text: str) -> int:
+        self.raw.write(visible(text))
+        return len(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.raw, name)
+
+
+def guard() -> None:
+    """From now on, control characters in what is printed to stdout and stderr are written as text."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if not isinstance(stream, _Guarded):
+            setattr(sys, name, _Guarded(stream))
+
+
+def raw(stream: TextIO) -> TextIO:
+    """The stream for the program's own escape sequences: nothing that was read may be written to it."""
+    return stream.raw if isinstance(stream, _Guarded) else stream
 
 
 @dataclass(frozen=True)
@@ -44,6 +94,7 @@ def show(
     width = min(console.width, width_max or console.width)
     if not table.columns:
         return
+    _clean(table)
     kept = list(range(len(table.columns)))
     left_out: list[str] = []
     for heading in (None, *left_out_first):
@@ -60,6 +111,20 @@ def show(
                 console.print(f"left out for width: {', '.join(left_out)}", markup=False, highlight=False)
             return
     _turned(table, console, width)
+
+
+def _clean(table: "Table") -> None:
+    """Makes the control characters in the cells visible, before the widths are computed."""
+    for column in table.columns:
+        column.header = _cleaned(column.header)
+        column._cells[:] = [_cleaned(cell) for cell in column.cells]
+
+
+def _cleaned(cell: Any) -> Any:
+    shown = _plain(cell)
+    if shown == str(getattr(cell, "plain", cell)):
+        return cell
+    return shown if isinstance(cell, str) else type(cell)(shown, style=cell.style)
 
 
 def fits(table: "Table", console: "Console") -> bool:
@@ -141,5 +206,4 @@ def _lines(name: str, value: str, width: int, indent: int) -> str:
 
 
 def _plain(cell: object) -> str:
-    plain: Text | object = getattr(cell, "plain", cell)
-    return str(plain)
+    return visible(str(getattr(cell, "plain", cell)))

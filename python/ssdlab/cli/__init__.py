@@ -22,6 +22,7 @@ from ssdlab import extras
 from ssdlab.cli.commands import Commands, Interrupted
 from ssdlab.cli.ending import Ending
 from ssdlab.errors import NO_ROOM, InputError, Note, RunFailed
+from ssdlab.terminal import guard, raw
 
 EXIT_FAILED = 1
 EXIT_INPUT = 2
@@ -81,11 +82,13 @@ def _options(
 def main() -> None:
     """Runs the program `ssdlab` and ends the process with an exit code, without a traceback."""
     _open_closed()
+    guard()
     warnings.showwarning = _say_note
     ending = Ending()
     ending.listen()
     try:
-        code = app(_arguments(sys.argv[1:]), standalone_mode=False)
+        # With `color`, click leaves escape sequences to the guard, which shows them, instead of removing them.
+        code = app(_arguments(sys.argv[1:]), standalone_mode=False, color=True)
         sys.stdout.flush()
     except InputError as error:
         code = _say(str(error), EXIT_INPUT)
@@ -150,7 +153,8 @@ def _say(message: str, code: int) -> int:
         label = f"\x1b[1;31m{label}\x1b[0m"
     # Writing to a closed terminal fails; the exit code still reports the error.
     with contextlib.suppress(OSError):
-        print(f"{label} {message}", file=sys.stderr)
+        print(label, end=" ", file=raw(sys.stderr))
+        print(message, file=sys.stderr)
     return code
 
 

@@ -10,12 +10,12 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from ssdlab import workloads
 from ssdlab.advice.fit_fio import is_report, json_part
 from ssdlab.cli import options
+from ssdlab.cli.console import Console
 from ssdlab.cli.progress import shown
 from ssdlab.comparison import request, targets
 from ssdlab.errors import InputError, RunFailed

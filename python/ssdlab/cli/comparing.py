@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from ssdlab.cli import options
+from ssdlab.cli.console import Console
 from ssdlab.cli.progress import shown
 from ssdlab.comparison import request
 from ssdlab.errors import RunFailed

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 import typer
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.table import Table
 
 from ssdlab.cli import options
+from ssdlab.cli.console import Console
 from ssdlab.drives import load, names, new_file, resolve
 from ssdlab.drives.drawing import draw
 from ssdlab.drives.schema import KINDS, POLICY_KINDS
@@ -91,7 +91,7 @@ def _write_new(like: str | None, file: str | None) -> None:
 
 
 def _print_list(all_drives: list[ResolvedDrive]) -> None:
-    console = Console(highlight=False, markup=False)
+    console = Console()
     groups: dict[str, list[ResolvedDrive]] = {}
     for drive in all_drives:
         groups.setdefault(_group(drive), []).append(drive)
@@ -122,7 +122,7 @@ def _group(drive: ResolvedDrive) -> str:
 
 
 def _print_one(drive: ResolvedDrive) -> None:
-    console = Console(highlight=False, markup=False)
+    console = Console()
     console.print(f"{drive.name}: {drive.file.description}", style="bold")
     if drive.scale != 1:
         console.print(f"scaled: {format_scale(drive.scale)} of the full drive, same dies, erase units and OP")

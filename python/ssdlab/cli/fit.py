@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from ssdlab.advice.fit import MISFIT_MAX, Fit
 from ssdlab.cli import options
+from ssdlab.cli.console import Console
 from ssdlab.drives import resolve
 from ssdlab.quantities import format_bytes
 from ssdlab.terminal import show
@@ -154,7 +154,7 @@ def _print_unseen(unseen: Sequence[Prediction]) -> None:
 def _print(
     found: Fit, parameters: Sequence[Parameter], points: Sequence[Point], left_out: Sequence[float] | None
 ) -> None:
-    console = Console(highlight=False, markup=False)
+    console = Console()
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     for heading in ("parameter", "fitted", "95 % confidence", "bounds", "determined by"):
         table.add_column(heading, justify="left" if heading in ("parameter", "determined by") else "right")
@@ -193,7 +193,7 @@ def _determined_by(shares: Sequence[float], points: Sequence[Point]) -> str:
 
 
 def _print_choices(combinations: Sequence[Combination]) -> None:
-    console = Console(highlight=False, markup=False)
+    console = Console()
     console.print()
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     names = list(combinations[0].chosen)

@@ -7,9 +7,9 @@ from typing import Any
 
 import typer
 from rich import box
-from rich.console import Console
 from rich.table import Table
 
+from ssdlab.cli.console import Console
 from ssdlab.cli.progress import counting
 from ssdlab.foreign import TableRow
 from ssdlab.quantities import format_bytes, format_share

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from rich import box
-from rich.console import Console
 from rich.table import Table
 
+from ssdlab.cli.console import Console
 from ssdlab.terminal import show
 
 

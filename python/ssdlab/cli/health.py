@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
-from rich.console import Console
 
 from ssdlab.cli import options
+from ssdlab.cli.console import Console
 from ssdlab.cli.progress import counting
 from ssdlab.foreign import TableRow
 from ssdlab.health import table

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 
 from ssdlab.cli import options
 from ssdlab.cli.command_line import command_line
+from ssdlab.cli.console import Console
 from ssdlab.cli.groups import Parsed
 from ssdlab.cli.progress import counting, shown
 from ssdlab.errors import InputError

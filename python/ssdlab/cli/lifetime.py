@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich import box
-from rich.console import Console
 from rich.table import Table
 
 from ssdlab.advice.setting import Setting, scale_of
 from ssdlab.advice.trials import Demand, Trials
 from ssdlab.advice.workload import asked_writes, daily_writes, workload_of
 from ssdlab.cli import options, workload_options
+from ssdlab.cli.console import Console
 from ssdlab.cli.groups import Parsed
 from ssdlab.cli.lifetime_readings import Readings, from_readings
 from ssdlab.cli.progress import described

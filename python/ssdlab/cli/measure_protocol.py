@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
-from rich.console import Console
 
+from ssdlab.cli.console import Console
 from ssdlab.cli.progress import shown
 from ssdlab.errors import InputError, RunFailed
 from ssdlab.protocols import output as files

@@ -8,9 +8,9 @@ from typing import Annotated, Literal, get_args
 
 import typer
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.table import Table
 
+from ssdlab.cli.console import Console
 from ssdlab.cli.groups import Parsed
 from ssdlab.errors import InputError, check_word
 from ssdlab.quantities import format_share, parse_left_empties, parse_share, parse_spare_areas
@@ -199,7 +199,7 @@ def _print_table(rows: list[_Row], formula: str, live: float) -> None:
             f"{row.alpha:.4f}",
             f"{row.write_amplification:.3f}",
         )
-    console = Console(highlight=False, markup=False)
+    console = Console()
     console.print(f"Write amplification: {formula}")
     if live < 1:
         console.print(f"{format_share(live)} of the units are live; alpha refers to those")

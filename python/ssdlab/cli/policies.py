@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.table import Table
 
+from ssdlab.cli.console import Console
 from ssdlab.drives.policies import known
 from ssdlab.errors import InputError, near
 from ssdlab.foreign import JsonObject
@@ -53,13 +53,13 @@ def _print_list(everything: list[Policy]) -> None:
         parameters = "\n".join(_parameters(policy)) or "-"
         table.add_row(policy.kind, policy.name, policy.summary, parameters)
         kind_before = policy.kind
-    console = Console(highlight=False, markup=False)
+    console = Console()
     show(table, console)
     console.print("select one with --set ftl.KIND=NAME; ssdlab policies NAME shows a policy with its source")
 
 
 def _print_one(policy: Policy) -> None:
-    console = Console(highlight=False, markup=False)
+    console = Console()
     console.print(f"{policy.name} ({policy.kind}): {policy.summary}", style="bold")
     console.print(f"\nsource:     {policy.source or '-'}")
     console.print(f"parameters: {', '.join(_parameters(policy)) or 'none'}")

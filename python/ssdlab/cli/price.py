@@ -9,10 +9,10 @@ from typing import Annotated
 
 import typer
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.table import Table
 
 from ssdlab.cli import options
+from ssdlab.cli.console import Console
 from ssdlab.drives import load, resolve
 from ssdlab.errors import InputError
 from ssdlab.quantities import format_share, parse_bytes, parse_spare_areas
@@ -165,7 +165,7 @@ def _print(offers: list[Offer]) -> None:
             number = None if value is None else rounded(value * 100 if is_share else value, digits.get(key, 3))
             cells.append("-" if number is None else f"{number} %" if is_share else f"{number}")
         table.add_row(offer.name, *cells)
-    console = Console(highlight=False, markup=False)
+    console = Console()
     show(table, console)
     for key, definition in (DEFINITIONS | DEFINITIONS_OF_LIFE).items():
         if key in headings:

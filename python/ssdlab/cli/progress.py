@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     SpinnerColumn,
@@ -17,7 +16,9 @@ from rich.progress import (
 )
 from rich.progress import Progress as Bars
 
+from ssdlab.cli.console import Console
 from ssdlab.quantities import format_bytes
+from ssdlab.terminal import guard
 
 if TYPE_CHECKING:
     from ssdlab.runs import Progress
@@ -69,7 +70,7 @@ def shown(labels: Sequence[str]) -> "Iterator[Progress | None]":
         TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=20),
         TaskProgressColumn(),
-        TextColumn("{task.fields[written]}"),
+        TextColumn("{task.fields[written]}", markup=False),
         TimeRemainingColumn(),
         console=console,
         transient=True,
@@ -100,7 +101,7 @@ def counted(what: str, total: int) -> Iterator[Callable[[float], None] | None]:
         yield lambda count: lines.say(lambda: f"{int(count)} of {total} {what} done")
         return
     bar = Bars(
-        TextColumn("{task.fields[done]} of {task.total:.0f} {task.description}"),
+        TextColumn("{task.fields[done]} of {task.total:.0f} {task.description}", markup=False),
         BarColumn(bar_width=30),
         TaskProgressColumn(),
         TimeRemainingColumn(),
@@ -125,7 +126,7 @@ def described() -> Iterator[Callable[[str, float], None] | None]:
         yield lambda what, share: lines.say(lambda: f"{what}: {share:.0%} done".replace("%", " %"))
         return
     bar = Bars(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=30),
         TaskProgressColumn(),
         TimeElapsedColumn(),
@@ -141,6 +142,8 @@ def described() -> Iterator[Callable[[str, float], None] | None]:
 def _on_screen(bars: Bars) -> Iterator[None]:
     """Shows the bars during the `with` block. Ignores the error if the terminal was closed meanwhile."""
     bars.start()
+    # Bars replace the streams by their own, which take escape sequences for styles.
+    guard()
     try:
         yield
     finally:
@@ -158,7 +161,7 @@ def counting(what: str) -> Iterator[Callable[[int], None] | None]:
         return
     bar = Bars(
         SpinnerColumn(),
-        TextColumn("{task.completed:,.0f} {task.description}, {task.fields[rate]} per second"),
+        TextColumn("{task.completed:,.0f} {task.description}, {task.fields[rate]} per second", markup=False),
         TimeElapsedColumn(),
         console=console,
         transient=True,

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from ssdlab.cli import comparing, workload_options
 from ssdlab.cli.command_line import command_line
+from ssdlab.cli.console import Console
 from ssdlab.cli.destination import check_folder
 from ssdlab.errors import InputError
 from ssdlab.quantities import parse_spare_areas
@@ -213,7 +213,7 @@ def _print_profiles(recording: "Recording", reading: Reading, shares: list[float
     if as_json:
         typer.echo(json_of(profiles, shares))
         return
-    console = Console(highlight=False, markup=False)
+    console = Console()
     for volume, profile, theory in profiles:
         name = ", ".join(recording.names) + (f", volume {volume}" if volume is not None else "")
         print_profile(name, profile, theory, shares, console)

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from ssdlab.cli import measure_protocol, options, study_on
 from ssdlab.cli.command_line import command_line
+from ssdlab.cli.console import Console
 from ssdlab.cli.groups import given
 from ssdlab.cli.progress import shown
 from ssdlab.errors import InputError

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from ssdlab.cli import measure_protocol, options
+from ssdlab.cli.console import Console
 from ssdlab.studies import wording
 from ssdlab.studies.measured import extra
 from ssdlab.studies.real import real

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich import box
-from rich.console import Console
 from rich.table import Table
 
 from ssdlab.cli.command_line import command_line
+from ssdlab.cli.console import Console
 from ssdlab.cli.destination import check_own
 from ssdlab.cli.progress import counted
 from ssdlab.errors import InputError

@@ -11,6 +11,7 @@ import vl_convert
 
 from ssdlab.report import drawing
 from ssdlab.report.theme import AXIS_EXTENT_PX, LIGHT, THEMES, Theme, VegaLite, vega_config
+from ssdlab.terminal import visible
 
 EXPORT_WIDTH_PX = 760
 # The `usermeta` of a chart whose plot uses the whole width.
@@ -101,7 +102,8 @@ class Figure:
         longest = max((len(entry.value) for key in self.keys for entry in key.entries), default=1)
         config["legend"]["columns"] = max(1, int(EXPORT_WIDTH_PX / (7 * longest + 44)))
         specification["config"] = config
-        return specification
+        written_out: VegaLite = _written_out(specification)
+        return written_out
 
 
 def sized(specification: VegaLite, width_px: float) -> VegaLite:
@@ -114,6 +116,16 @@ def sized(specification: VegaLite, width_px: float) -> VegaLite:
     for part in parts:
         part["width"] = width_px - (0 if specification.get("usermeta") == NO_VERTICAL_AXIS else AXIS_EXTENT_PX)
     return result
+
+
+def _written_out(node: Any) -> Any:
+    """A copy with the control characters in its texts written out: the library that draws aborts the process on those
+    that XML does not have."""
+    if isinstance(node, list):
+        return [_written_out(item) for item in node]
+    if isinstance(node, dict):
+        return {_written_out(name): _written_out(item) for name, item in node.items()}
+    return visible(node) if isinstance(node, str) else node
 
 
 def _without_legends(node: Any) -> Any:
