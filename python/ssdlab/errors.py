@@ -2,6 +2,8 @@
 
 import difflib
 import errno
+import os
+import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -22,6 +24,10 @@ class RunFailed(Exception):
     """The input is right, but the run failed; exit code 1."""
 
 
+class NoRoom(RunFailed):
+    """A file could not be written, because its disk is full or because of another reason that is not the file's."""
+
+
 class Note(UserWarning):
     """The command succeeds, but not in the way that the user probably expects. Printed on stderr."""
 
@@ -32,16 +38,23 @@ def notify(notes: Iterable[str]) -> None:
         warnings.warn(note, Note, stacklevel=3)
 
 
+_OF_LIBRARY = re.compile(r"\(os error (\d+)\)")
+"""An error number in the message of a library written in Rust, such as polars, whose exception is not an OSError."""
+
+
 @contextmanager
 def naming(file: Path | Callable[[], Path]) -> Iterator[None]:
-    """Raises RunFailed with the file's name if the disk is full (NO_ROOM) inside the block: the OSError has no name."""
+    """Raises NoRoom with the file's name if the disk is full (NO_ROOM) inside the block: the error has no name, or that
+    of a temporary file."""
     try:
         yield
-    except OSError as error:
-        if error.errno not in NO_ROOM:
+    except Exception as error:
+        found = _OF_LIBRARY.search(str(error))
+        number = error.errno if isinstance(error, OSError) and error.errno else int(found[1]) if found else None
+        if number not in NO_ROOM:
             raise
         name = file() if callable(file) else file
-        raise RunFailed(f"{name}: {error.strerror or error}") from None
+        raise NoRoom(f"{name}: {os.strerror(number)}") from None
 
 
 def check_word(option: str, value: str, allowed: Sequence[str]) -> None:

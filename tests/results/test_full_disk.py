@@ -1,9 +1,11 @@
 """Does a full disk end a command with the name of the file, without partial files?
 
-A regression: `ssdlab run ... --output DIR` printed `[Errno 28] No space left on device` without the file.
+Regressions: `ssdlab run ... --output DIR` printed `[Errno 28] No space left on device` without the file, or the name of
+a file below /proc/self/fd, or that a full disk is a bug; and it did not say which files it left.
 """
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -69,3 +71,41 @@ def test_standard_output_that_takes_nothing_is_named(ssdlab: Program, tmp_path: 
     with _FULL.open("w") as full:
         ended = subprocess.run(command, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert (ended.returncode, ended.stderr) == (1, "error: standard output: No space left on device\n")
+
+
+RUN = ("run", "job.fio", "--drive", "small.toml", "--output")
+COMPARE = ("compare", "job.fio", "--drive", "small.toml", "--op", "90%,95%", "--until", "job", "--output")
+
+
+@pytest.mark.parametrize("room", ["24k", "40k", "120k", "400k", "1200k"])
+@pytest.mark.parametrize("words", [RUN, COMPARE], ids=["run", "compare"])
+def test_what_is_left_is_said(words: tuple[str, ...], room: str, ssdlab: Program, tiny: Path) -> None:
+    """A disk that becomes full in the middle: at a table, a picture, the page, or when the files get their names."""
+    subprocess.run(["mount", "-o", f"remount,size={room}", tiny], check=True)
+    check_end(ssdlab(*words, "tiny/out"), "No space left on device", tiny)
+
+
+@pytest.mark.parametrize("kib", [4, 20, 60, 200])
+@pytest.mark.parametrize("words", [RUN, COMPARE], ids=["run", "compare"])
+def test_a_limit_of_the_size_of_files_ends_like_a_full_disk(
+    words: tuple[str, ...], kib: int, ssdlab: Program, tmp_path: Path
+) -> None:
+    folder = tmp_path / "limited"
+    folder.mkdir()
+    ssdlab("drives", "small.toml")
+    command = [sys.executable, "-m", "ssdlab", *words, "limited/out"]
+    limited = ["sh", "-c", f'ulimit -f {2 * kib}; exec "$@"', "sh", *command]
+    check_end(subprocess.run(limited, cwd=tmp_path, capture_output=True, text=True), "File too large", folder)
+
+
+def check_end(ended: "subprocess.CompletedProcess[str]", reason: str, folder: Path) -> None:
+    """The message names a file of the user and everything that is left, and nothing else is left."""
+    last = ended.stderr.splitlines()[-1]
+    assert ended.returncode == 1, ended.stderr
+    name = rf"error: {folder.name}/out/[a-z0-9./_-]+"
+    assert re.match(
+        rf"{name}: {reason}; (nothing was written|complete before: |\d+ of \d+ files were written)", last
+    ), last
+    left = {path for path in folder.rglob("*") if path.is_file()}
+    assert not [path for path in left if ".writing-" in str(path)]
+    assert bool(left) == ("nothing was written" not in last), (left, last)

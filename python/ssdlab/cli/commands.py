@@ -14,6 +14,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from ssdlab.cli.groups import flat
+from ssdlab.errors import NoRoom, RunFailed
 
 
 @dataclass(frozen=True)
@@ -158,6 +159,15 @@ def _interruptible(command: Callable[..., None]) -> Callable[..., None]:
         try:
             command(*arguments, **options)
         except KeyboardInterrupt as interrupt:
-            raise Interrupted(str(interrupt) or "nothing was written") from None
+            raise Interrupted(str(interrupt) or _said_to_be_complete()) from None
+        except NoRoom as error:
+            raise RunFailed(f"{error}; {_said_to_be_complete()}") from None
 
     return call
+
+
+def _said_to_be_complete() -> str:
+    # The package of results takes longer to import than `--help` may take.
+    from ssdlab.results.files import said_to_be_complete
+
+    return said_to_be_complete()

@@ -16,7 +16,7 @@ from ssdlab.drives import said_of_left_empty
 from ssdlab.errors import InputError, RunFailed
 from ssdlab.quantities import parse_duration_ns
 from ssdlab.results import drive_state, logs
-from ssdlab.results.files import check_writable
+from ssdlab.results.files import check_writable, note_complete
 from ssdlab.results.text import FORMATS as writers
 from ssdlab.targets import auto_scale, running
 
@@ -111,6 +111,8 @@ def run(
             alone=alone,
             on_progress=(lambda share, written: tell(0, share, written)) if tell else None,
         )
+    if states.save_state:
+        note_complete(Path(states.save_state))
     to.give(writers[to.format](result))
     start = "saved" if states.from_state else states.precondition
     if to.directory:

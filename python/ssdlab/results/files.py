@@ -13,11 +13,23 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ssdlab.errors import InputError, naming
+from ssdlab.errors import InputError, NoRoom, RunFailed, naming
 
 _UNFINISHED = ".writing-"
 """The prefix of names of incomplete files and folders."""
 _DATA = "data"
+_complete: dict[Path, None] = {}
+"""The folders and files that this process has completed, in order."""
+
+
+def note_complete(path: Path) -> None:
+    """Notes a file that was written in another way than by this module, for `said_to_be_complete`."""
+    _complete[path] = None
+
+
+def said_to_be_complete() -> str:
+    """What this process has written until now, for the message of a command that ends early."""
+    return f"complete before: {', '.join(map(str, _complete))}" if _complete else "nothing was written"
 
 
 def data_name(name: str) -> str:
@@ -38,8 +50,9 @@ def names_in(directory: Path) -> list[str]:
 
 
 @contextmanager
-def staged(directory: Path) -> Iterator[Path]:
-    """Yields a temporary folder; its files move into `directory` at the end, or are deleted on an error.
+def staged(directory: Path, file: Path | None = None) -> Iterator[Path]:
+    """Yields a temporary folder; its files move into `directory` at the end, or are deleted on an error. `file` is the
+    only one, if there is one.
 
     Files of the same name are replaced, others stay. Raises InputError if `directory` is not writable.
     """
@@ -48,9 +61,14 @@ def staged(directory: Path) -> Iterator[Path]:
     temporary = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=directory))
     try:
         with _held(temporary) as source, _held(directory) as target:
-            with naming(lambda: directory / _newest(source)):
-                yield source
+            try:
+                with naming(lambda: directory / _newest(source)):
+                    yield source
+            except NoRoom as error:
+                # Raised with the temporary name inside the block.
+                raise NoRoom(str(error).replace(f"{source}/", f"{directory}/")) from None
             _move_all(source, target, directory)
+        note_complete(file or directory)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
         _remove_when_empty(directory)
@@ -77,7 +95,7 @@ def placed(path: Path) -> Iterator[Path]:
 
     A link of that name is replaced, and its target does not change. Raises InputError if the folder is not writable.
     """
-    with staged(path.parent) as folder:
+    with staged(path.parent, path) as folder:
         yield folder / path.name
 
 
@@ -93,7 +111,7 @@ def _held(folder: Path) -> Iterator[Path]:
 
 
 def _move_all(source: Path, directory: Path, shown_as: Path) -> None:
-    """Moves the files one by one, which is fast. On Ctrl-C, the message says how many were moved."""
+    """Moves the files one by one, which is fast. On Ctrl-C and on a full disk, the message says how many were moved."""
     files = sorted(path for path in source.rglob("*") if path.is_file())
     moved = 0
     try:
@@ -108,6 +126,9 @@ def _move_all(source: Path, directory: Path, shown_as: Path) -> None:
                 (directory / file.name).unlink(missing_ok=True)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"{moved} of {len(files)} files were written to {shown_as}") from None
+    except OSError as error:
+        name = shown_as / files[moved].relative_to(source)
+        raise RunFailed(f"{name}: {error.strerror}; {moved} of {len(files)} files were written to {shown_as}") from None
 
 
 def write_text(path: Path, text: str) -> None:
@@ -126,6 +147,7 @@ def write_text(path: Path, text: str) -> None:
         with naming(path), os.fdopen(handle, "w", encoding="utf-8") as stream:
             stream.write(text)
         Path(temporary).replace(path)
+        note_complete(path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
