@@ -31,6 +31,7 @@ from ssdlab.identification.experiments import fill, overwrite, random_writes
 from ssdlab.identification.identify import Found, identify, plan
 from ssdlab.identification.store import Store
 from ssdlab.workloads import jobs
+from waiting import SECONDS_MAX, wait_for
 
 LIBRARY = Path(__file__).parents[2] / "python/ssdlab"
 SMALL = {
@@ -324,12 +325,10 @@ def test_a_killed_run_is_resumed_and_leaves_nothing(number: signal.Signals, seco
         line, cwd=tmp_path, env={**os.environ, "TMPDIR": str(temporary)}, stdout=subprocess.DEVNULL
     )
     begun = tmp_path / "out/experiments/of.json"
-    deadline = time.monotonic() + 60
-    while not begun.exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
+    wait_for("experiments are kept", lambda: begun.exists() or killed.poll() is not None)
     time.sleep(seconds / 4)
     killed.send_signal(number)
-    killed.wait(60)
+    killed.wait(SECONDS_MAX)
     # Leftovers of an interrupted write, which the next run finds.
     make(tmp_path / "out/.writing-cut-off")
     (tmp_path / "out/experiments/.writing-cut-off").write_text("{")

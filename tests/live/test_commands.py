@@ -11,7 +11,7 @@ from ssdlab.live.catalogue import shipped_jobs
 from ssdlab.live.choices import VIEWS
 from ssdlab.live.server import LiveServer
 from talk import Page
-from waiting import SECONDS_MAX
+from waiting import SECONDS_MAX, wait_for
 
 Serve = Callable[..., LiveServer]
 
@@ -30,8 +30,7 @@ def test_run_goes_at_the_speed_that_is_set_until_pause(serve: Serve) -> None:
         page.do("speed", requests_per_second=2000)
         began = time.monotonic()
         page.do("run")
-        while page.figures()["requests"] < 2000:
-            pass
+        wait_for("the drive is at work", lambda: page.figures()["requests"] >= 2000)
         page.do("pause")
         seconds = time.monotonic() - began
         still = page.figures()["requests"]

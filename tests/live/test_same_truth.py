@@ -11,6 +11,7 @@ import pytest
 from ssdlab.cli import app
 from ssdlab.live.server import LiveServer
 from talk import Page
+from waiting import wait_for
 
 Serve = Callable[..., LiveServer]
 
@@ -72,8 +73,7 @@ def test_two_drives_get_the_same_requests(serve: Serve, small_drive: str, run_of
         page.do("speed", requests_per_second=40_000)
         page.do("run")
         # Enough that both drives collect garbage.
-        while page.figures()["requests"] < 25_000:
-            pass
+        wait_for("both drives are at work", lambda: page.figures()["requests"] >= 25_000)
         page.do("workload", workload={"skew": 0.8})
         page.do("pause")
         sessions = page.do("share")

@@ -24,7 +24,7 @@ from ssdlab.targets.device import health, plan, run
 from ssdlab.targets.device.opened import opened
 from ssdlab.targets.device.place import Permission
 from ssdlab.workloads import jobs
-from waiting import wait_for
+from waiting import SECONDS_MAX, wait_for
 
 pytestmark = [pytest.mark.surroundings, needs("fio")]
 
@@ -383,7 +383,7 @@ def test_a_signal_ends_fio_and_keeps_what_was_measured(tmp_path: Path, number: s
     process = begun(write_job(tmp_path, LONG), place, "--output", f"{tmp_path}/out/")
     (fio,) = fio_of(process.pid)
     process.send_signal(number)
-    out, said = process.communicate()
+    out, said = process.communicate(timeout=SECONDS_MAX)
     assert process.returncode == 128 + number, said
     assert "measurements up to then are in" in said
     assert "INCOMPLETE: it was interrupted" in out
@@ -441,7 +441,7 @@ def test_a_killed_fio_is_a_failed_run_and_leaves_nothing(tmp_path: Path) -> None
     process = begun(write_job(tmp_path, LONG), place, "--output", f"{tmp_path}/out/")
     (fio,) = fio_of(process.pid)
     os.kill(fio, signal.SIGKILL)
-    _, said = process.communicate()
+    _, said = process.communicate(timeout=SECONDS_MAX)
     assert process.returncode == 1, said
     assert "SIGKILL" in said
     assert not place.exists()

@@ -10,7 +10,7 @@ import ssdlab as lab
 from own_devices import needs
 from running_drives import DRIVE
 from served import Serve, on, result_in, serial_of, ssdlab
-from waiting import wait_for
+from waiting import SECONDS_MAX, wait_for
 
 pytestmark = [pytest.mark.fuse, pytest.mark.loop, needs("fio", "losetup")]
 
@@ -70,7 +70,7 @@ def test_a_drive_that_goes_away_is_a_failed_run(serve: Serve, tmp_path: Path) ->
     )  # fmt: skip
     wait_for("it is at work", lambda: mounted.statistics()["ssdlab"]["host"]["written_bytes"] > 300 << 20)
     mounted.process.kill()
-    _, said = process.communicate()
+    _, said = process.communicate(timeout=SECONDS_MAX)
     assert process.returncode == 1, said
     mounted.wait_until_gone()
     assert (tmp_path / "out").exists(), said

@@ -22,7 +22,7 @@ from ssdlab.protocols.device import run_protocol
 from ssdlab.protocols.store import Store
 from ssdlab.targets.device import health
 from ssdlab.targets.device.place import Permission, claimed
-from waiting import wait_for
+from waiting import SECONDS_MAX, wait_for
 
 pytestmark = [pytest.mark.fuse, pytest.mark.loop, needs("fio", "losetup", "mkfs.ext4", "fstrim", "blkdiscard")]
 
@@ -61,7 +61,7 @@ def test_a_run_that_was_cut_off_goes_on_after_the_last_finished_step(serve: Serv
     first = out / "steps/point-00-step-00.json"
     wait_for("a step is finished", first.exists)
     process.send_signal(signal.SIGTERM)
-    _, said = process.communicate()
+    _, said = process.communicate(timeout=SECONDS_MAX)
     assert process.returncode == 128 + signal.SIGTERM, said
     assert "--resume" in said
     incomplete = result_in(out)

@@ -242,7 +242,7 @@ def test_who_opens_it_for_a_moment_is_given_time(loop: str, monkeypatch: pytest.
 
         def end_the_other(seconds: float) -> None:
             looks.append(seconds)
-            process.communicate()
+            process.communicate(timeout=SECONDS_MAX)
 
         # The name of the function hides that of the module.
         monkeypatch.setattr(sys.modules[claim.__module__], "time", SimpleNamespace(sleep=end_the_other))
