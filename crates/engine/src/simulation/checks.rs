@@ -2,6 +2,7 @@
 //! concerns a job's requests is checked where its stream is built.
 
 use super::job_steady_state::SNIA_ROUNDS;
+use super::memory::memory_of_drive;
 use crate::error::SpecificationError;
 use crate::policies::placement::handles_of;
 use crate::specification::drive::{Drive, check_microseconds, identifiers_for};
@@ -18,6 +19,17 @@ pub fn check_there_is_one(specification: &Specification) -> Result<(), Specifica
         return Err(SpecificationError::new("jobs", "[]", "one job or more"));
     }
     Ok(())
+}
+
+/// What can be refused without the tables of the drive, which can take gigabytes. Jobs are checked for a drive whose
+/// geometry is valid.
+pub fn check_before_tables(specification: &Specification) -> Result<(), SpecificationError> {
+    memory_of_drive(&specification.drive)?;
+    if specification.timed {
+        specification.drive.host_link.rate()?;
+    }
+    check_identifiers(specification)?;
+    check_jobs(&specification.jobs)
 }
 
 pub fn check_jobs(jobs: &[Job]) -> Result<(), SpecificationError> {

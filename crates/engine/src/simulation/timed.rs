@@ -5,7 +5,7 @@ mod client;
 mod machine;
 mod stillness;
 
-use super::checks::{check_identifiers, check_jobs, check_there_is_one, check_times};
+use super::checks::{check_before_tables, check_there_is_one, check_times};
 use super::intervals::Intervals;
 use super::outcome::Timing;
 use super::patience::Patience;
@@ -101,18 +101,17 @@ impl TimedSimulation {
     ) -> Result<Self, SpecificationError> {
         let drive_specification = &specification.drive;
         check_times(specification)?;
-        let mut machine = Machine::new(drive_specification, specification.seed)?;
-        if let Some(state) = state {
-            machine.drive_mut().load_state(state.input, state.times).map_err(refuse_state)?;
-        }
-        check_identifiers(specification)?;
-        check_jobs(&specification.jobs)?;
+        check_before_tables(specification)?;
         let zones = SharedZones::default();
         let jobs = specification.jobs.iter().map(|job| RunningJob::new(job, specification, &zones));
         let is_given = given.is_some();
         let jobs: Vec<RunningJob> = jobs.chain(given.map(Ok)).collect::<Result<_, _>>()?;
         let last_stage = jobs.last().map_or(0, |job| job.stage);
         let rounds = rounds_of(specification, is_given)?.map(Rounds::with_clock);
+        let mut machine = Machine::new(drive_specification, specification.seed)?;
+        if let Some(state) = state {
+            machine.drive_mut().load_state(state.input, state.times).map_err(refuse_state)?;
+        }
         let counted_unit_bytes = machine.drive().capacity().counted_unit_bytes;
         Ok(Self {
             namespaces_before: machine.drive().namespaces().to_vec(),

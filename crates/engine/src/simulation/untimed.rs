@@ -3,7 +3,7 @@
 //! A turn may be interrupted anywhere and continued later; the drive is sampled at its end. So the outcome does not
 //! depend on the steps in which a run is advanced.
 
-use super::checks::{check_identifiers, check_jobs, check_there_is_one};
+use super::checks::{check_before_tables, check_there_is_one};
 use super::drive::{SimulatedDrive, build};
 use super::patience::Patience;
 use super::rounds::Rounds;
@@ -86,19 +86,18 @@ impl Simulation {
         given: Option<RunningJob>,
         state: Option<InitialState<'_>>,
     ) -> Result<Self, SpecificationError> {
-        let mut drive = drive_of(&specification.drive, specification.seed)?;
-        if let Some(state) = state {
-            drive.load_state(state.input, state.times).map_err(refuse_state)?;
-        }
-        check_identifiers(specification)?;
+        check_before_tables(specification)?;
         let user_bytes = specification.drive.ftl.user_bytes;
-        check_jobs(&specification.jobs)?;
         let is_given = given.is_some();
         let zones = SharedZones::default();
         let own_jobs = specification.jobs.iter().map(|job| RunningJob::new(job, specification, &zones));
         let jobs = own_jobs.chain(given.map(Ok)).collect::<Result<Vec<_>, _>>()?;
         let last_stage = jobs.last().map_or(0, |job| job.stage);
         let rounds = rounds_of(specification, is_given)?;
+        let mut drive = drive_of(&specification.drive, specification.seed)?;
+        if let Some(state) = state {
+            drive.load_state(state.input, state.times).map_err(refuse_state)?;
+        }
         let counted_unit_bytes = drive.capacity().counted_unit_bytes;
         Ok(Self {
             namespaces_before: drive.namespaces().to_vec(),
