@@ -61,7 +61,11 @@ def test_a_session_with_every_change_is_a_command_line(serve: Serve, run_of: Run
         page.do("workload", workload={"kind": "sequential", "block_bytes": 65536})
         page.do("step", requests=300)
         page.do("partition", percent=95)
-        page.do("dropped-job", name="mine.fio", text="[global]\nrw=randrw\n[a]\nbs=4k,8k\nnumjobs=2\n[b]\nstonewall\n")
+        page.do(
+            "dropped-job",
+            name="mine.fio",
+            text="[global]\nrw=randrw\ndirect=1\n[a]\nbs=4k,8k\nnumjobs=2\n[b]\nstonewall\n",
+        )
         page.do("step", requests=5_000)
         (session,) = page.do("share")
         assert_same(page.figures(), run_of(session))
