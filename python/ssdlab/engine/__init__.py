@@ -32,7 +32,7 @@ def native() -> ModuleType:
         from ssdlab import _engine
     except ImportError as error:
         raise RunFailed(
-            f"the native module ssdlab._engine cannot be loaded ({error}); build it with `make build`"
+            f"the native module ssdlab._engine cannot be loaded ({error}); build it with `make setup`"
         ) from None
     return _engine
 
