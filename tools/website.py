@@ -50,7 +50,7 @@ NAVIGATION: list[tuple[str, list[str]]] = [
     ("Guides", []),
     ("Studies", ["studies.md"]),
     ("Reference", ["commands.md", "python.md", "drive-file.md", "jobs.md", "policies.md", "traces.md", "glossary.md"]),
-    ("Project", ["architecture.md", "contributing.md", "changelog.md"]),
+    ("Project", ["architecture.md", "decisions.md", "contributing.md", "changelog.md"]),
 ]
 
 
