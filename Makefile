@@ -22,7 +22,7 @@ unexport VIRTUAL_ENV
 # Tests start hundreds of interpreters; without stored bytecode each of them compiles every module again, for seconds.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo test check format docs man site wheel gallery bench blind ublk fuzz lock clean
+.PHONY: help setup demo quick test check format docs man site wheel gallery bench blind ublk fuzz lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | sed 's/^/  make /' | expand -t 16
@@ -48,6 +48,19 @@ demo: setup ## two comparisons of spare areas; says where the reports are
 	  --scale 1/64 --output out/demo/randwrite
 	@printf '\nOpen these in a browser:\n  %s\n  %s\n' \
 	  "$(CURDIR)/out/demo/jesd219/report.html" "$(CURDIR)/out/demo/randwrite/report.html"
+
+# Folders of tests that need less than half a minute each without devices, browsers and servers.
+QUICK := tests/drives tests/evidence tests/report tests/results tests/workloads
+# Each feature, policy, cache of the map and way in steps once.
+QUICK_GOLDEN := 'alone/*' 'policies/*' 'maps/*' 'steps/*'
+quick: setup ## between two changes, in minutes: formatting, types, unit tests, 305 outcomes, tests without devices or servers
+	cargo fmt --all --check
+	$(PYTHON) -m ruff format --check
+	$(PYTHON) -m ruff check
+	$(PYTHON) -m mypy
+	cargo test --locked --workspace --exclude ssdlab-python --lib
+	tools/golden check $(QUICK_GOLDEN)
+	$(PYTHON) -m pytest -n auto -m "not fuse and not loop and not surroundings" $(QUICK)
 
 test: setup ## all tests of the engine and of the Python side
 	tools/bootstrap programs

@@ -28,6 +28,7 @@ def pytest_configure() -> None:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         marks = {mark for mark in (*_NEEDS, "surroundings") if item.get_closest_marker(mark)}
@@ -35,6 +36,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(reason=reason))
         if marks or _FIXTURES & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.flaky(reruns=1))
+            # So that `-m "not surroundings"` also leaves out those that only ask for a fixture.
+            item.add_marker(pytest.mark.surroundings)
 
 
 @pytest.fixture(scope="session")
