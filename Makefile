@@ -66,7 +66,8 @@ test: setup ## all tests of the engine and of the Python side
 	tools/bootstrap programs
 	cargo test --locked --workspace --exclude ssdlab-python
 	cargo test --locked --workspace --exclude ssdlab-python --benches
-	$(PYTHON) -m pytest -n auto
+	@mkdir -p target
+	$(PYTHON) -m pytest -n auto --durations=40 | tee target/durations.txt
 
 check: setup ## formatting, lints, types, lock files, the repository's own text; changes nothing
 	cargo fmt --all --check
