@@ -65,3 +65,12 @@ def test_a_second_scale_that_breaks_the_limit_is_part_of_the_answer(trials: Tria
 
 def test_whole_drives_have_no_second_scale(trials: Trials, found: Found) -> None:
     assert at_second_scale(trials, found, None).second == ()
+
+
+def test_the_command_of_a_whole_run_repeats_it_with_the_whole_drive(trials: Trials) -> None:
+    """Without --scale, `ssdlab compare` chooses one."""
+    commands = [
+        trials.workload.command("four-gib.toml", {}, 0.2, scale, 1, False, trials.setting.at(0.2, scale))
+        for scale in (None, SMALL)
+    ]
+    assert ["--scale 1 " in command for command in commands] == [True, False] and "--scale 1/32 " in commands[1]

@@ -71,7 +71,8 @@ class Described:
         words = ["ssdlab", "compare", self.path, "--drive", drive]
         words += ["--op", format_share(share).replace(" ", "")] if share is not None else []
         words += [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
-        words += ["--scale", str(scale)] if scale else []
+        # The scale of the whole drive too: without it, one is chosen.
+        words += ["--scale", str(scale or 1)]
         return shlex.join([*words, "--seed", str(seed), *([] if timed else ["--untimed"])])
 
     def miniature_error(self, waf: float) -> float:

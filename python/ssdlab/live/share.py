@@ -19,8 +19,8 @@ def command_line(workbench: "Workbench", drive: int) -> str:
     settings = dict(start.settings) | workbench.policies_of(choice)
     for key, value in settings.items():
         words += ["--set", f"{key}={value}"]
-    if bench.drive.scale != 1:
-        words += ["--scale", str(bench.drive.scale)]
+    # The scale of the whole drive too: without it, one is chosen.
+    words += ["--scale", str(bench.drive.scale)]
     words += ["--seed", str(start.seed)]
     if not start.timed:
         words.append("--untimed")
