@@ -97,7 +97,8 @@ def _at(whole: ResolvedDrive, scale: Fraction) -> ResolvedDrive | None:
 def _percentiles_ns(job: Path, drive: ResolvedDrive) -> dict[float, float]:
     found = speed(ssdlab.run(job, drive, precondition="fill"))
     assert found
-    return {rank: found.write.latency.percentile_ns(rank) for rank in RANKS}
+    percentiles = {rank: found.write.latency.percentile_ns(rank) for rank in RANKS}
+    return {rank: ns for rank, ns in percentiles.items() if ns is not None}
 
 
 if __name__ == "__main__":
