@@ -4,10 +4,12 @@ The text of each key is its doc comment in `crates/engine/src/specification/driv
 """
 
 import json
+import textwrap
 from typing import Any
 
 from generated_page import table, write
 from ssdlab import _engine
+from ssdlab.drives.data_sheet import STATES, UNITS
 
 HEAD = """# Drive files
 
@@ -47,9 +49,31 @@ user_bytes = "440 GB"
 
 `name` is the name of the file unless it is given; a capacity with a unit is rounded down to whole mapping units. Only
 the catalogue must give a source for every value: in other files a value without one counts as assumed, which is noted
-in the results.
-"""
+in the results. A file with a write buffer that does not say `write_buffer.power_loss_protection`, and whose base does
+not, describes a drive without it, which is noted.
 
+## [datasheet]
+
+What the maker says of the product, with its source: a record of facts that the engine does not use. `ssdlab drives
+NAME` shows it, `ssdlab study data-sheets --drive NAME` simulates its rows. A file does not inherit that of its base.
+
+```toml
+[datasheet]
+source = "Example Corp., specification of the X1, Rev. 1.2, page 7"
+rows = [
+  { quantity = "sequential read", value = 3000, unit = "MB/s", block = "128 KiB", depth = 32 },
+  { quantity = "random write", value = 40000, unit = "IOPS", state = "steady", fitted = ["nand.program_us"] },
+  { quantity = "power-loss protection", value = true, source = "Example Corp., product brief" },
+]
+```
+
+{quantities}
+"""
+QUANTITIES = """Quantities: {quantities}. `block`, `depth` and `state` ({states}; default `filled`) are the condition,
+`source` is the row's own, `fitted` names the keys that were chosen with the value in view."""
+
+NOT_THE_ENGINES = {"power_loss_protection": "`false`, noted"}
+"""Defaults of users' files that differ from the engine's; catalogue files give these keys."""
 _COLUMNS = ("key", "meaning", "unit", "default", "allowed", "acts", "example")
 
 
@@ -58,7 +82,7 @@ def page() -> str:
     schema = Schema(json.loads(_engine.schema()))
     keys = schema.drive_file["properties"]
     sections = [
-        HEAD,
+        HEAD.replace("{quantities}", _quantities()),
         "## At the top\n",
         table(_COLUMNS, [schema.row(key, keys[key]) for key in ("name", "description")]),
     ]
@@ -78,6 +102,12 @@ def page() -> str:
         f"{table(_COLUMNS, rows)}{schema.choices(source)}"
     )
     return "\n".join(sections)
+
+
+def _quantities() -> str:
+    """The paragraph on the rows of a data sheet."""
+    names = ", ".join(f"{name} ({' or '.join(units) or 'true or false'})" for name, units in UNITS.items())
+    return textwrap.fill(QUANTITIES.format(quantities=names, states=", ".join(f"`{state}`" for state in STATES)), 120)
 
 
 class Schema:
@@ -102,7 +132,7 @@ class Schema:
             f"`{key}`",
             _joined(node["description"]),
             node.get("unit", ""),
-            _default(node),
+            NOT_THE_ENGINES.get(key) or _default(node),
             str(node.get("allowed") or self.target(node)["allowed"]),
             node.get("acts", ""),
             ", ".join(f"`{_toml(example)}`" for example in node["examples"]),

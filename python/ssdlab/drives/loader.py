@@ -9,8 +9,9 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
+from ssdlab.drives import data_sheet
 from ssdlab.drives.older_names import with_current_keys
-from ssdlab.drives.own_file import BASED_ON, completed
+from ssdlab.drives.own_file import BASED_ON, PROTECTION, UNSAID, completed
 from ssdlab.drives.schema import DriveFile, described, drive_of, problems, sentences
 from ssdlab.engine.types import Problem
 from ssdlab.errors import InputError, Note, near
@@ -41,6 +42,14 @@ def load(name_or_path: str) -> DriveFile:
         drive = _own(Path(name_or_path), name_or_path, ())
         if unsourced := drive.unsourced():
             warnings.warn(Note(f"{name_or_path}: {unsourced}"), stacklevel=2)
+        if drive.sources.get(PROTECTION) == UNSAID:
+            warnings.warn(
+                Note(
+                    f"{name_or_path}: {PROTECTION} is not given; the drive is taken to have none, so that flushes and"
+                    f" sync writes wait for flash"
+                ),
+                stacklevel=2,
+            )
         return drive
     entry = _catalogue().get(name_or_path)
     if entry is None:
@@ -131,4 +140,5 @@ def _toml(text: str, where: str) -> JsonObject:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{where}: not valid TOML: {error}") from None
+    data_sheet.check(content, where)
     return with_current_keys(content, where)

@@ -8,13 +8,16 @@ from typing import Any, get_args, get_type_hints
 
 import msgspec
 
+from ssdlab.drives import data_sheet
 from ssdlab.drives.namespaces import KEY as NAMESPACE
-from ssdlab.drives.schema import NO_SOURCE, TABLES, DriveFile, keys_of
+from ssdlab.drives.schema import NO_SOURCE, TABLES, DriveFile, Source, keys_of
 from ssdlab.errors import InputError, near
 from ssdlab.foreign import JsonObject
 from ssdlab.quantities import parse_bytes
 
 BASED_ON = "based_on"
+PROTECTION = "write_buffer.power_loss_protection"
+UNSAID = Source(kind="assumed", source="the drive file does not say; client drives have no power-loss protection")
 _MAPPING_UNIT_BYTES = 4096
 
 
@@ -37,9 +40,11 @@ def completed(
         wrong["sources"] = f"sources = {sources!r} should be a table, [sources]"
         sources = {}
     own["sources"] = _sources(own, tables, sources, base, wrong)
-    own = _over(base.content, own) if base else own
+    # A data sheet is that of a product, which a changed drive no longer is.
+    own = _over(data_sheet.without(base.content), own) if base else own
     _round_capacity(content, own)
     _round_namespaces(content, own)
+    _say_protection(own)
     own.setdefault("description", f"described in {where}")
     # The drive does not inherit the name of its base.
     return own | {"name": content.get("name", name)}, wrong
@@ -77,6 +82,16 @@ def _round_capacity(content: Mapping[str, Any], own: JsonObject) -> None:
         unit = ftl.get("mapping_unit_bytes", _MAPPING_UNIT_BYTES)
         if isinstance(unit, int) and unit > 0:
             own["ftl"] = {**ftl, "user_bytes": ftl["user_bytes"] // unit * unit}
+
+
+def _say_protection(own: JsonObject) -> None:
+    """A buffer of which the file does not say whether it survives a loss of power does not: no default flatters."""
+    buffer = own.get("write_buffer")
+    if not isinstance(buffer, Mapping) or PROTECTION.partition(".")[2] in buffer:
+        return
+    if isinstance(buffer.get("bytes"), int) and buffer["bytes"] > 0:
+        own["write_buffer"] = {**buffer, PROTECTION.partition(".")[2]: False}
+        own["sources"] = {**own["sources"], PROTECTION: msgspec.to_builtins(UNSAID)}
 
 
 def _namespace(entry: Any, number: int, wrong: dict[str, str]) -> Any:

@@ -13,6 +13,7 @@ from typing import Any, Literal, get_args, get_type_hints
 
 import msgspec
 
+from ssdlab.drives import data_sheet
 from ssdlab.drives.namespaces import Namespace, namespaces_of
 from ssdlab.engine import native, plain, types
 from ssdlab.engine.types import DriveCapacity, Memory, PolicyChoice, Problem, Source, SourceKind
@@ -82,6 +83,11 @@ class DriveFile(types.DriveFile, frozen=True, kw_only=True):
         return described(changed(self.content, {}, sources))
 
     @property
+    def data_sheet(self) -> tuple[data_sheet.Rated, ...]:
+        """What the maker says of the product; empty if the file has no `[datasheet]`."""
+        return data_sheet.rows_of(self.content)
+
+    @property
     def has_slc_cache(self) -> bool:
         return self.slc_cache.static_bytes > 0 or self.slc_cache.dynamic_bytes_max > 0
 
@@ -137,7 +143,7 @@ def drive_of(content: Mapping[str, Any], where: str, *, sold_bytes: int | None =
 def problems(content: Mapping[str, Any], part: Literal["keys", "geometry", "all"] = "all") -> list[Problem]:
     """The errors of a drive file: "keys" checks keys and single values; "geometry" also the geometry, without the
     capacity for the host; "all" everything."""
-    found = native().check(json.dumps(_plain(content)), part)
+    found = native().check(json.dumps(_plain(data_sheet.without(content))), part)
     with _DECODING:
         return msgspec.json.decode(found, type=list[Problem])
 
@@ -155,7 +161,7 @@ def sentences(found: list[Problem], content: Mapping[str, Any]) -> list[str]:
 
 def described(content: Mapping[str, Any], *, sold_bytes: int | None = None) -> DriveFile:
     """The drive of content that has no problems, except possibly with the capacity for the host."""
-    found = json.loads(native().describe(json.dumps(_plain(content)), sold_bytes))
+    found = json.loads(native().describe(json.dumps(_plain(data_sheet.without(content))), sold_bytes))
     file = found.pop("file")
     specification = {key: value for key, value in file.items() if key not in _FOR_PEOPLE}
     policies = {kind: _choice(file["ftl"][kind]) for kind in POLICY_KINDS}

@@ -8,6 +8,7 @@ from typing import Any
 
 import tomlkit
 
+from ssdlab.drives import data_sheet
 from ssdlab.drives.namespaces import KEY as NAMESPACE
 from ssdlab.drives.own_file import BASED_ON
 from ssdlab.drives.schema import TABLES, DriveFile
@@ -24,6 +25,7 @@ def to_toml(drive: DriveFile) -> str:
             lines += ["", f"[{table}]", *(f"{key} = {_value(content[key])}" for key in ordered)]
     for entry in drive.content.get(NAMESPACE, []):
         lines += ["", f"[[{NAMESPACE}]]", *(f"{key} = {_value(value)}" for key, value in entry.items())]
+    lines += _data_sheet(drive.content.get(data_sheet.KEY, {}))
     lines += ["", "[sources]"]
     lines += [f"{_value(key)} = {_value(entry)}" for key, entry in drive.content.get("sources", {}).items()]
     return "\n".join(lines) + "\n"
@@ -47,6 +49,15 @@ def new_file(base: DriveFile, based_on: str, name: str) -> str:
                 f"# {key} = {_value(_with_unit(value) if unit == 'B' else value)}" + f"  # {unit}" * bool(unit)
             )
     return "\n".join(lines) + "\n"
+
+
+def _data_sheet(table: Mapping[str, Any]) -> list[str]:
+    """The lines of `[datasheet]`, a row each; none if the drive has none."""
+    if not table:
+        return []
+    rows = ["rows = [", *(f"  {_value(row)}," for row in table["rows"]), "]"]
+    others = [f"{key} = {_value(value)}" for key, value in table.items() if key != "rows"]
+    return ["", f"[{data_sheet.KEY}]", *others, *rows]
 
 
 def _with_unit(size: int) -> int | str:
