@@ -16,7 +16,7 @@ from ssdlab.studies.real import real
 from ssdlab.targets.device.sysbench import sysbench_report
 
 # These compare only drives of the catalogue.
-WITHOUT_STEPS = ["real-drives", "fdp-streams", "flash-cache", "kv-cache", "zones"]
+WITHOUT_STEPS = ["real-drives", "data-sheets", "fdp-streams", "flash-cache", "kv-cache", "zones"]
 NAMES = [name for name in registry.NAMES if name not in WITHOUT_STEPS]
 
 

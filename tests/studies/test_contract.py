@@ -122,7 +122,9 @@ def test_an_unknown_study_is_named_with_those_near() -> None:
 def test_every_study_has_its_folder_with_its_steps() -> None:
     for study in registry.studies():
         folder = registry.folder(study)
-        assert (folder / "README.md").is_file() and (folder / "figures.csv").is_file()
+        assert (folder / "README.md").is_file()
+        # The published figures of any one drive are in its own file.
+        assert study.takes_drive or (folder / "figures.csv").is_file()
         assert study.assumptions and study.source
         for job in study.jobs:
             assert (folder / job).is_file(), f"{study.name}: {job}"

@@ -12,6 +12,7 @@ from ssdlab.advice.placement import PlacementJson
 from ssdlab.advice.search import Found
 from ssdlab.advice.trials import Trial, TrialJson, Trials, mean
 from ssdlab.advice.words import Sentence, SentenceJson, commands, figure
+from ssdlab.drives import standing
 from ssdlab.report import headlines, page, parts, wording
 from ssdlab.report.charts.published import Line, Marks, published_lines
 from ssdlab.report.figure import Figure
@@ -53,7 +54,10 @@ def write(
         title=headlines.of_advice(found.over_provisioning, found.own, limits),
         subtitle=f"{question}; {trials.setting.file.name}; limits: {wording.listed(limits)}",
         summary=wording.unbroken(head.text),
-        notices=["Runs of a smaller drive with the same ratios; each states its scale."] if _is_scaled(trials) else [],
+        notices=[
+            f"{trials.setting.file.name}: {standing.with_settings(trials.setting.file, trials.setting.settings)}.",
+            *(["Runs of a smaller drive with the same ratios; each states its scale."] if _is_scaled(trials) else []),
+        ],
         before=[page.Section("Supporting runs", _list(said))] if said else [],
         figures=drawn,
         after=[

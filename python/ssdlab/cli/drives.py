@@ -14,7 +14,7 @@ from rich.table import Table
 
 from ssdlab.cli import options
 from ssdlab.cli.console import Console
-from ssdlab.drives import load, names, new_file, resolve
+from ssdlab.drives import load, names, new_file, resolve, standing
 from ssdlab.drives.drawing import draw
 from ssdlab.drives.schema import KINDS, POLICY_KINDS
 from ssdlab.engine.types import UNITS
@@ -124,6 +124,7 @@ def _group(drive: ResolvedDrive) -> str:
 def _print_one(drive: ResolvedDrive) -> None:
     console = Console()
     console.print(f"{drive.name}: {drive.file.description}", style="bold")
+    console.print(f"stands for it: {standing.behind(drive.specification(), drive.scale)}")
     if drive.scale != 1:
         console.print(f"scaled: {format_scale(drive.scale)} of the full drive, same dies, erase units and OP")
     console.print()
@@ -131,6 +132,19 @@ def _print_one(drive: ResolvedDrive) -> None:
     console.print()
     show(_capacity_table(drive), console, ("definition",))
     _print_values(console, drive.file)
+    _print_data_sheet(console, drive.file)
+
+
+def _print_data_sheet(console: Console, file: DriveFile) -> None:
+    """Prints the rows of the data sheet; nothing if the file has none."""
+    if not file.data_sheet:
+        return
+    table = _table("<data sheet", ">value", "unit", "condition", "source")
+    for row in file.data_sheet:
+        value = ("yes" if row.value else "no") if isinstance(row.value, bool) else f"{row.value:,g}"
+        table.add_row(row.quantity, value, row.unit, row.condition, row.source)
+    show(table, console, ("source",))
+    console.print(f"ssdlab study data-sheets --drive {file.name} simulates these rows")
 
 
 def _print_values(console: Console, file: DriveFile) -> None:
@@ -225,6 +239,8 @@ class SummaryJson(TypedDict):
     description: str
     cell: str
     scale: str
+    standing: str
+    """What stands behind the name of the drive."""
     capacity: CapacityJson
     sources: dict[str, int]
 
@@ -260,6 +276,7 @@ def _summary(drive: ResolvedDrive) -> SummaryJson:
         "description": drive.file.description,
         "cell": drive.file.nand.cell,
         "scale": format_scale(drive.scale),
+        "standing": standing.behind(drive.specification(), drive.scale),
         "capacity": {
             "physical_bytes": capacity.physical_bytes,
             "user_bytes": capacity.user_bytes,

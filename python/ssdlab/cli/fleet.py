@@ -17,7 +17,7 @@ from ssdlab.cli.fleet_table import print_rows
 from ssdlab.cli.fleet_tenants import Tenants, from_tenants
 from ssdlab.cli.groups import Parsed, given
 from ssdlab.cli.sweep import carry_out_shown
-from ssdlab.drives import load
+from ssdlab.drives import load, standing
 from ssdlab.errors import InputError
 from ssdlab.fleet.volumes import found
 from ssdlab.health.what_if import LEFT_EMPTY
@@ -213,7 +213,7 @@ def fleet(
     keys = whole.all_keys()
     kept = dict(zip(keys, whole.dataset.frame(keys).iter_rows(named=True), strict=True))
     wholes = summarised(made, kept, setting, drives.drive_price or file.market.price_usd)
-    notices = _notices(made.runs, kept)
+    notices = [f"{file.name}: {standing.with_settings(file, drives.settings or {})}.", *_notices(made.runs, kept)]
     typer.echo(f"\n{page.sentence(wholes, made, years)}")
     print_rows(page.spread_rows(wholes, years))
     for note in page.price_notes(wholes):

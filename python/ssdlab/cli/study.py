@@ -27,9 +27,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class OneRun:
-    """One run of a drive under one of the real drives' workloads."""
+    """One drive of the data sheets, or one run of a drive under one of the real drives' workloads."""
 
-    drive: Annotated[str | None, typer.Option(metavar="NAME", help="With real-drives: one run, of this drive.")] = None
+    drive: Annotated[
+        str | None,
+        typer.Option(metavar="NAME|FILE", help="With data-sheets: only this drive. With real-drives: one run of it."),
+    ] = None
     workload: Annotated[
         str | None, typer.Option(metavar="TEXT", help='With --drive: such as "zipf 0.8" or "latency 50000".')
     ] = None
@@ -60,11 +63,13 @@ def study(
     """
     if name is not None and every:
         raise InputError("give the name of a study or --all, not both")
-    if given(one):
+    is_one_sheet = name == "data-sheets" and one.drive is not None and not (one.workload or one.in_use or real.on)
+    if given(one) and not is_one_sheet:
         if name != "real-drives" or one.drive is None or one.workload is None:
             raise InputError(
                 "--drive, --workload and --in-use ask for one run:"
-                " ssdlab study real-drives --drive NAME --workload WORKLOAD"
+                " ssdlab study real-drives --drive NAME --workload WORKLOAD; one drive's data sheet:"
+                " ssdlab study data-sheets --drive NAME"
             )
         output = output or "out/study-real-drives"
         _run_one(one.drive, one.workload, one.in_use, seed=seed, full=full, output=Path(output))
@@ -89,7 +94,7 @@ def study(
     done = []
     for each in chosen:
         place = directory / each.name if every else directory
-        done.append(_run(each, place, seed=seed, full=full, workers=workers))
+        done.append(_run(each, place, seed=seed, full=full, workers=workers, drive=one.drive))
     if every:
         from ssdlab.studies import output as files
 
@@ -98,11 +103,11 @@ def study(
         typer.echo(f"\nall studies: {directory / 'report.html'}")
 
 
-def _run(study: Study, place: Path, *, seed: int, full: bool, workers: int | None) -> Studied:
+def _run(study: Study, place: Path, *, seed: int, full: bool, workers: int | None, drive: str | None = None) -> Studied:
     from ssdlab.studies import studying
 
     typer.echo(f"{study.name}: {study.title}\n", err=True)
-    studied = studying.study(study.name, seed=seed, full=full, workers=workers, show_progress=shown)
+    studied = studying.study(study.name, seed=seed, full=full, workers=workers, drive=drive, show_progress=shown)
     console = Console()
     print_rows(studied.result.rows, console)
     console.print(f"\n{studied.finding}", highlight=False, markup=False, width=80)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from ssdlab.drives import ResolvedDrive, load, resolve
+from ssdlab.drives import ResolvedDrive, load, resolve, standing
 from ssdlab.errors import InputError
 from ssdlab.live import choices
 from ssdlab.live.journal import Journal
@@ -60,6 +60,10 @@ def labels(benches: Sequence[Bench]) -> list[str]:
     return [f"{name} {number}" for number, name in enumerate(names, start=1)]
 
 
+def _standing(bench: Bench) -> str:
+    return standing.behind(bench.drive.specification(), bench.drive.scale)
+
+
 def drive_status(bench: Bench, label: str, partition_percent: int) -> DriveStatus:
     """The drive's status for the page, without its figures; the host uses the first `partition_percent` of it."""
     capacity = bench.drive.capacity
@@ -73,7 +77,7 @@ def drive_status(bench: Bench, label: str, partition_percent: int) -> DriveStatu
             "placement": bench.choice.placement,
         },
         "name": bench.drive.name,
-        "description": bench.drive.file.description,
+        "description": f"{bench.drive.file.description}; {_standing(bench)}",
         "scale": str(bench.drive.scale),
         "victim": bench.drive.file.ftl.victim.name,
         "placement": bench.drive.file.ftl.placement.name,

@@ -203,7 +203,7 @@ def comparison_page(
         title=title,
         subtitle=subtitle,
         summary=wording.unbroken(findings.summary(variants)),
-        notices=_scale_notice(variants),
+        notices=[*_standing_notices(variants), *_scale_notice(variants)],
         before=[page.Section("All variants", variants_table(variants))],
         figures=figures,
         after=after,
@@ -216,6 +216,12 @@ def _grouped(notes: Sequence[tuple[str, str]], variants: int) -> list[tuple[str,
     for label, note in notes:
         labels.setdefault(note, []).append(label)
     return [("all variants" if len(who) == variants else wording.listed(who), note) for note, who in labels.items()]
+
+
+def _standing_notices(variants: Sequence[ComparedVariant]) -> list[str]:
+    """What stands behind the name of each drive, once."""
+    said = [f"{variant.drive}: {variant.standing}." for variant in variants if variant.standing]
+    return list(dict.fromkeys(said))
 
 
 def _scale_notice(variants: Sequence[ComparedVariant]) -> list[str]:

@@ -138,6 +138,8 @@ class ComparedVariant:
     wear: WearStatistics | None = None
     notes: Sequence[str] = ()
     scale: str | None = None
+    standing: str = ""
+    """What stands behind the name of the drive, in one line; "" if unknown."""
     """The scale, such as "1/16", if drive and workload were scaled down."""
     scale_chosen: str | None = None
     """How the scale was chosen, as a sentence without its full stop; None if it was given."""

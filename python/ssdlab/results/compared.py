@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import polars as pl
 
+from ssdlab.drives import standing
 from ssdlab.report import ComparedVariant, VariantSpeed, WearStatistics, wording
 from ssdlab.report.headlines import Outcome
 from ssdlab.results import chosen_scale
@@ -51,6 +52,7 @@ def of_result(result: Result, label: str, notes: Sequence[str] = ()) -> Compared
         ],
         wear=WearStatistics(counts["min"], counts["mean"], counts["max"], counts["stddev"]),
         notes=own_notes,
+        standing=standing.behind(result.specification.drive, result.specification.scale),
         scale=None if result.specification.scale == "1" else result.specification.scale,
         scale_chosen=chosen_scale.said(result.specification.scale, how) if how else None,
         specification=result.specification.to_dict(),

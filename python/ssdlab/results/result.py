@@ -16,6 +16,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict, cast
 
+from ssdlab.drives import standing
 from ssdlab.engine import plain
 from ssdlab.evidence.estimate import Estimate, of_one_run
 from ssdlab.report.shown import Shown, said
@@ -172,6 +173,8 @@ class SsdlabJson(TypedDict):
     seed: int
     scale: str
     specification: SpecificationPartsJson
+    standing: str
+    """What stands behind the name of the drive."""
     scaled: ScaledJson | None
     capacity: CapacityJson
     host: HostJson
@@ -541,6 +544,7 @@ class Result(Shown):
                 "job": self._job_part(),
                 "sha256": self.specification.hash(),
             },
+            "standing": standing.behind(engine["drive"], self.specification.scale),
             "scaled": self._scaled(),
             "capacity": {
                 "physical_bytes": self.capacity.physical_bytes,

@@ -25,6 +25,8 @@ class Context:
     full: bool = False
     workers: int | None = None
     show_progress: ShowProgress = silent
+    drive: str | None = None
+    """The only drive to study, a name or a drive file; None for all of the study."""
     specifications: "dict[str, Specification]" = field(default_factory=dict)
     """The specification of every run so far, by label; sufficient to reproduce the study exactly."""
 

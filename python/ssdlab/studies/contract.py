@@ -236,6 +236,8 @@ class Study:
     jobs: Sequence[str]
     """The job files of its folder, in the order in which they run on a drive."""
     run: "Callable[[Context], StudyResult]"
+    takes_drive: bool = False
+    """Whether it can study one drive alone, any one, `context.drive`."""
 
 
 def published(path: Path) -> list[dict[str, str]]:

@@ -12,6 +12,7 @@ NAMES = (
     "internal-fragmentation",
     "pny-over-provisioning",
     "real-drives",
+    "data-sheets",
     "fdp-streams",
     "flash-cache",
     "kv-cache",

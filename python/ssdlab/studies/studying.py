@@ -7,6 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
+from ssdlab.errors import InputError
 from ssdlab.report.figure import Figure
 from ssdlab.report.shown import Shown
 from ssdlab.runs import ShowProgress, silent
@@ -45,7 +46,8 @@ class Studied(Shown):
 
     def write(self, directory: str | Path) -> list[str]:
         """Writes report.html, pictures, result.json and the series as Parquet, all or none. Returns their names."""
-        line = command_line(self.study.name, full=self.context.full, seed=self.context.seed)
+        context = self.context
+        line = command_line(self.study.name, full=context.full, seed=context.seed, drive=context.drive)
         return output.write(self.study, self.result, self.context, Path(directory), line)
 
 
@@ -55,24 +57,28 @@ def study(
     seed: int = 1,
     full: bool = False,
     workers: int | None = None,
+    drive: str | None = None,
     show_progress: ShowProgress = silent,
 ) -> Studied:
     """Repeats a published experiment on simulated drives, as `ssdlab study NAME`.
 
     `full` simulates the full capacity for studies that are scaled by default. `workers` is the number of processes, by
-    default as many as processors and memory allow. Raises InputError, with the known names, for an unknown name;
-    RunFailed if a run failed.
+    default as many as processors and memory allow. `drive` limits `data-sheets` to one drive, a name or a drive file.
+    Raises InputError, with the known names, for an unknown name; RunFailed if a run failed.
 
         ssdlab.study("pny-over-provisioning").frame().select("what", "published_min", "simulated", "verdict")
     """
     chosen = registry.study(name)
-    context = Context(seed=seed, full=full, workers=workers, show_progress=show_progress)
+    if drive is not None and not chosen.takes_drive:
+        raise InputError(f"{name} has drives of its own; data-sheets can study one drive")
+    context = Context(seed=seed, full=full, workers=workers, show_progress=show_progress, drive=drive)
     return Studied(chosen, chosen.run(context), context)
 
 
-def command_line(what: str, *, full: bool, seed: int) -> str:
+def command_line(what: str, *, full: bool, seed: int, drive: str | None = None) -> str:
     """The command line that repeats a study. `what` is its name, or --all."""
-    return shlex.join(["ssdlab", "study", what, *(["--full"] if full else []), "--seed", str(seed)])
+    options = [*(["--drive", drive] if drive else []), *(["--full"] if full else []), "--seed", str(seed)]
+    return shlex.join(["ssdlab", "study", what, *options])
 
 
 _SCHEMA = {
