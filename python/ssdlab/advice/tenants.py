@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypedDict
 from ssdlab import workloads
 from ssdlab.advice.setting import Setting
 from ssdlab.advice.words import Sentence, SentenceJson
-from ssdlab.drives import ResolvedDrive, Source, load
+from ssdlab.drives import ResolvedDrive, Source, load, standing
 from ssdlab.drives.namespaces import KEY
 from ssdlab.drives.schema import changed, drive_of
 from ssdlab.errors import InputError, notify
@@ -181,7 +181,10 @@ class TenantAdvice(Shown):
             title=wording.unbroken(self.headline.text.split(". All together", maxsplit=1)[0]),
             subtitle=f"Tenants on one drive, or each on a drive of its share; {specification.drive['name']}",
             summary=wording.unbroken(self.headline.text),
-            notices=["Runs of a smaller drive with the same ratios."] if specification.scale != "1" else [],
+            notices=[
+                f"{specification.drive['name']}: {standing.behind(specification.drive, specification.scale)}.",
+                *(["Runs of a smaller drive with the same ratios."] if specification.scale != "1" else []),
+            ],
             before=[page.Section("Tenant by tenant", parts.bullets([str(each) for each in self.sentences]))],
             figures=[],
             after=[

@@ -12,6 +12,7 @@ import typer
 from ssdlab.advice.setting import Setting
 from ssdlab.cli.fleet_table import print_rows
 from ssdlab.cli.sweep import carry_out_shown
+from ssdlab.drives import standing
 from ssdlab.errors import InputError
 from ssdlab.sweeps.dataset import Dataset
 from ssdlab.terminal import text_columns
@@ -73,7 +74,11 @@ def from_tenants(
     carry_out_shown(whole, missing, jobs, cluster)
     kept = dict(zip(keys, whole.dataset.frame(keys).iter_rows(named=True), strict=True))
     found = layouts_of(made, kept, years, price)
-    notices = _notices(kept, [row.group for row in briefly_written(found)])
+    file = setting.file
+    notices = [
+        f"{file.name}: {standing.with_settings(file, setting.settings)}.",
+        *_notices(kept, [row.group for row in briefly_written(found)]),
+    ]
     typer.echo("\n" + "\n".join(textwrap.wrap(layouts_page.sentence(found, made, years), text_columns())))
     print_rows(layouts_page.layout_rows(found, years))
     print_rows(layouts_page.drive_rows(found))

@@ -29,7 +29,7 @@ FROM_MEMORY = "from memory, not looked up"
 """The source of a row that nobody looked up."""
 FILE = "standing.json"
 _GENERIC = "a generic drive: it stands for no product"
-_OWN = "a drive file of your own: its speeds were compared with nothing"
+_OWN = "a drive file of your own: its sources say what it was compared with"
 _GEOMETRY = "only its geometry is known; speeds are not those of the product"
 
 

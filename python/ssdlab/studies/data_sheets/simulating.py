@@ -26,6 +26,8 @@ DEPTH = {"sata": 32, "other": 256}
 """Depth of random requests where the source does not say: all that SATA has, and what keeps the dies of other drives at
 work. Requests in sequence have the first, latencies 1."""
 READ_SECONDS = 0.25
+IDLE_SECONDS = 0.1
+"""Between the fill and the row, so that what the fill left in the buffer is in flash."""
 _RW = {
     "sequential read": "read",
     "sequential write": "write",
@@ -64,7 +66,9 @@ def specify(drive: "ResolvedDrive", row: Rated, *, seed: int) -> "Specification"
     rw = _RW[row.quantity.removesuffix(" latency")]
     block, depth = condition(row, drive.file)
     is_steady = row.state == "steady" and "read" not in rw
+    idle_us = 0 if is_steady else round(IDLE_SECONDS * 10**6 / drive.scale)
     variables = {"RW": rw, "BLOCK": str(block), "DEPTH": str(depth), "END": _end(row, rw, drive.scale)}
+    variables |= {"IDLE": f"{idle_us}us"}
     return specifying.specify(
         jobs.load(FOLDER / "row.fio", environment=variables),
         drive,
@@ -77,7 +81,7 @@ def specify(drive: "ResolvedDrive", row: Rated, *, seed: int) -> "Specification"
 
 def _end(row: Rated, rw: str, scale: Fraction) -> str:
     """When the job ends, in a line of the job file. A smaller drive has less data, but needs the same time."""
-    if "write" in rw and row.unit != "us":
+    if "read" not in rw and (row.unit != "us" or row.state == "steady"):
         # Half of a new drive is written without garbage collection.
         return "io_size=50%" if row.state == "fresh" and rw == "randwrite" else "io_size=100%"
     return f"runtime={round(READ_SECONDS * 10**6 / scale)}us"
