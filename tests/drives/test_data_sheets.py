@@ -119,9 +119,15 @@ def test_the_stored_counts_are_those_of_the_catalogue() -> None:
         assert [row["rated"] for row in known["rows"]] == rated
 
 
-def _known(*simulated: float, fitted_to: int = 0) -> standing.StandingJson:
+def _known(*simulated: float, fitted_to: int = 0, remembered: int = 0) -> standing.StandingJson:
     rows: list[standing.RowJson] = [
-        {"row": f"row {number}", "unit": "IOPS", "rated": 100.0, "simulated": value, "from_memory": False}
+        {
+            "row": f"row {number}",
+            "unit": "IOPS",
+            "rated": 100.0,
+            "simulated": value,
+            "from_memory": number <= remembered,
+        }
         for number, value in enumerate(simulated, start=1)
     ]
     return {"sha256": "", "fitted_to": fitted_to, "compared_with": fitted_to, "rows": rows}
@@ -132,6 +138,11 @@ def _known(*simulated: float, fitted_to: int = 0) -> standing.StandingJson:
     [
         (_known(fitted_to=15), "fitted to measurements (15 rows)"),
         (_known(100, 91, 86), "keeps its data sheet (2 of 3 rows within 10 %)"),
+        (_known(100, remembered=1), "keeps its data sheet, from memory, not looked up (1 of 1 rows within 10 %)"),
+        (
+            _known(100, 100, remembered=1),
+            "keeps its data sheet (2 of 2 rows within 10 %); 1 of the rows from memory, not looked up",
+        ),
         (
             _known(100, 84, 130),
             "speeds are not those of the product: of its data sheet 1 of 3 rows within 10 %, 2 off by more than 15 % "

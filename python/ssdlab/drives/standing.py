@@ -142,17 +142,18 @@ def _of_sheet(rows: list[RowJson], *, has_measurements: bool) -> str:
     beyond = sum(each > TOLERANCE for each in off)
     worst = rows[off.index(max(off))]
     figures = f"{worst['row']}: {_value(worst['simulated'])} instead of {_value(worst['rated'])} {worst['unit']}"
+    remembered = sum(row["from_memory"] for row in rows)
+    sheet = f"its data sheet{f', {FROM_MEMORY},' if remembered == len(rows) else ''}"
     if not beyond:
-        said = f"keeps its data sheet ({near})"
+        said = f"keeps {sheet} ({near})".replace(", (", " (")
     elif has_measurements:
-        said = f"of its data sheet {near}, {beyond} off by more than {100 * TOLERANCE:.0f} % ({figures})"
+        said = f"of {sheet} {near}, {beyond} off by more than {100 * TOLERANCE:.0f} % ({figures})"
     else:
         said = (
-            f"speeds are not those of the product: of its data sheet {near}, {beyond} off by more than"
+            f"speeds are not those of the product: of {sheet} {near}, {beyond} off by more than"
             f" {100 * TOLERANCE:.0f} % ({figures})"
         )
-    remembered = sum(row["from_memory"] for row in rows)
-    return f"{said}; {remembered} of the rows from memory, not looked up" if remembered else said
+    return f"{said}; {remembered} of the rows {FROM_MEMORY}" if 0 < remembered < len(rows) else said
 
 
 def _value(value: float) -> str:
