@@ -31,7 +31,10 @@ fn every_drawn_specification_is_survived() {
         std::fs::write(AT_WORK, format!("seed {seed}: {}", drawn.specification)).expect("a folder for files of tests");
         match catch_unwind(AssertUnwindSafe(|| check_drawn(&mut drawn))) {
             Ok(fate) => ended_count += u32::from(fate == Fate::Ended),
-            Err(_) => failed.push(format!("seed {seed}: {}", drawn.specification)),
+            Err(_) => {
+                eprintln!("seed {seed} failed");
+                failed.push(format!("seed {seed}: {}", drawn.specification));
+            }
         }
     }
     println!("{drawn_count} drawn, {ended_count} of them with an outcome, {} failed", failed.len());

@@ -1,7 +1,9 @@
 //! Runs with a bound on their steps, and all that must hold of a run whatever its specification says.
 
+use ssdlab_engine::ledger::Ledger;
 use ssdlab_engine::simulation::{InitialState, Outcome, Run, start, start_from};
-use ssdlab_engine::specification::Specification;
+use ssdlab_engine::specification::drive::{BackgroundOperations, WriteBuffer};
+use ssdlab_engine::specification::{Specification, Until};
 
 /// Requests, or events of a run with a clock.
 const STEPS_AT_ONCE: u64 = 100_000;
@@ -56,7 +58,53 @@ pub fn check(specification: &Specification) -> Fate {
     if is_saved {
         check_from(specification, &state);
     }
+    check_twin_without_clock(specification);
     Fate::Ended
+}
+
+/// What the host writes is programmed alike with and without a clock, and so is everything else if nothing is moved:
+/// with a clock, garbage collection begins earlier, because it is spread over writes of the host.
+fn check_twin_without_clock(specification: &Specification) {
+    let programmed = [true, false].map(|timed| {
+        let mut run = start(&Specification { timed, ..without_times(specification) }).ok()?;
+        let ends = goes_to_the_end(&mut *run, STEPS_AT_ONCE, STEPS_MAX);
+        ends.then(|| total_of(run.finish().jobs.iter().map(|job| job.ledger)))
+    });
+    let [Some(timed), Some(untimed)] = programmed else { return };
+    assert_eq!(timed.host_written_bytes, untimed.host_written_bytes, "the clock changes what the host writes");
+    assert_eq!(timed.programmed_units.host, untimed.programmed_units.host, "the clock changes what the host programs");
+    if [timed, untimed].iter().all(moves_nothing) {
+        assert_eq!(timed.programmed_units, untimed.programmed_units, "the clock changes what is programmed");
+    }
+}
+
+fn moves_nothing(ledger: &Ledger) -> bool {
+    let programmed = ledger.programmed_units;
+    programmed.gc == 0 && programmed.wear_leveling == 0 && programmed.slc_fold == 0
+}
+
+fn total_of(ledgers: impl Iterator<Item = Ledger>) -> Ledger {
+    let mut sum = Ledger::default();
+    ledgers.for_each(|ledger| sum += ledger);
+    sum
+}
+
+/// The specification without what depends on time: jobs beside each other, ends and rates by time, requests that overtake
+/// others, idle time, coalescing, and pages that are padded because the write buffer has no room for a whole group.
+fn without_times(specification: &Specification) -> Specification {
+    let mut without = specification.clone();
+    without.until = Until::Job;
+    without.drive.write_buffer = WriteBuffer { bytes: 64 << 20, coalesce: false, ..WriteBuffer::default() };
+    without.drive.background = BackgroundOperations::default();
+    for (stage, job) in (0..).zip(&mut without.jobs) {
+        job.stage = stage;
+        (job.iodepth, job.ramp_ns) = (1, 0);
+        (job.runtime_ns, job.time_based, job.wait_for) = (None, false, None);
+        (job.flush_every_writes, job.sync_writes) = (0, false);
+        (job.steady_state, job.limits, job.latency_target) = (None, None, None);
+        (job.rate_bytes_per_second, job.rate_iops, job.refill_at) = (None, None, None);
+    }
+    without
 }
 
 fn check_outcome(outcome: &Outcome) {
