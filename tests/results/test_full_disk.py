@@ -109,3 +109,21 @@ def check_end(ended: "subprocess.CompletedProcess[str]", reason: str, folder: Pa
     left = {path for path in folder.rglob("*") if path.is_file()}
     assert not [path for path in left if ".writing-" in str(path)]
     assert bool(left) == ("nothing was written" not in last), (left, last)
+
+
+def test_an_interruption_says_what_is_complete(tmp_path: Path) -> None:
+    """It said that nothing was written, beside a result that was complete."""
+    code = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from ssdlab.cli import drives, main\n"
+        "def interrupted(path, text):\n"
+        "    write_text(path, text)\n"
+        "    raise KeyboardInterrupt\n"
+        "write_text, drives.write_text = drives.write_text, interrupted\n"
+        "sys.argv[1:] = ['drives', 'new', '--like', 'tiny', 'mine.toml']\n"
+        "main()\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (130, "error: interrupted: complete before: mine.toml\n")
+    assert (tmp_path / "mine.toml").is_file()
