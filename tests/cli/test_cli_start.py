@@ -57,7 +57,11 @@ WRONG = {
     "output below a file": ([*COMPARE, "--output", "small.toml/x"], "small.toml is a file"),
     "output where nothing can be made": ([*RUN, "--output", "/proc/nope"], "/proc/nope"),
     "files where nothing can be made": ([*COMPARE, "--output", "/proc/nope"], "/proc/nope"),
-    "a trace in a job": (["run", "iolog.fio", "--drive", "small.toml"], "ssdlab replay"),
+    "a missing trace in a job": (
+        ["run", "iolog.fio", "--drive", "small.toml"],
+        "line 2: read_iolog=x.log: no such file",
+    ),
+    "a trace in a job that is compared": (["compare", "iolog.fio", "--drive", "small.toml"], "ssdlab replay"),
     "a job too large": (["run", "large.fio", "--drive", "small.toml"], "large.fio, line 4"),
     "an unknown job option": (["run", "wrong.fio", "--drive", "small.toml"], "wrong.fio, line 2"),
     "a steady state of reads": (["compare", "reads.fio", "--drive", "small.toml"], "--until job"),

@@ -9,12 +9,16 @@ from ssdlab import workloads
 from ssdlab.drives import ResolvedDrive, load, resolve
 from ssdlab.engine import Progress
 from ssdlab.errors import InputError, check_word, notify
+from ssdlab.quantities import format_bytes
 from ssdlab.results import Result
 from ssdlab.targets import auto_scale, simulated
 from ssdlab.targets.alone import check_alone, run_alone
 from ssdlab.targets.preconditioning import saved_state, specify_beginning
 from ssdlab.workloads import Workload
+from ssdlab.workloads.jobs.iolog import Replay, replay_of
 from ssdlab.workloads.specifying import Beginning, Precondition, Until
+from ssdlab.workloads.traces.recording import opened
+from ssdlab.workloads.traces.specification import specify as specify_replay
 
 
 def run(
@@ -33,15 +37,15 @@ def run(
 ) -> Result:
     """Runs a workload on a simulated drive, in this process, as `ssdlab run`.
 
-    `job` is a fio job file, a file-system script (NAME.files) or "sysbench fileio ... run". A `drive` of
-    `ssdlab.drive` is taken as it is; one given by name or file has the scale that `--scale auto` chooses, which a note
-    says, and with `from_state` or `save_state` its whole size. `until="steady"` repeats the last stage until SNIA's
-    steady state; "job" runs the job once. `precondition`: "fill" writes the whole drive sequentially first, "none"
-    starts with a fresh drive, "steady" in the steady state that a smaller drive reaches. `from_state` is a file with a
-    drive's state that `save_state` wrote. `timed=False` simulates without a clock, for write amplification only.
-    `interval_ns`, in the time of the full drive, adds `Result.intervals`. `alone` also runs the jobs of each namespace
-    on a drive of its share (`targets/alone.py`), for `Result.namespaces`. `on_progress` is called with the share done
-    and the host bytes written so far.
+    `job` is a fio job file, which may replay a recording (`read_iolog`), a file-system script (NAME.files) or "sysbench
+    fileio ... run". A `drive` of `ssdlab.drive` is taken as it is; one given by name or file has the scale that
+    `--scale auto` chooses, which a note says, and with `from_state`, `save_state` or a recording its whole size.
+    `until="steady"` repeats the last stage until SNIA's steady state; "job" runs the job once. `precondition`: "fill"
+    writes the whole drive sequentially first, "none" starts with a fresh drive, "steady" in the steady state that a
+    smaller drive reaches. `from_state` is a file with a drive's state that `save_state` wrote. `timed=False` simulates
+    without a clock, for write amplification only. `interval_ns`, in the time of the full drive, adds
+    `Result.intervals`. `alone` also runs the jobs of each namespace on a drive of its share (`targets/alone.py`), for
+    `Result.namespaces`. `on_progress` is called with the share done and the host bytes written so far.
 
     Options of the job file without effect on a simulated drive give a warning of the category `ssdlab.errors.Note`.
     Raises InputError if the job or the drive is not valid, RunFailed if the run failed. If the drive became read-only
@@ -54,8 +58,17 @@ def run(
     check_word("--precondition", precondition, get_args(Beginning))
     if from_state is not None and precondition != "none":
         raise InputError("--from-state and --precondition both set the initial state; give one of them")
-    job_file = workloads.load(job) if isinstance(job, str | Path) else job
     resolved = drive if isinstance(drive, ResolvedDrive) else resolve(load(str(drive)))
+    recording = replay_of(job) if isinstance(job, str | Path) else None
+    if recording is not None:
+        if alone or interval_ns is not None or until != "job" or precondition == "steady":
+            raise InputError(
+                f"{job}: read_iolog replays a recording once: --alone, --interval and --precondition steady do not "
+                f"apply; `ssdlab replay {recording.file}` repeats it to the steady state"
+            )
+        fresh: Precondition = "fill" if precondition == "fill" else "none"
+        return _replayed(recording, resolved, fresh, from_state, save_state, on_progress, seed=seed, timed=timed)
+    job_file = workloads.load(job) if isinstance(job, str | Path) else job
     if not isinstance(drive, ResolvedDrive) and from_state is None and save_state is None:
         (resolved,) = auto_scale.fitted(job_file, [resolved], until=until, precondition=precondition, timed=timed)
     if alone:
@@ -80,3 +93,41 @@ def run(
             fill: Precondition = "fill" if precondition == "fill" else "none"
             result.alone = run_alone(job_file, resolved, seed=seed, precondition=fill, timed=timed)
         return result
+
+
+def _replayed(
+    replay: Replay,
+    drive: ResolvedDrive,
+    precondition: Precondition,
+    from_state: str | Path | None,
+    save_state: str | Path | None,
+    on_progress: Progress | None,
+    *,
+    seed: int,
+    timed: bool,
+) -> Result:
+    """Replays the recording of a job with `read_iolog` once. Addresses past the drive's end are taken modulo its size,
+    which a note says."""
+    with opened([replay.file], None, 0) as recording:
+        specification = specify_replay(
+            recording,
+            drive,
+            volume=None,
+            seed=seed,
+            precondition=precondition,
+            timed=timed,
+            arrival="closed" if replay.at_once else "trace",
+            iodepth=replay.iodepth,
+            initial_state=None if from_state is None else saved_state(from_state),
+        )
+        end_bytes = max(each.end_bytes_max for each in recording.survey.volumes)
+        notes = [*recording.drawn_from]
+        if end_bytes > drive.capacity.user_bytes:
+            notes.append(
+                f"{replay.file} reaches to {format_bytes(end_bytes)}, past the end of the drive: its addresses are "
+                "taken modulo the drive's size"
+            )
+        if len(recording.survey.volumes) > 1:
+            notes.append(f"{replay.file} has {len(recording.survey.volumes)} volumes, all replayed on one drive")
+        notify(notes)
+        return simulated.run(specification, on_progress, save_state=save_state)
