@@ -34,7 +34,7 @@ def test_commands_are_wrapped_as_a_shell_reads_them(columns: int) -> None:
 def test_a_command_has_options_that_exist_and_no_file_but_the_readers(question: object) -> None:
     words = shlex.split(question.command.partition(" -- ")[0])  # type: ignore[attr-defined]
     assert words[0] == "ssdlab"
-    loaded(words[1]).make_context(words[1], [*words[2:], *(["job"] if "--" in question.command else [])])  # type: ignore[attr-defined]
+    loaded(words[1]).make_context(words[1], [*words[2:], *(["job"] if " -- " in question.command else [])])  # type: ignore[attr-defined]
     assert {word for word in words if Path(word).suffix in (".txt", ".db", ".fio", ".toml")} <= set(YOURS)
 
 

@@ -214,6 +214,20 @@ def test_a_drives_words_are_only_shown(ssdlab: Program, tmp_path: Path) -> None:
     assert re.search(r'model_name="<script>.*\\"\\\\"', (tmp_path / "m.prom").read_text())
 
 
+def test_the_page_says_which_class_of_endurance_is_enough(ssdlab: Program, tmp_path: Path) -> None:
+    """Drives of 1 TB after 1,000 hours: 4 TB written are a tenth of it a day, 60 TB are 1.4 of it."""
+    for name, written_bytes in (("a", 4 * 10**12), ("b", 4 * 10**12), ("c", 60 * 10**12)):
+        report = nvme(written_bytes // 512_000) | {"serial_number": name, "user_capacity": {"bytes": 10**12}}
+        report |= {"power_on_time": {"hours": 1000}}
+        report["nvme_smart_health_information_log"]["power_on_hours"] = 1000
+        (tmp_path / f"{name}.json").write_text(json.dumps(report))
+    done = ssdlab("health", "a.json", "b.json", "c.json", "--json", "--output", "out", "--fail-on", "never")
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "out/report.html").read_text()
+    section = re.sub(r"<[^>]*>|\s+", " ", page[page.index("Classes of endurance") :])
+    assert re.search(r"0\.3 +2 +2 of 3 +3 +1 +3 of 3", section), section[:400]
+
+
 NVME_CLI = """Smart Log for NVME device:nvme0n1 namespace-id:ffffffff
 critical_warning\t\t\t: 0
 temperature\t\t\t\t: 41 °C (314 K)

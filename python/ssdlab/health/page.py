@@ -16,6 +16,7 @@ from ssdlab.report.charts.published import Line, published_lines
 from ssdlab.report.figure import Figure
 from ssdlab.report.files import write_figures
 from ssdlab.results.files import staged
+from ssdlab.theory.endurance_class import CLASSES
 
 SHOWN = 60
 _POINTS = 101
@@ -32,6 +33,7 @@ def write(folder: Path, drives: pl.LazyFrame, found: Summary, gravest: Sequence[
         figures=figures,
         after=[
             page.Section("Most important drives", _table(gravest, found.drives)),
+            *_classes(drives),
             page.Section("Columns", parts.definitions(_MEANINGS)),
         ],
     )
@@ -51,6 +53,22 @@ _MEANINGS = (
     ("writes left", "Host writes until then, with the same wear per byte as before."),
     ("state", f"{', '.join(LEVELS)}: urgency of action."),
 )
+
+
+def _classes(drives: pl.LazyFrame) -> list[page.Section]:
+    """How many drives each class of endurance is enough for; empty if no rate of writing is known."""
+    known = drives.filter(pl.col("drive_writes_per_day").is_not_null()).select("endurance_class").collect()
+    classes = [each for each in known["endurance_class"].to_list() if each is not None]
+    if not len(known):
+        return []
+    rows = [
+        [f"{each:g}", f"{classes.count(each):,}", f"{sum(other <= each for other in classes):,} of {len(known):,}"]
+        for each in sorted(set(classes))
+    ]
+    if len(classes) < len(known):
+        rows.append([f"above {CLASSES[-1]:g}", f"{len(known) - len(classes):,}", f"{len(known):,} of {len(known):,}"])
+    heads = ["drive writes a day", "drives that need this class", "drives for which it is enough"]
+    return [page.Section("Classes of endurance", parts.table("Classes of endurance", heads, rows))]
 
 
 def _table(rows: Sequence[Row], total: int) -> Markup:
