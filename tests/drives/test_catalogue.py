@@ -38,7 +38,8 @@ def test_capacity_is_the_product_of_the_geometry(name: str) -> None:
     nand = drive.nand
     capacity = resolve(drive).capacity
     pages = nand.channels * nand.dies_per_channel * nand.planes_per_die * nand.blocks_per_plane * nand.pages_per_block
-    assert capacity.physical_bytes == drive.stripe.devices * pages * nand.page_bytes
+    assert capacity.flash_bytes == drive.stripe.devices * pages * nand.page_bytes
+    assert capacity.physical_bytes == capacity.flash_bytes - capacity.held_out_bytes
     assert capacity.erase_units * capacity.units_per_erase_unit == capacity.physical_units
     assert capacity.user_bytes == drive.ftl.user_bytes
     assert capacity.spare_factor == pytest.approx(capacity.over_provisioning / (1 + capacity.over_provisioning))
