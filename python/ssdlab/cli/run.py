@@ -19,6 +19,7 @@ from ssdlab.results import drive_state, logs
 from ssdlab.results.files import check_writable, note_complete
 from ssdlab.results.text import FORMATS as writers
 from ssdlab.targets import auto_scale, running
+from ssdlab.workloads.jobs.iolog import replay_of
 
 Format = Literal["normal", "json", "json+", "terse", "sysbench"]
 _NOT_IN_COMPARE = ("alone", "from_state", "interval", "precondition", "save_state", "seed")
@@ -93,8 +94,10 @@ def run(
             raise InputError(f"--save-state {states.save_state}: is a folder; a file is needed")
     to = destination(output, output_format, command="run")
     resolved = changes.of(drive)
-    workload = workloads.load(job)
-    if changes.is_scale_chosen and not (states.from_state or states.save_state):
+    workload: str | workloads.Workload = job
+    # A recording is replayed on the whole drive.
+    if changes.is_scale_chosen and not (states.from_state or states.save_state) and replay_of(job) is None:
+        workload = workloads.load(job)
         (resolved,) = auto_scale.fitted(
             workload, [resolved], until="job", precondition=states.precondition, timed=not clock.untimed
         )
