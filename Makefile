@@ -49,8 +49,8 @@ demo: setup ## two comparisons of spare areas; says where the reports are
 	@printf '\nOpen these in a browser:\n  %s\n  %s\n' \
 	  "$(CURDIR)/out/demo/jesd219/report.html" "$(CURDIR)/out/demo/randwrite/report.html"
 
-# Folders of tests that need less than half a minute each without devices, browsers and servers.
-QUICK := tests/drives tests/evidence tests/report tests/results tests/workloads
+# Folders of tests that run without devices, browsers and servers, and whose simulations are short.
+QUICK := tests/drives tests/report tests/results tests/workloads/jobs
 # Each feature, policy, cache of the map and way in steps once.
 QUICK_GOLDEN := 'alone/*' 'policies/*' 'maps/*' 'steps/*'
 quick: setup ## between two changes, in minutes: formatting, types, unit tests, 305 outcomes, tests without devices or servers
