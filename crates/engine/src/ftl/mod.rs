@@ -677,10 +677,12 @@ impl<L: Layer, C: Clock> Ftl<L, C> {
                 // The rest of the group may be parity.
                 if self.space.stands_within(stream, groups) {
                     L::pad(self, stream, 1);
+                    // As after each unit of the host: later there would be no room for the rest of the victim.
+                    self.in_each_group(Self::keep_room_for_victim)?;
                 }
             }
         }
-        self.in_each_group(Self::keep_room_for_victim)
+        Ok(())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Specifications on which a run once did not end or panicked, found by drawing and made small.
 
-use crate::running::outcome_within;
+use crate::running::{Fate, check, outcome_within};
 use serde_json::{Value, json};
 
 /// Writes wait for space in a buffer that is closed or paced, and all that could make space waits for further writes.
@@ -27,6 +27,23 @@ fn writes_of_which_all_repeat_free_their_space() {
 #[test]
 fn a_read_that_waits_for_no_flash_is_not_charged_with_a_program() {
     passes(include_str!("found/reads-from-a-stream-after-writes.json"));
+}
+
+/// Where a write without a buffer waits for its group, whether that is filled up was asked at the end of each step.
+#[test]
+fn the_steps_change_nothing_on_a_drive_without_a_buffer() {
+    for text in [
+        include_str!("found/superblocks-without-buffer-in-steps.json"),
+        include_str!("found/blocks-with-a-limit-of-commands-in-steps.json"),
+    ] {
+        assert_eq!(check(&serde_json::from_str(text).unwrap()), Fate::Ended);
+    }
+}
+
+/// With no erased unit left, padding a whole group took the room that the rest of a victim needed.
+#[test]
+fn padding_leaves_room_for_the_victim() {
+    assert_eq!(check(&serde_json::from_str(include_str!("found/padding-beside-a-victim.json")).unwrap()), Fate::Ended);
 }
 
 /// A job that only repeats what it wrote programs nothing, and no round of the steady state would ever begin.

@@ -251,6 +251,9 @@ pub struct Front {
     event_queue: EventQueue,
     features: FeatureSet,
     tells_parts: bool,
+    /// Whether the last step ended only because of its number of events: between events that concern the host nothing is
+    /// decided, so that the steps change no outcome.
+    is_cut_short: bool,
     now_ns: u64,
     /// When the last request completed.
     idle_since_ns: u64,
@@ -292,6 +295,7 @@ impl Front {
             event_queue: EventQueue::new(),
             features: FeatureSet::Any,
             tells_parts: true,
+            is_cut_short: false,
             now_ns: 0,
             idle_since_ns: 0,
             wrote_ns: 0,
@@ -372,9 +376,12 @@ impl Front {
         drive: &mut dyn TimedDrive,
         requester: &mut dyn Requester<Self>,
     ) -> Result<Stepped, ReadOnly> {
-        self.free_if_stuck::<W>(self.now_ns, drive, requester)?;
-        let (events, was_heard_of) = self.run_flash::<W>(until_ns, events_max, drive, requester)?;
-        if was_heard_of || events == events_max {
+        if !self.is_cut_short {
+            self.free_if_stuck::<W>(self.now_ns, drive, requester)?;
+        }
+        let (events, is_heard_of) = self.run_flash::<W>(until_ns, events_max, drive, requester)?;
+        self.is_cut_short = !is_heard_of && events == events_max;
+        if is_heard_of || self.is_cut_short {
             return Ok(Stepped::Events(events));
         }
         if self.slots.outstanding() == 0 && self.run_background(until_ns, drive)? {

@@ -38,6 +38,8 @@ pub struct StripedFront {
     /// Slots with a completed part, and its breakdown.
     completed: VecDeque<(u32, Parts)>,
     ledgers: Ledgers,
+    /// See `Front`.
+    is_cut_short: bool,
     now_ns: u64,
 }
 
@@ -86,6 +88,7 @@ impl StripedFront {
             to_deal: VecDeque::new(),
             completed: VecDeque::new(),
             ledgers,
+            is_cut_short: false,
             now_ns: 0,
         }
     }
@@ -133,6 +136,22 @@ impl StripedFront {
         self.devices.iter_mut().map(Front::take_read_counts).reduce(sum)?
     }
 
+    fn free_what_is_stuck(
+        &mut self,
+        drives: &mut dyn Devices,
+        requester: &mut dyn Requester<Self>,
+    ) -> Result<(), ReadOnly> {
+        let Self { devices, slots, completed, ledgers, .. } = self;
+        for (index, device) in devices.iter_mut().enumerate() {
+            let drive = drives.device_mut(index);
+            let mut above = Above { index, slots, ledgers, completed, requester };
+            if device.free_if_stuck::<AnyFeatures>(self.now_ns, drive, &mut above)? {
+                ledgers.note(index, drive.ledger());
+            }
+        }
+        Ok(())
+    }
+
     /// Processes the earliest event of all, and those of its device's flash that precede any other.
     fn take_events(
         &mut self,
@@ -151,14 +170,15 @@ impl StripedFront {
         let Self { devices, slots, completed, ledgers, .. } = self;
         let (device, drive) = (&mut devices[index], drives.device_mut(index));
         let mut above = Above { index, slots, ledgers, completed, requester };
-        let events = if rank == Rank::EventQueue {
+        let (events, is_heard_of) = if rank == Rank::EventQueue {
             device.take_event::<AnyFeatures>(drive, &mut above)?;
-            1
+            (1, true)
         } else {
             // An event at the time of the earliest precedes the others of that time.
             let until_ns = others_ns.min(until_ns).max(at_ns + 1);
-            device.run_flash::<AnyFeatures>(until_ns, events_max, drive, &mut above)?.0
+            device.run_flash::<AnyFeatures>(until_ns, events_max, drive, &mut above)?
         };
+        self.is_cut_short = !is_heard_of && events == events_max;
         self.now_ns = self.now_ns.max(device.now_ns);
         Ok(Stepped::Events(events))
     }
@@ -238,13 +258,8 @@ impl Intake for StripedFront {
         drives: &mut (dyn Devices + '_),
         requester: &mut dyn Requester<Self>,
     ) -> Result<Stepped, ReadOnly> {
-        let Self { devices, slots, completed, ledgers, .. } = self;
-        for (index, device) in devices.iter_mut().enumerate() {
-            let drive = drives.device_mut(index);
-            let mut above = Above { index, slots, ledgers, completed, requester };
-            if device.free_if_stuck::<AnyFeatures>(self.now_ns, drive, &mut above)? {
-                ledgers.note(index, drive.ledger());
-            }
+        if !self.is_cut_short {
+            self.free_what_is_stuck(drives, requester)?;
         }
         let stepped = self.take_events(until_ns, events_max, drives, requester)?;
         self.settle(drives, requester)?;
