@@ -48,8 +48,8 @@ impl Named for ClassSpare {
     type Config = Config;
 }
 
-impl PlacementPolicy for ClassSpare {
-    fn new(config: Config, user_units: u32) -> Result<Self, SpecificationError> {
+impl ClassSpare {
+    pub(super) fn new(config: Config, user_units: u32) -> Result<Self, SpecificationError> {
         if config.borders.is_empty() {
             let classes = Classes::new("ftl.placement.classes", config.classes, user_units, STREAMS_MAX)?;
             let classes = classes.with_errors("ftl.placement.error_share", config.error_share)?;
@@ -65,7 +65,9 @@ impl PlacementPolicy for ClassSpare {
         let lpn = |share: &f64| Lpn((f64::from(user_units) * share).round() as u32);
         Ok(Self { assignment: Assignment::Borders(config.borders.iter().map(lpn).collect()) })
     }
+}
 
+impl PlacementPolicy for ClassSpare {
     fn looks_at_old(&self) -> bool {
         true
     }

@@ -38,12 +38,14 @@ impl Named for FrequencyFrontiers {
     type Config = Config;
 }
 
-impl PlacementPolicy for FrequencyFrontiers {
-    fn new(config: Config, user_units: u32) -> Result<Self, SpecificationError> {
+impl FrequencyFrontiers {
+    pub(super) fn new(config: Config, user_units: u32) -> Result<Self, SpecificationError> {
         let classes = Classes::new("ftl.placement.frontiers", config.frontiers, user_units, STREAMS_MAX)?;
         Ok(Self { classes: classes.with_errors("ftl.placement.error_share", config.error_share)? })
     }
+}
 
+impl PlacementPolicy for FrequencyFrontiers {
     fn looks_at_old(&self) -> bool {
         true
     }

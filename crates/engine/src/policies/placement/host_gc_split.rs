@@ -23,11 +23,13 @@ impl Named for HostGcSplit {
     type Config = Config;
 }
 
-impl PlacementPolicy for HostGcSplit {
-    fn new(_config: Config, _user_units: u32) -> Result<Self, SpecificationError> {
+impl HostGcSplit {
+    pub(super) fn new(_config: Config, _user_units: u32) -> Result<Self, SpecificationError> {
         Ok(Self)
     }
+}
 
+impl PlacementPolicy for HostGcSplit {
     fn streams(&self) -> u8 {
         2
     }

@@ -116,8 +116,8 @@ impl Named for HostStreams {
     type Config = Config;
 }
 
-impl PlacementPolicy for HostStreams {
-    fn new(config: Config, _user_units: u32) -> Result<Self, SpecificationError> {
+impl HostStreams {
+    pub(super) fn new(config: Config, _user_units: u32) -> Result<Self, SpecificationError> {
         if config.identifiers == 0 || usize::from(config.identifiers) >= STREAMS_MAX {
             let allowed = format!("a whole number from 1 to {}", STREAMS_MAX - 1);
             return Err(SpecificationError::new("ftl.placement.identifiers", config.identifiers, allowed));
@@ -131,7 +131,9 @@ impl PlacementPolicy for HostStreams {
         }
         Ok(Self { handles })
     }
+}
 
+impl PlacementPolicy for HostStreams {
     fn streams(&self) -> u8 {
         self.handles.streams_each().saturating_mul(self.handles.reclaim_groups)
     }

@@ -66,10 +66,9 @@ pub struct PoolView<'a> {
     pub data_units_per_erase_unit: u32,
 }
 
-/// The interface of a placement policy.
-pub trait PlacementPolicy: registry::Named + Sized {
-    /// Errors name the key of the drive file.
-    fn new(config: Self::Config, user_units: u32) -> Result<Self, SpecificationError>;
+/// The interface of a placement policy. One of the list also has a name (`Named`) and a function `new`, whose errors
+/// name the key of the drive file.
+trait PlacementPolicy {
     /// Whether `host_stream` needs the overwritten data.
     fn looks_at_old(&self) -> bool {
         false

@@ -23,11 +23,13 @@ impl Named for Single {
     type Config = Config;
 }
 
-impl PlacementPolicy for Single {
-    fn new(_config: Config, _user_units: u32) -> Result<Self, SpecificationError> {
+impl Single {
+    pub(super) fn new(_config: Config, _user_units: u32) -> Result<Self, SpecificationError> {
         Ok(Self)
     }
+}
 
+impl PlacementPolicy for Single {
     fn streams(&self) -> u8 {
         1
     }

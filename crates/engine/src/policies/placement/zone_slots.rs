@@ -1,9 +1,7 @@
-//! The placement policy of a zoned drive: an open erase unit for each active zone. It is not in the list of policies:
-//! every zoned drive has it.
+//! The placement policy of a zoned drive: an open erase unit for each active zone (NVM Express Zoned Namespace Command
+//! Set Specification). It is not in the list of policies: every zoned drive has it.
 
 use super::{PlacementPolicy, Resident};
-use crate::error::SpecificationError;
-use crate::policies::registry::Named;
 use crate::units::{Lpn, StreamId};
 
 /// The placement policy of a zoned drive.
@@ -18,18 +16,7 @@ impl ZoneSlots {
     }
 }
 
-impl Named for ZoneSlots {
-    const NAME: &'static str = "zones";
-    const SUMMARY: &'static str = "an open erase unit for each active zone";
-    const SOURCE: &'static str = "NVM Express Zoned Namespace Command Set Specification";
-    type Config = ();
-}
-
 impl PlacementPolicy for ZoneSlots {
-    fn new((): (), _user_units: u32) -> Result<Self, SpecificationError> {
-        Ok(Self::of(1))
-    }
-
     fn streams(&self) -> u8 {
         self.slots
     }
