@@ -50,7 +50,7 @@ demo: setup ## two comparisons of spare areas; says where the reports are
 	  "$(CURDIR)/out/demo/jesd219/report.html" "$(CURDIR)/out/demo/randwrite/report.html"
 
 # Folders of tests that run without devices, browsers and servers, and whose simulations are short.
-QUICK := tests/drives tests/report tests/results tests/workloads/jobs
+QUICK := tests/simulator/drives tests/presentation/report tests/simulator/results tests/simulator/workloads/jobs
 # Each feature, policy, cache of the map and way in steps once.
 QUICK_GOLDEN := 'alone/*' 'policies/*' 'maps/*' 'steps/*'
 quick: setup ## between two changes, in minutes: formatting, types, unit tests, 305 outcomes, tests without devices or servers
@@ -88,9 +88,9 @@ format: setup ## puts all sources into their form
 
 docs: setup ## writes the generated pages and types, and the package's copies of the job files
 	cp jobs/*.fio python/ssdlab/live/jobs/
-	$(PYTHON) tools/engine_types.py python/ssdlab/engine/types.py
-	$(PYTHON) tools/engine_types.py python/ssdlab/engine/plain.py
-	$(PYTHON) -m ruff format --quiet python/ssdlab/engine/types.py python/ssdlab/engine/plain.py
+	$(PYTHON) tools/engine_types.py python/ssdlab/simulator/engine/types.py
+	$(PYTHON) tools/engine_types.py python/ssdlab/simulator/engine/plain.py
+	$(PYTHON) -m ruff format --quiet python/ssdlab/simulator/engine/types.py python/ssdlab/simulator/engine/plain.py
 	$(PYTHON) tools/jobs_page.py docs/jobs.md
 	$(PYTHON) tools/drive_file_page.py docs/drive-file.md
 	$(PYTHON) tools/policies_page.py docs/policies.md

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ssdlab.sweeps.plan import Planned
+    from ssdlab.experiments.sweeps.plan import Planned
 
 RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
 THREADS = int(sys.argv[2]) if len(sys.argv) > 2 else 40
@@ -29,8 +29,8 @@ seed = {{ from = 1, to = {runs}, count = {runs} }}
 
 
 def _planned(folder: Path, runs: int) -> "list[Planned]":
-    from ssdlab.sweeps.file import load
-    from ssdlab.sweeps.plan import plan
+    from ssdlab.experiments.sweeps.file import load
+    from ssdlab.experiments.sweeps.plan import plan
 
     (folder / "uniform.fio").write_text("[uniform]\nrw=randwrite\nbs=4k\nnorandommap\n")
     path = folder / "overhead.toml"
@@ -42,7 +42,7 @@ def main() -> None:
     """Starts a scheduler and two workers as processes, runs all, prints the figures."""
     from distributed import Client, LocalCluster
 
-    from ssdlab.sweeps import cluster
+    from ssdlab.experiments.sweeps import cluster
 
     finished = cluster.Finished
 

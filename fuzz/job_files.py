@@ -2,7 +2,7 @@
 
 Called by `make fuzz` with `jobs`, `scripts` or `reports`, a name and libFuzzer's own arguments. Whatever text comes in,
 it gives the engine's jobs, or readings, or an InputError; anything else is a finding. Not for the tests: these have
-tests/workloads/jobs/test_fuzz.py and tests/smart/test_field_sample.py.
+tests/simulator/workloads/jobs/test_fuzz.py and tests/hardware/smart/test_field_sample.py.
 """
 # pyright: reportMissingImports=false, reportAttributeAccessIssue=false
 
@@ -14,21 +14,21 @@ import atheris
 
 with atheris.instrument_imports(
     include=[
-        "ssdlab.workloads.jobs",
-        "ssdlab.workloads.filesystem",
-        "ssdlab.quantities",
-        "ssdlab.smart",
-        "ssdlab.health",
+        "ssdlab.simulator.workloads.jobs",
+        "ssdlab.simulator.workloads.filesystem",
+        "ssdlab.foundation.quantities",
+        "ssdlab.hardware.smart",
+        "ssdlab.field.health",
     ]
 ):
-    from ssdlab.health.drive import row_of
-    from ssdlab.smart import formats, reading
-    from ssdlab.workloads import filesystem, jobs
-    from ssdlab.workloads.filesystem import session  # noqa: F401
-    from ssdlab.workloads.jobs import resolve  # noqa: F401
+    from ssdlab.field.health.drive import row_of
+    from ssdlab.hardware.smart import formats, reading
+    from ssdlab.simulator.workloads import filesystem, jobs
+    from ssdlab.simulator.workloads.filesystem import session  # noqa: F401
+    from ssdlab.simulator.workloads.jobs import resolve  # noqa: F401
 
 from ssdlab.errors import InputError
-from ssdlab.workloads import Workload
+from ssdlab.simulator.workloads import Workload
 
 USER_BYTES = 1 << 30
 # An inclusion reads what lies on this machine; thousands of clones, files and repetitions only take time.

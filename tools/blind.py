@@ -21,18 +21,18 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from ssdlab.drives import load, resolve
-from ssdlab.drives.resolve import ResolvedDrive
 from ssdlab.errors import InputError, RunFailed
-from ssdlab.identification import choices
-from ssdlab.identification.bench import Limits
-from ssdlab.identification.box import Box, Completed, Counters
-from ssdlab.identification.boxes.simulated import SimulatedBox
-from ssdlab.identification.drive import model_of
-from ssdlab.identification.evidence import Outcome
-from ssdlab.identification.identify import Found, identify, plan
-from ssdlab.targets import simulated
-from ssdlab.workloads import jobs, specifying
+from ssdlab.hardware.identification import choices
+from ssdlab.hardware.identification.bench import Limits
+from ssdlab.hardware.identification.box import Box, Completed, Counters
+from ssdlab.hardware.identification.boxes.simulated import SimulatedBox
+from ssdlab.hardware.identification.drive import model_of
+from ssdlab.hardware.identification.evidence import Outcome
+from ssdlab.hardware.identification.identify import Found, identify, plan
+from ssdlab.simulator.drives import load, resolve
+from ssdlab.simulator.drives.resolve import ResolvedDrive
+from ssdlab.simulator.targets import simulated
+from ssdlab.simulator.workloads import jobs, specifying
 
 TARGETS = {
     "ftl.mapping_unit_bytes": 0.10,

@@ -9,16 +9,16 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from ssdlab import engine
-from ssdlab.drives import load, names
 from ssdlab.live import catalogue
 from ssdlab.live.bench import resolve_to_watch
 from ssdlab.live.choices import VIEWS, DriveChoice
 from ssdlab.live.tours import tours
+from ssdlab.simulator import engine
+from ssdlab.simulator.drives import load, names
+from ssdlab.simulator.workloads.jobs import parse
+from ssdlab.simulator.workloads.jobs.seeds import clone_seed
+from ssdlab.simulator.workloads.jobs.table import IO_SIZE, LOOPS, NORANDOMMAP, NUMBER_IOS, OFFSET, RW, SIZE
 from ssdlab.theory import expectation
-from ssdlab.workloads.jobs import parse
-from ssdlab.workloads.jobs.seeds import clone_seed
-from ssdlab.workloads.jobs.table import IO_SIZE, LOOPS, NORANDOMMAP, NUMBER_IOS, OFFSET, RW, SIZE
 
 # A session's jobs before seeds repeat, and the largest number of clones in the shipped job files.
 SEEDS = 64

@@ -7,10 +7,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import ssdlab
-from ssdlab.drives import ResolvedDrive
-from ssdlab.report.charts.published import Line, Marks, published_lines
+from ssdlab.presentation.report.charts.published import Line, Marks, published_lines
+from ssdlab.simulator.drives import ResolvedDrive
+from ssdlab.simulator.workloads import jobs
 from ssdlab.theory import closed_forms
-from ssdlab.workloads import jobs
 
 DRIVE = "textbook"
 SCALE = Fraction(1, 4)

@@ -9,7 +9,7 @@ from typing import Any
 
 from generated_page import table, write
 from ssdlab import _engine
-from ssdlab.drives.data_sheet import STATES, UNITS
+from ssdlab.simulator.drives.data_sheet import STATES, UNITS
 
 HEAD = """# Drive files
 

@@ -5,13 +5,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ssdlab.advice.fit import Fit, fit
-from ssdlab.drives import DriveFile, Source, load, to_toml
-from ssdlab.drives import settings as drive_settings
-from ssdlab.studies.internal_fragmentation.drives import CELLS, DRIVES, EXTENTS, SEGMENT_BYTES, Fragmented
-from ssdlab.studies.internal_fragmentation.fitting import model
+from ssdlab.experiments.advice.fit import Fit, fit
+from ssdlab.experiments.studies.internal_fragmentation.drives import CELLS, DRIVES, EXTENTS, SEGMENT_BYTES, Fragmented
+from ssdlab.experiments.studies.internal_fragmentation.fitting import model
+from ssdlab.simulator.drives import DriveFile, Source, load, to_toml
+from ssdlab.simulator.drives import settings as drive_settings
 
-CATALOGUE = Path(__file__).parent.parent / "python/ssdlab/drives/catalogue"
+CATALOGUE = Path(__file__).parent.parent / "python/ssdlab/simulator/drives/catalogue"
 SOURCE = '"Another look at the question: do I need defragmentation for SSD", 2020'
 
 

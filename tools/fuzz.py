@@ -13,7 +13,7 @@ import sys
 import time
 from pathlib import Path
 
-from ssdlab.workloads.traces.recording import formats
+from ssdlab.simulator.workloads.traces.recording import formats
 
 ROOT = Path(__file__).parents[1]
 CORPUS = ROOT / "fuzz/corpus"
@@ -72,7 +72,7 @@ def dictionary(target: str) -> Path:
     """Words of the target's language, for libFuzzer to insert."""
     if target != "jobs":
         return ROOT / "fuzz" / (f"{target}.dict" if target in ("scripts", "reports", NBD) else "traces.dict")
-    from ssdlab.workloads.jobs import OPTIONS
+    from ssdlab.simulator.workloads.jobs import OPTIONS
 
     path = OUT / "jobs.dict"
     path.write_text("".join(f'"{name}="\n' for option in OPTIONS for name in option.names))
@@ -91,7 +91,11 @@ def unpack(target: str) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     inputs = kept(target)
     if target in TEXTS:
-        places = {"jobs": "*/**/*.fio", "scripts": "*/**/*.files", "reports": "tests/smart/field_sample/reports/*"}
+        places = {
+            "jobs": "*/**/*.fio",
+            "scripts": "*/**/*.files",
+            "reports": "tests/hardware/smart/field_sample/reports/*",
+        }
         inputs += [path.read_bytes() for path in sorted(ROOT.glob(places[target])) if "out" not in path.parts]
     elif target in TRACES:
         # Inputs for format detection are inputs of each reader too, valid or not.

@@ -23,14 +23,14 @@ from markupsafe import Markup
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from ssdlab.experiments.studies import registry
 from ssdlab.live.choices import DriveChoice
 from ssdlab.live.server import LiveServer
 from ssdlab.live.serving import live_server
 from ssdlab.live.theory import LOADING
 from ssdlab.live.tours import tours
 from ssdlab.live.workbench import Start
-from ssdlab.report import page as report
-from ssdlab.studies import registry
+from ssdlab.presentation.report import page as report
 
 TOUR = "write-amplification"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--no-first-run"]

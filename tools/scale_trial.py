@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import ssdlab
-from ssdlab.drives import ResolvedDrive
 from ssdlab.errors import InputError, Note
-from ssdlab.results.speed import speed
+from ssdlab.simulator.drives import ResolvedDrive
+from ssdlab.simulator.results.speed import speed
 
 DRIVES = (
     "generic-tlc-480", "generic-sata-tlc-500", "samsung-pm883-1920gb", "samsung-pm981-1tb", "generic-nvme-tlc-1000",

@@ -9,10 +9,10 @@ import csv
 from fractions import Fraction
 from pathlib import Path
 
-from ssdlab.advice.described import of_numbers
-from ssdlab.advice.setting import Setting
-from ssdlab.drives import load
-from ssdlab.runs import run_many
+from ssdlab.experiments.advice.described import of_numbers
+from ssdlab.experiments.advice.setting import Setting
+from ssdlab.simulator.drives import load
+from ssdlab.simulator.runs import run_many
 
 DRIVE = "generic-sata-dc-480"
 SCALE = Fraction(1, 256)

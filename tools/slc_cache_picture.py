@@ -7,10 +7,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import ssdlab
-from ssdlab.drives.schema import mean_us
-from ssdlab.report.charts.published import Line, Marks, published_lines
-from ssdlab.results import Result
-from ssdlab.workloads import jobs
+from ssdlab.presentation.report.charts.published import Line, Marks, published_lines
+from ssdlab.simulator.drives.schema import mean_us
+from ssdlab.simulator.results import Result
+from ssdlab.simulator.workloads import jobs
 
 DRIVE = "generic-tlc-480"
 SCALE = Fraction(1, 16)

@@ -1,4 +1,5 @@
-"""Writes python/ssdlab/drives/standing.json: the study `data-sheets` of every drive, for `ssdlab.drives.standing`.
+"""Writes python/ssdlab/simulator/drives/standing.json: the study `data-sheets` of every drive, for
+`ssdlab.simulator.drives.standing`.
 
 usage: standing.py [NAME ...], all drives or some; the others keep what is stored. It takes minutes.
 """
@@ -9,10 +10,10 @@ import sys
 from pathlib import Path
 
 from ssdlab import __version__
-from ssdlab.drives import load, names, standing
-from ssdlab.studies.context import Context
-from ssdlab.studies.data_sheets import comparison
-from ssdlab.studies.real_drives.comparison import FIGURES
+from ssdlab.experiments.studies.context import Context
+from ssdlab.experiments.studies.data_sheets import comparison
+from ssdlab.experiments.studies.real_drives.comparison import FIGURES
+from ssdlab.simulator.drives import load, names, standing
 
 FILE = Path(standing.__file__).with_name(standing.FILE)
 

@@ -18,12 +18,12 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import ssdlab
-from ssdlab.drives import ResolvedDrive, names
 from ssdlab.errors import InputError
 from ssdlab.evidence.estimate import of_samples
-from ssdlab.report.charts.published import Bar, published_bars
-from ssdlab.specification import Specification
-from ssdlab.workloads import jobs
+from ssdlab.presentation.report.charts.published import Bar, published_bars
+from ssdlab.simulator.drives import ResolvedDrive, names
+from ssdlab.simulator.specification import Specification
+from ssdlab.simulator.workloads import jobs
 
 UNITS = 60_000
 ROUNDS, TRUE_FROM = 150, 50

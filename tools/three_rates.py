@@ -25,11 +25,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from ssdlab.advice import fit_drive
-from ssdlab.drives import DriveFile, load, to_toml
-from ssdlab.drives import settings as drive_settings
-from ssdlab.studies.contract import published
-from ssdlab.studies.real_drives.loads import FOLDER
+from ssdlab.experiments.advice import fit_drive
+from ssdlab.experiments.studies.contract import published
+from ssdlab.experiments.studies.real_drives.loads import FOLDER
+from ssdlab.simulator.drives import DriveFile, load, to_toml
+from ssdlab.simulator.drives import settings as drive_settings
 
 FIGURES = published(FOLDER / "figures.csv")
 SCALES = {

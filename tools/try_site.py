@@ -23,7 +23,7 @@ from urllib.parse import unquote, urlsplit
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Error, Page, Request, sync_playwright
 
-from ssdlab import engine
+from ssdlab.simulator import engine
 
 SITE = Path(__file__).parents[1] / "out/site"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--no-first-run"]
@@ -155,9 +155,9 @@ def _specification(number_ios: int | None) -> str:
     """The specification of the page's initial drive under random writes, as the engine receives it."""
     from ssdlab.live.bench import resolve_to_watch
     from ssdlab.live.choices import DriveChoice
-    from ssdlab.workloads.controls import Controls
-    from ssdlab.workloads.jobs import parse
-    from ssdlab.workloads.specifying import specify
+    from ssdlab.simulator.workloads.controls import Controls
+    from ssdlab.simulator.workloads.jobs import parse
+    from ssdlab.simulator.workloads.specifying import specify
 
     (section,) = Controls().sections("work", 100)
     limit = f"number_ios={number_ios * 64}\n" if number_ios else ""

@@ -18,10 +18,10 @@ from pathlib import Path
 
 from browser_edition import in_browser
 from ssdlab.cli.commands import COMMANDS, loaded
+from ssdlab.experiments.studies import registry
 from ssdlab.live import catalogue
-from ssdlab.report.theme import css_variables
-from ssdlab.report.wording import unbroken
-from ssdlab.studies import registry
+from ssdlab.presentation.report.theme import css_variables
+from ssdlab.presentation.report.wording import unbroken
 
 ROOT = Path(__file__).parents[1]
 PAGES = ROOT / "out/site-pages"

@@ -10,9 +10,9 @@
     compared.frame(), compared.plot(), compared.write("out/compared")
 
 Each function does the same as the command of its name. It raises InputError if the input is wrong and RunFailed if a
-run fails. Results have a frame, a chart and a display for notebooks (`ssdlab.report.shown`). A script that executes
-runs in several processes does not need `if __name__ == "__main__"`. The import is fast: each name is loaded at its
-first use.
+run fails. Results have a frame, a chart and a display for notebooks (`ssdlab.presentation.report.shown`). A script that
+executes runs in several processes does not need `if __name__ == "__main__"`. The import is fast: each name is loaded at
+its first use.
 """
 
 from importlib import import_module
@@ -22,20 +22,20 @@ from typing import TYPE_CHECKING, Any
 from ssdlab.errors import InputError, RunFailed
 
 if TYPE_CHECKING:
-    from ssdlab.advice.advising import advise
-    from ssdlab.advice.fitting import fit
-    from ssdlab.comparison.comparing import compare
-    from ssdlab.drives.resolve import drive
-    from ssdlab.replays.replaying import replay
-    from ssdlab.results import Result
-    from ssdlab.runs import run_many
+    from ssdlab.experiments.advice.advising import advise
+    from ssdlab.experiments.advice.fitting import fit
+    from ssdlab.experiments.comparison.comparing import compare
+    from ssdlab.experiments.replays.replaying import replay
+    from ssdlab.experiments.studies.studying import study
+    from ssdlab.experiments.sweeps.sweeping import sweep
+    from ssdlab.hardware.device.measuring import measure
     from ssdlab.serving.mounting import mount
-    from ssdlab.specification import Specification
-    from ssdlab.studies.studying import study
-    from ssdlab.sweeps.sweeping import sweep
-    from ssdlab.targets.device.measuring import measure
-    from ssdlab.targets.running import run
-    from ssdlab.workloads.specifying import specify
+    from ssdlab.simulator.drives.resolve import drive
+    from ssdlab.simulator.results import Result
+    from ssdlab.simulator.runs import run_many
+    from ssdlab.simulator.specification import Specification
+    from ssdlab.simulator.targets.running import run
+    from ssdlab.simulator.workloads.specifying import specify
 
 __all__ = [
     "InputError",
@@ -57,20 +57,20 @@ __all__ = [
 ]
 
 _LOADED_ON_DEMAND = {
-    "Result": "ssdlab.results",
-    "Specification": "ssdlab.specification",
-    "advise": "ssdlab.advice.advising",
-    "compare": "ssdlab.comparison.comparing",
-    "drive": "ssdlab.drives.resolve",
-    "fit": "ssdlab.advice.fitting",
-    "measure": "ssdlab.targets.device.measuring",
+    "Result": "ssdlab.simulator.results",
+    "Specification": "ssdlab.simulator.specification",
+    "advise": "ssdlab.experiments.advice.advising",
+    "compare": "ssdlab.experiments.comparison.comparing",
+    "drive": "ssdlab.simulator.drives.resolve",
+    "fit": "ssdlab.experiments.advice.fitting",
+    "measure": "ssdlab.hardware.device.measuring",
     "mount": "ssdlab.serving.mounting",
-    "replay": "ssdlab.replays.replaying",
-    "run": "ssdlab.targets.running",
-    "run_many": "ssdlab.runs",
-    "specify": "ssdlab.workloads.specifying",
-    "study": "ssdlab.studies.studying",
-    "sweep": "ssdlab.sweeps.sweeping",
+    "replay": "ssdlab.experiments.replays.replaying",
+    "run": "ssdlab.simulator.targets.running",
+    "run_many": "ssdlab.simulator.runs",
+    "specify": "ssdlab.simulator.workloads.specifying",
+    "study": "ssdlab.experiments.studies.studying",
+    "sweep": "ssdlab.experiments.sweeps.sweeping",
 }
 
 

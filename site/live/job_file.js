@@ -1,5 +1,5 @@
 // The shipped job files as the engine's jobs, for a drive of any size: `tools/browser_edition.py` reads the files, and
-// what depends on the drive is computed here, as `ssdlab.workloads.jobs.resolve` does.
+// what depends on the drive is computed here, as `ssdlab.simulator.workloads.jobs.resolve` does.
 
 import { exactly } from "./engine.js";
 import { ofFullSize, parts, roundEven } from "./jobs.js";

@@ -1,4 +1,4 @@
-// What the controls of the page ask of the host, as the engine's jobs: what `ssdlab.workloads.controls` says as job files.
+// What the controls of the page ask of the host, as the engine's jobs: what `ssdlab.simulator.workloads.controls` says as job files.
 
 /** @import {Workload} from "../../python/ssdlab/live/page/types.js" */
 import { exactly } from "./engine.js";

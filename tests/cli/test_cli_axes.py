@@ -2,9 +2,9 @@
 
 import pytest
 
-from ssdlab.comparison.axes import plan, split_list
-from ssdlab.drives import said_of_left_empty
 from ssdlab.errors import InputError
+from ssdlab.experiments.comparison.axes import plan, split_list
+from ssdlab.simulator.drives import said_of_left_empty
 
 LISTS = {
     "greedy": ["greedy"],

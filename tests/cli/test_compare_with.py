@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from small_drives import Program
-from ssdlab.comparison.targets import figures_of_report
 from ssdlab.errors import InputError
+from ssdlab.experiments.comparison.targets import figures_of_report
 
 JOB = "[global]\nioengine=libaio\ndirect=1\nbs=4k\nsize=4m\n[first]\nrw=randwrite\n[then]\nstonewall\nrw=randread\n"
 _NONE = {"total_ios": 0}

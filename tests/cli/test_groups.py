@@ -10,14 +10,14 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from ssdlab.advice import limits, workload
 from ssdlab.cli import advise, compare, replay, workload_options
 from ssdlab.cli.commands import COMMANDS
 from ssdlab.cli.groups import Parsed, flat, given
-from ssdlab.comparison import request
 from ssdlab.errors import InputError
-from ssdlab.quantities import parse_bytes
-from ssdlab.replays import request as replay_request
+from ssdlab.experiments.advice import limits, workload
+from ssdlab.experiments.comparison import request
+from ssdlab.experiments.replays import request as replay_request
+from ssdlab.foundation.quantities import parse_bytes
 
 PARAMETERS_MAX = 10
 

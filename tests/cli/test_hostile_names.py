@@ -21,7 +21,7 @@ from rich.table import Table
 from small_drives import drive_file
 from ssdlab.cli.commands import COMMANDS
 from ssdlab.cli.console import Console
-from ssdlab.terminal import show, visible
+from ssdlab.presentation.terminal import show, visible
 
 ROOT = Path(__file__).parents[2]
 # A title of the window, a colour, "clear the screen" in one character, text that runs from right to left, delete.

@@ -12,8 +12,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from ssdlab.advice.fit_drive import read_points
 from ssdlab.cli import app
+from ssdlab.experiments.advice.fit_drive import read_points
 
 ROOT = Path(__file__).parents[2]
 _BLOCK = ROOT.joinpath("README.md").read_text().partition("## Examples\n\n```\n")[2].partition("\n```")[0]

@@ -17,21 +17,21 @@ from rich.console import Console
 from rich.table import Table
 from typer.testing import CliRunner
 
-from ssdlab import workloads
-from ssdlab.advice.fit import Fit
-from ssdlab.advice.fit_drive import Point, parameter
 from ssdlab.cli import app
-from ssdlab.comparison.axes import plan
-from ssdlab.comparison.table import print_table
-from ssdlab.comparison.variant import Variant
-from ssdlab.drives import load
-from ssdlab.protocols import output as protocols
-from ssdlab.protocols import registry, simulated
-from ssdlab.studies.contract import Row
-from ssdlab.studies.table import print_rows
-from ssdlab.targets import simulated as target
-from ssdlab.terminal import show
-from ssdlab.workloads.specifying import specify
+from ssdlab.experiments.advice.fit import Fit
+from ssdlab.experiments.advice.fit_drive import Point, parameter
+from ssdlab.experiments.comparison.axes import plan
+from ssdlab.experiments.comparison.table import print_table
+from ssdlab.experiments.comparison.variant import Variant
+from ssdlab.experiments.protocols import output as protocols
+from ssdlab.experiments.protocols import registry, simulated
+from ssdlab.experiments.studies.contract import Row
+from ssdlab.experiments.studies.table import print_rows
+from ssdlab.presentation.terminal import show
+from ssdlab.simulator import workloads
+from ssdlab.simulator.drives import load
+from ssdlab.simulator.targets import simulated as target
+from ssdlab.simulator.workloads.specifying import specify
 
 fit, fleet, model, sweep = (import_module(f"ssdlab.cli.{name}") for name in ("fit", "fleet", "model", "sweep"))
 
@@ -129,7 +129,7 @@ def _check(narrow: str, wide: str, width: int) -> None:
     assert [line for line in narrow.splitlines() if len(line.rstrip()) > width] == []
 
     def words(text: str) -> set[str]:
-        # The drawing of a drive adapts differently: tests/drives/test_commands.py.
+        # The drawing of a drive adapts differently: tests/simulator/drives/test_commands.py.
         text = text[text.find("definition") :] if "controller" in text else text
         return set(re.findall(r"[^\s,\N{BOX DRAWINGS LIGHT HORIZONTAL}]+", text))
 
@@ -157,7 +157,7 @@ def test_tables_of_runs_fit(
 
 
 def test_drives_take_one_line_each() -> None:
-    from ssdlab.drives import names
+    from ssdlab.simulator.drives import names
 
     for width in WIDTHS:
         lines = _of_command(["drives"], width).splitlines()

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ssdlab.cli import app
-from ssdlab.drives import load, resolve
+from ssdlab.simulator.drives import load, resolve
 
 TUTORIAL = Path(__file__).parents[2] / "site/pages/tutorial.md"
 SNIPPET = re.compile(r'python3 -c "\n(.*?)" > (\S+)$', re.DOTALL | re.MULTILINE)

@@ -8,7 +8,7 @@ import pytest
 
 from ssdlab.evidence import Estimate, estimate
 from ssdlab.evidence.comparing import differ, ratio, visible_share
-from ssdlab.results.latency import Latency
+from ssdlab.simulator.results.latency import Latency
 
 
 def test_samples_have_students_interval() -> None:

@@ -8,15 +8,15 @@ import random
 from pathlib import Path
 
 import ssdlab
-from ssdlab.drives import ResolvedDrive
-from ssdlab.drives.schema import mean_us
 from ssdlab.evidence import Estimate
 from ssdlab.evidence.comparing import differ
-from ssdlab.results import Result
-from ssdlab.results.speed import Speed, speed
-from ssdlab.specification import Specification
+from ssdlab.simulator.drives import ResolvedDrive
+from ssdlab.simulator.drives.schema import mean_us
+from ssdlab.simulator.results import Result
+from ssdlab.simulator.results.speed import Speed, speed
+from ssdlab.simulator.specification import Specification
+from ssdlab.simulator.workloads import jobs
 from ssdlab.theory.expectation import expected
-from ssdlab.workloads import jobs
 
 PAIRS = int(os.environ.get("SSDLAB_PAIRS", "16"))
 DRIVE, SCALE, TIMED_SCALE = "generic-tlc-480", "1/384", "1/384"

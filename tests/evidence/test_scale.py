@@ -2,8 +2,8 @@
 
 import pytest
 
-from ssdlab.drives import names
 from ssdlab.evidence import scale
+from ssdlab.simulator.drives import names
 
 TABLE: dict[str, scale.TailsJson] = {
     name: {

@@ -7,9 +7,9 @@ from fractions import Fraction
 
 from case import Case, Run
 from parts import KIB, MIB, Json, job, per_direction, specification
-from ssdlab import drives
-from ssdlab.drives import ResolvedDrive
 from ssdlab.errors import InputError, Note
+from ssdlab.simulator import drives
+from ssdlab.simulator.drives import ResolvedDrive
 
 # The amount of each stage; large drives exceed it even when scaled.
 _BYTES_MAX = 96 * MIB

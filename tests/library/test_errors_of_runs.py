@@ -3,7 +3,7 @@
 import pytest
 
 from ssdlab import RunFailed
-from ssdlab.engine import in_words_of_the_user, native
+from ssdlab.simulator.engine import in_words_of_the_user, native
 
 
 def test_an_error_that_ends_a_run_is_one_of_the_run_and_has_no_traceback() -> None:

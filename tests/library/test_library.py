@@ -15,8 +15,8 @@ import pytest
 import ssdlab
 from small_drives import Program, drive_file, program_in
 from ssdlab.cli.groups import flat
-from ssdlab.quantities import parse_share
-from ssdlab.report.shown import Shown
+from ssdlab.foundation.quantities import parse_share
+from ssdlab.presentation.report.shown import Shown
 from synthetic_traces import made
 
 JOB = "[uniform]\nrw=randwrite\nbs=4k\nnorandommap\n"
@@ -191,7 +191,7 @@ def test_mount_is_a_context(folder: Path) -> None:
 
 
 def test_a_study_shows_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    from ssdlab.studies import contract, registry
+    from ssdlab.experiments.studies import contract, registry
 
     row = contract.Row("WAF", contract.Range(2.0), 3.0, "", tolerance=0.1)
     made_up = contract.Study("made-up", "?", "nobody", (), (), lambda _: contract.StudyResult("Yes.", [row]))

@@ -15,7 +15,7 @@ from playwright.sync_api import Page, expect
 from ssdlab.errors import InputError
 from ssdlab.live.server import LiveServer
 from ssdlab.live.workbench import Workbench
-from ssdlab.workloads.jobs import parse
+from ssdlab.simulator.workloads.jobs import parse
 from waiting import SECONDS_MAX
 
 Serve = Callable[..., LiveServer]

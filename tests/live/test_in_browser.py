@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 from browser_edition import SEEDS, shipped_job, theory
-from ssdlab.drives import load, resolve
 from ssdlab.live import catalogue
+from ssdlab.simulator.drives import load, resolve
+from ssdlab.simulator.workloads import controls
+from ssdlab.simulator.workloads.controls import Controls
+from ssdlab.simulator.workloads.jobs import parse
+from ssdlab.simulator.workloads.jobs.seeds import clone_seed
 from ssdlab.theory import expectation
-from ssdlab.workloads import controls
-from ssdlab.workloads.controls import Controls
-from ssdlab.workloads.jobs import parse
-from ssdlab.workloads.jobs.seeds import clone_seed
 
 ROOT = Path(__file__).parents[2]
 NODE = shutil.which("node")

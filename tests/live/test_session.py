@@ -13,15 +13,15 @@ from typing import Any
 import pytest
 
 from small_drives import drive_file
-from ssdlab.drives import load, resolve
 from ssdlab.errors import InputError
 from ssdlab.live import session as session_module
 from ssdlab.live.session import Session
-from ssdlab.results.result import Result
-from ssdlab.specification import Reporting, Specification
-from ssdlab.targets import simulated
-from ssdlab.workloads import specifying
-from ssdlab.workloads.jobs import parse
+from ssdlab.simulator.drives import load, resolve
+from ssdlab.simulator.results.result import Result
+from ssdlab.simulator.specification import Reporting, Specification
+from ssdlab.simulator.targets import simulated
+from ssdlab.simulator.workloads import specifying
+from ssdlab.simulator.workloads.jobs import parse
 from waiting import SECONDS_MAX, wait_for
 
 USER_BYTES = 32 << 20

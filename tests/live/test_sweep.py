@@ -14,13 +14,13 @@ from playwright.sync_api import expect
 from running_server import running
 from small_drives import drive_file, program_in
 from ssdlab.errors import InputError
+from ssdlab.experiments.sweeps.dataset import Dataset
+from ssdlab.experiments.sweeps.execution import Sweep, carry_out, on_this_machine
+from ssdlab.experiments.sweeps.file import load
+from ssdlab.experiments.sweeps.plan import plan
 from ssdlab.live.server import LiveServer
 from ssdlab.live.serving import sweep_server
 from ssdlab.live.sweep_state import SweepState, watched_sweep
-from ssdlab.sweeps.dataset import Dataset
-from ssdlab.sweeps.execution import Sweep, carry_out, on_this_machine
-from ssdlab.sweeps.file import load
-from ssdlab.sweeps.plan import plan
 from talk import Page
 from waiting import SECONDS_MAX
 

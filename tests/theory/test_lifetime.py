@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import ssdlab
-from ssdlab.studies.pny_over_provisioning.drives import FOLDER
+from ssdlab.experiments.studies.pny_over_provisioning.drives import FOLDER
+from ssdlab.simulator.workloads import jobs
 from ssdlab.theory.lifetime import Calibration, Wear, lives
-from ssdlab.workloads import jobs
 
 SMALL = str(FOLDER / "small-drive.toml")
 FLAT = Calibration((0.05, 0.2), (2.0, 2.0), (1000.0, 1000.0))

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from small_drives import drive_file
 from ssdlab.cli import app
-from ssdlab.drives import load, resolve
+from ssdlab.simulator.drives import load, resolve
 from ssdlab.theory.price import Offer, rounded
 
 # AnandTech 3690 (2010): advertised GB, GiB of flash, and the formatted capacity with 28 % and with 13 %.

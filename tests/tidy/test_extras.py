@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ssdlab.extras import EXTRAS
+from ssdlab.foundation.extras import EXTRAS
 
 ROOT = Path(__file__).parents[2]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ssdlab.extras import EXTRAS
+from ssdlab.foundation.extras import EXTRAS
 
 LIBRARY = Path(__file__).parents[2] / "python/ssdlab"
 SLOW = {"altair", "jinja2", "numpy", "polars", "scipy", "vl_convert", "ssdlab._engine", *EXTRAS}

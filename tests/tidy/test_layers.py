@@ -1,9 +1,10 @@
-"""The Python packages import only from lower layers, which ARCHITECTURE.md lists: there are no cycles.
+"""The rooms of the library, and the packages in them, import only from lower layers, which ARCHITECTURE.md lists.
 
 Every import statement counts: at the top of a file, inside a function and under TYPE_CHECKING, because a reader must
-know the imported module first in each case. `from ssdlab import drives` counts for `drives`, `from ssdlab import run`
-for the library, `ssdlab/__init__.py`. `import_module` with a string does not count, nor does the implicit run of
-`ssdlab/__init__.py` before any of its modules. Cycles of modules within a package without subpackages are not checked.
+know the imported module first in each case. `from ssdlab.simulator import drives` counts for `simulator.drives`, and
+`from ssdlab import run` for the library, `ssdlab/__init__.py`. `import_module` with a string does not count, nor does
+the implicit run of a package's `__init__.py` before any of its modules. Cycles of modules within a package without
+subpackages are not checked.
 """
 
 import ast
@@ -62,31 +63,49 @@ def _names(node: ast.AST) -> list[str]:
 
 
 def layers(page: str) -> list[set[str]]:
-    """The layers that ARCHITECTURE.md lists, the lowest first; each a set of packages and modules."""
+    """The layers that ARCHITECTURE.md lists, the lowest first; each a set of packages and modules.
+
+    A line is a layer. `room: a b / c` is two layers of a room, `room.a` and `room.b` above `room.c`.
+    """
     listed = re.search(r"^## Layers\n.*?^```\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     assert listed, "ARCHITECTURE.md has no list of layers"
-    return [set(line.split()) for line in reversed(listed[1].splitlines())]
+    found = []
+    for line in reversed(listed[1].splitlines()):
+        room, colon, inside = line.rpartition(":")
+        prefix = f"{room}." if colon else ""
+        found += [{prefix + name for name in layer.split()} for layer in reversed(inside.split("/"))]
+    return found
+
+
+def unit(module: str, listed: list[set[str]]) -> str:
+    """The listed package or module that contains a module; the module's own name if none does."""
+    library, _, inner = module.partition(".")
+    if not inner:
+        return library
+    parts = inner.split(".")
+    names = [".".join(parts[:length]) for length in range(len(parts), 0, -1)]
+    return next((name for name in names if any(name in layer for layer in listed)), inner)
 
 
 def upward(found: list[Import], listed: list[set[str]]) -> list[str]:
     """The imports that do not go to a lower layer; the library's `__init__` has the library's name."""
     height = {name: place for place, layer in enumerate(listed) for name in layer}
-    between = [(each, _child(each.importer), _child(each.imported)) for each in found]
+    between = [(each, unit(each.importer, listed), unit(each.imported, listed)) for each in found]
     return [str(each) for each, above, below in between if above != below and height[above] <= height[below]]
 
 
-def _child(module: str, package: str = "") -> str:
-    """The child of the package that contains a module; by default of the whole library."""
-    package = package or module.partition(".")[0]
-    return package if module == package else module.removeprefix(f"{package}.").partition(".")[0]
+def rooms(listed: list[set[str]]) -> set[str]:
+    """The packages that ARCHITECTURE.md lists with their contents."""
+    return {name.partition(".")[0] for layer in listed for name in layer if "." in name}
 
 
 def circle(found: list[Import], package: str) -> list[str]:
     """A cycle among the direct children of a package; empty if there is none."""
     graph: dict[str, set[str]] = defaultdict(set)
+    inside = f"{package}."
     for each in found:
-        if each.importer.startswith(f"{package}.") and each.imported.startswith(f"{package}."):
-            above, below = _child(each.importer, package), _child(each.imported, package)
+        if each.importer.startswith(inside) and each.imported.startswith(inside):
+            above, below = (name.removeprefix(inside).partition(".")[0] for name in (each.importer, each.imported))
             if above != below:
                 graph[above].add(below)
     try:
@@ -96,22 +115,51 @@ def circle(found: list[Import], package: str) -> list[str]:
     return []
 
 
+LISTED = layers((ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8"))
+
+
 def test_each_package_is_in_one_layer() -> None:
-    listed = [name for layer in layers((ROOT / "ARCHITECTURE.md").read_text()) for name in layer]
-    assert sorted(listed) == sorted({_child(name) for name in sources(LIBRARY)})
+    listed = [name for layer in LISTED for name in layer]
+    present = {unit(name, LISTED) for name in sources(LIBRARY)} - rooms(LISTED)
+    assert sorted(listed) == sorted(present)
 
 
 def test_imports_go_to_lower_layers() -> None:
     found = imports(LIBRARY)
     assert len(found) > 1000, "the imports are found"
-    assert not upward(found, layers((ROOT / "ARCHITECTURE.md").read_text()))
+    assert not upward(found, LISTED)
+
+
+def test_rooms_of_packages_load_nothing() -> None:
+    """Their `__init__.py` is a docstring: what it imported would be loaded with each module of the room."""
+    assert len(rooms(LISTED)) > 5
+    for room in rooms(LISTED):
+        assert len(ast.parse((LIBRARY / room / "__init__.py").read_text(encoding="utf-8")).body) == 1, room
+
+
+@pytest.mark.parametrize("room", sorted(path.parent.name for path in LIBRARY.glob("*/__init__.py")))
+def test_a_room_states_what_it_may_import(room: str) -> None:
+    """A line of its docstring names the rooms from which its modules may import."""
+    tree = ast.parse((LIBRARY / room / "__init__.py").read_text(encoding="utf-8"))
+    stated = re.search(r"^Imports from: (.*)\.$", ast.get_docstring(tree) or "", re.MULTILINE)
+    assert stated, f"{room}/__init__.py does not say what it may import"
+    allowed = set() if stated[1] == "nothing" else set(stated[1].split(", "))
+    used = {
+        each.imported.split(".")[1]
+        for each in imports(LIBRARY)
+        if each.importer.startswith(f"ssdlab.{room}.") and each.imported != "ssdlab"
+    }
+    # These two are below all rooms.
+    assert used - {room, "errors", "_engine"} <= allowed
+    unknown = allowed - {path.name for path in LIBRARY.iterdir() if path.is_dir()}
+    assert not unknown
 
 
 def test_packages_within_packages_are_in_no_circle() -> None:
     found = imports(LIBRARY)
     packages = [name for name, path in sources(LIBRARY).items() if path.name == "__init__.py"]
     holders = {name.rpartition(".")[0] for name in packages if name.count(".") > 1}
-    assert {"ssdlab.workloads", "ssdlab.targets"} <= holders
+    assert {"ssdlab.simulator", "ssdlab.simulator.workloads", "ssdlab.hardware.identification"} <= holders
     assert not {name: found_circle for name in holders if (found_circle := circle(found, name))}
 
 
@@ -127,12 +175,38 @@ def test_packages_within_packages_are_in_no_circle() -> None:
 )
 def test_an_import_upward_is_seen(tmp_path: Path, statement: str) -> None:
     library = tmp_path / "ssdlab"
-    texts = {"__init__": "", "below": statement, "above/__init__": "from ssdlab import below", "above/inner": ""}
-    for name, text in texts.items():
-        path = library / f"{name}.py"
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text)
+    _write(library, {"below": statement, "above/__init__": "from ssdlab import below", "above/inner": ""})
     found = imports(library)
     (seen,) = upward(found, [{"below"}, {"above"}, {"ssdlab"}])
     assert seen.startswith("ssdlab.below:")
     assert set(circle(found, "ssdlab")) == {"above", "below"}
+
+
+@pytest.mark.parametrize(
+    ("importer", "statement"),
+    [
+        ("low/a", "from ssdlab.high import c"),
+        ("low/a", "from ssdlab.high.c import x"),
+        ("low/b", "from ssdlab.low import a"),
+        ("high/c", "import ssdlab"),
+    ],
+)
+def test_an_import_upward_between_and_within_rooms_is_seen(tmp_path: Path, importer: str, statement: str) -> None:
+    listed = layers("## Layers\n\n```\nssdlab\nhigh: c\nlow: a / b\n```\n")
+    assert listed == [{"low.b"}, {"low.a"}, {"high.c"}, {"ssdlab"}]
+    assert rooms(listed) == {"low", "high"}
+    library = tmp_path / "ssdlab"
+    downward = {"low/a": "from ssdlab.low import b", "low/b": "", "high/c": "from ssdlab.low.a import x"}
+    empty = {"low/__init__": "", "high/__init__": ""}
+    _write(library, {**empty, **downward})
+    assert not upward(imports(library), listed)
+    _write(library, {**empty, **downward, importer: statement})
+    (seen,) = upward(imports(library), listed)
+    assert seen.startswith(f"ssdlab.{importer.replace('/', '.')}:")
+
+
+def _write(library: Path, texts: dict[str, str]) -> None:
+    for name, text in {"__init__": "", **texts}.items():
+        path = library / f"{name}.py"
+        path.parent.mkdir(exist_ok=True, parents=True)
+        path.write_text(text)

@@ -14,7 +14,8 @@ import drive_file_page
 import engine_types
 import policies_page
 import traces_page
-from ssdlab import _engine, drives
+from ssdlab import _engine
+from ssdlab.simulator import drives
 
 ROOT = Path(__file__).parents[2]
 THIS = Path(__file__).relative_to(ROOT)
@@ -133,7 +134,7 @@ def test_generated_types_are_up_to_date() -> None:
     for name, module in (("types.py", engine_types.module), ("plain.py", engine_types.plain_module)):
         command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", name, "-"]
         made = subprocess.run(command, cwd=ROOT, input=module(), capture_output=True, text=True, check=True)
-        assert (ROOT / "python/ssdlab/engine" / name).read_text() == made.stdout, "run make docs"
+        assert (ROOT / "python/ssdlab/simulator/engine" / name).read_text() == made.stdout, "run make docs"
 
 
 def test_every_key_of_a_drive_file_is_described() -> None:
@@ -151,7 +152,7 @@ def test_every_key_of_a_drive_file_is_described() -> None:
 
 @pytest.mark.parametrize("name", drives.names())
 def test_every_drive_is_documented(name: str) -> None:
-    text = (ROOT / f"python/ssdlab/drives/catalogue/{name}.toml").read_text()
+    text = (ROOT / f"python/ssdlab/simulator/drives/catalogue/{name}.toml").read_text()
     drive = tomllib.loads(text)
     assert drive["name"] == name
     assert drive["description"].strip()

@@ -1,7 +1,7 @@
 """Objects have typed keys: `dict[str, Any]` is used only for foreign formats, and in one alias for each.
 
 It hides misspelt keys from the type checkers. Data that crosses an interface within ssdlab is a TypedDict, a dataclass
-or a struct; the engine's objects are in `ssdlab/engine/plain.py`.
+or a struct; the engine's objects are in `ssdlab/simulator/engine/plain.py`.
 """
 
 from pathlib import Path
@@ -11,10 +11,10 @@ LIBRARY = ROOT / "python/ssdlab"
 NAMELESS = "dict[str, Any]"
 
 FORMATS = {
-    "engine/plain.py": "parameters of a policy, which each policy has of its own",
-    "engine/types.py": "the same",
-    "foreign.py": "the aliases for JSON and TOML of others and for rows of polars",
-    "report/theme.py": "the alias for Vega-Lite's specifications",
+    "simulator/engine/plain.py": "parameters of a policy, which each policy has of its own",
+    "simulator/engine/types.py": "the same",
+    "foundation/foreign.py": "the aliases for JSON and TOML of others and for rows of polars",
+    "presentation/report/theme.py": "the alias for Vega-Lite's specifications",
 }
 
 
@@ -27,7 +27,9 @@ def nameless() -> set[str]:
 
 def test_only_formats_of_others_have_dictionaries_of_anything() -> None:
     new = nameless() - FORMATS.keys()
-    assert not new, f"write a TypedDict, or, for a format of others, ssdlab.foreign.JsonObject: {sorted(new)}"
+    assert not new, (
+        f"write a TypedDict, or, for a format of others, ssdlab.foundation.foreign.JsonObject: {sorted(new)}"
+    )
 
 
 def test_the_list_names_no_file_without_one() -> None:

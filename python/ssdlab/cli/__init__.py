@@ -2,6 +2,11 @@
 
 Each command is in a file of its own, which `commands` imports when the command is called. This file is imported for
 every call, `--help` included.
+
+Promise: a wrong input ends with exit code 2 and a message that names it, a failed run with 1, never with a traceback.
+Users get `ssdlab`.
+
+Imports from: foundation, evidence, presentation, simulator, theory, hardware, serving, field, experiments, live.
 """
 
 import contextlib
@@ -18,11 +23,11 @@ from typing import Annotated
 
 import typer
 
-from ssdlab import extras
 from ssdlab.cli.commands import Commands, Interrupted
 from ssdlab.cli.ending import Ending
 from ssdlab.errors import NO_ROOM, InputError, Note, RunFailed
-from ssdlab.terminal import guard, raw
+from ssdlab.foundation import extras
+from ssdlab.presentation.terminal import guard, raw
 
 EXIT_FAILED = 1
 EXIT_INPUT = 2

@@ -8,20 +8,20 @@ from typing import Annotated
 
 import typer
 
-from ssdlab.advice import described, limits, words
-from ssdlab.advice.setting import Setting
-from ssdlab.advice.tenants import advise_tenants, has_tenants
 from ssdlab.cli import options, progress, workload_options
 from ssdlab.cli.advise_smart import own_workload
 from ssdlab.cli.command_line import command_line
 from ssdlab.cli.destination import check_folder
 from ssdlab.cli.groups import Parsed, given
-from ssdlab.drives import load
 from ssdlab.errors import InputError
-from ssdlab.quantities import parse_bytes, parse_share
-from ssdlab.results.namespaces_text import namespace_lines
-from ssdlab.terminal import text_columns
-from ssdlab.workloads import title
+from ssdlab.experiments.advice import described, limits, words
+from ssdlab.experiments.advice.setting import Setting
+from ssdlab.experiments.advice.tenants import advise_tenants, has_tenants
+from ssdlab.foundation.quantities import parse_bytes, parse_share
+from ssdlab.presentation.terminal import text_columns
+from ssdlab.simulator.drives import load
+from ssdlab.simulator.results.namespaces_text import namespace_lines
+from ssdlab.simulator.workloads import title
 
 
 def _block_size(text: str) -> int:
@@ -128,7 +128,7 @@ def advise(
     With --smart, the write amplification and write rate of a real drive give the effect of leaving a part of it
     unpartitioned, as a range; with --drive and a limit, the search uses the workload that explains them.
     """
-    from ssdlab.advice.advising import answer, asked, explained
+    from ssdlab.experiments.advice.advising import answer, asked, explained
 
     if own.smart:
         if numbers.space_in_use is not None or numbers.skew != "uniform" or wanted.writes_per_day or files:

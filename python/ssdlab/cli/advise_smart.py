@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import typer
 
 from ssdlab.errors import InputError
-from ssdlab.foreign import TableRow
-from ssdlab.health.concerns import duration
-from ssdlab.health.table import name_of
-from ssdlab.quantities import format_bytes, format_share
-from ssdlab.terminal import text_columns
+from ssdlab.field.health.concerns import duration
+from ssdlab.field.health.table import name_of
+from ssdlab.foundation.foreign import TableRow
+from ssdlab.foundation.quantities import format_bytes, format_share
+from ssdlab.presentation.terminal import text_columns
 from ssdlab.theory import endurance_class
 
 if TYPE_CHECKING:
-    from ssdlab.advice.setting import Setting
+    from ssdlab.experiments.advice.setting import Setting
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,8 @@ def own_workload(places: Sequence[str], setting: "Setting | None", left_empty: S
     """Prints what is inferred and returns the workload. Raises InputError if the reports give no WAF."""
     import polars as pl
 
-    from ssdlab.health import one_drive, what_if
-    from ssdlab.health.survey import surveyed
+    from ssdlab.field.health import one_drive, what_if
+    from ssdlab.field.health.survey import surveyed
 
     where = f"--smart {' '.join(places)}"
     with surveyed(places, workers=1) as spool:
@@ -78,7 +78,7 @@ def own_workload(places: Sequence[str], setting: "Setting | None", left_empty: S
 
 
 def _inference(row: TableRow, theta: float | None, own: float | None) -> str:
-    from ssdlab.health.what_if import over_provisioning_of
+    from ssdlab.field.health.what_if import over_provisioning_of
 
     share = over_provisioning_of(row["capacity_bytes"]) if own is None else own
     taken = f"{format_share(share)} of spare area" + (

@@ -8,7 +8,7 @@ import typer
 from ssdlab.cli import options
 from ssdlab.cli.progress import counting
 from ssdlab.errors import InputError
-from ssdlab.results.files import check_writable
+from ssdlab.simulator.results.files import check_writable
 
 _BUILD = "build"
 
@@ -52,8 +52,8 @@ def atlas(
 
 
 def _build(places: list[str], path: Path, credit: str | None, workers: int | None) -> None:
-    from ssdlab.atlas import distributions
-    from ssdlab.health.survey import surveyed
+    from ssdlab.field.atlas import distributions
+    from ssdlab.field.health.survey import surveyed
 
     check_writable(path.parent)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -65,7 +65,7 @@ def _build(places: list[str], path: Path, credit: str | None, workers: int | Non
 
 
 def _page(file: Path | None, folder: Path) -> None:
-    from ssdlab.atlas import distributions, page
+    from ssdlab.field.atlas import distributions, page
 
     check_writable(folder)
     known = distributions.load(file) if file else distributions.shipped()

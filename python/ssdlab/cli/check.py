@@ -8,13 +8,13 @@ import typer
 from ssdlab.cli import options
 from ssdlab.cli.groups import Parsed
 from ssdlab.cli.progress import described
-from ssdlab.diagnosis.check import check as run
 from ssdlab.errors import InputError
-from ssdlab.quantities import format_bytes, parse_bytes
-from ssdlab.safety.place import check_platform
+from ssdlab.foundation.quantities import format_bytes, parse_bytes
+from ssdlab.hardware.diagnosis.check import check as run
+from ssdlab.hardware.safety.place import check_platform
 
 if TYPE_CHECKING:
-    from ssdlab.diagnosis.check import Checked
+    from ssdlab.hardware.diagnosis.check import Checked
 
 
 def check(

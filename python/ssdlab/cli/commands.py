@@ -168,6 +168,6 @@ def _interruptible(command: Callable[..., None]) -> Callable[..., None]:
 
 def _said_to_be_complete() -> str:
     # The package of results takes longer to import than `--help` may take.
-    from ssdlab.results.files import said_to_be_complete
+    from ssdlab.simulator.results.files import said_to_be_complete
 
     return said_to_be_complete()

@@ -6,15 +6,15 @@ from typing import Annotated
 
 import typer
 
-from ssdlab import workloads
 from ssdlab.cli import compare_targets, comparing, options
 from ssdlab.cli.command_line import command_line
 from ssdlab.cli.destination import check_folder
 from ssdlab.cli.groups import Parsed
-from ssdlab.comparison import request
 from ssdlab.errors import InputError
-from ssdlab.quantities import parse_share
-from ssdlab.workloads.specifying import PRECISION, Until
+from ssdlab.experiments.comparison import request
+from ssdlab.foundation.quantities import parse_share
+from ssdlab.simulator import workloads
+from ssdlab.simulator.workloads.specifying import PRECISION, Until
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def compare(
     With --target the job runs once on each target, simulated or real, and the results are compared. With --with
     result.json, what fio itself measured of jobs with these names stands beside a run on each --drive.
     """
-    from ssdlab.comparison.comparing import compared
+    from ssdlab.experiments.comparison.comparing import compared
 
     directory = Path(output) if output else Path("out") / f"compare-{workloads.title(job)}"
     check_folder(directory, "compare")

@@ -12,27 +12,27 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from ssdlab import workloads
-from ssdlab.advice.fit_fio import is_report, json_part
 from ssdlab.cli import options
 from ssdlab.cli.console import Console
 from ssdlab.cli.progress import shown
-from ssdlab.comparison import request, targets
 from ssdlab.errors import InputError, RunFailed
-from ssdlab.results.files import check_writable
-from ssdlab.targets import simulated
-from ssdlab.targets.device.opened import opened
-from ssdlab.targets.device.place import Permission
-from ssdlab.targets.preconditioning import specify_beginning
-from ssdlab.terminal import show
+from ssdlab.experiments.advice.fit_fio import is_report, json_part
+from ssdlab.experiments.comparison import request, targets
+from ssdlab.hardware.device.opened import opened
+from ssdlab.hardware.device.place import Permission
+from ssdlab.presentation.terminal import show
+from ssdlab.simulator import workloads
+from ssdlab.simulator.results.files import check_writable
+from ssdlab.simulator.targets import simulated
+from ssdlab.simulator.targets.preconditioning import specify_beginning
 
 if TYPE_CHECKING:
     from ssdlab.cli.comparing import Variants
-    from ssdlab.comparison.targets import Figures, Target
-    from ssdlab.foreign import JsonObject
-    from ssdlab.results.result import ResultJson
-    from ssdlab.workloads.jobs import JobFile
-    from ssdlab.workloads.specifying import Beginning
+    from ssdlab.experiments.comparison.targets import Figures, Target
+    from ssdlab.foundation.foreign import JsonObject
+    from ssdlab.simulator.results.result import ResultJson
+    from ssdlab.simulator.workloads.jobs import JobFile
+    from ssdlab.simulator.workloads.specifying import Beginning
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ def _simulated(
 
 
 def _measured(job_file: JobFile, target: Target, chosen: Targets, seed: int) -> tuple[Figures, JsonObject, str | None]:
-    from ssdlab.targets.device import health, run
+    from ssdlab.hardware.device import health, run
 
     permission = Permission(chosen.destroy_data_on)
     with opened(Path(target.name), job_file, permission, size_bytes=chosen.size, seed=seed) as place:

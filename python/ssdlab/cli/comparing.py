@@ -10,12 +10,12 @@ import typer
 from ssdlab.cli import options
 from ssdlab.cli.console import Console
 from ssdlab.cli.progress import shown
-from ssdlab.comparison import request
 from ssdlab.errors import RunFailed
-from ssdlab.quantities import AUTO
+from ssdlab.experiments.comparison import request
+from ssdlab.foundation.quantities import AUTO
 
 if TYPE_CHECKING:
-    from ssdlab.comparison.comparing import Comparison
+    from ssdlab.experiments.comparison.comparing import Comparison
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Running:
 
 def report(comparison: "Comparison", directory: Path, command_line: str) -> None:
     """Prints the table and the facts, and writes the report and its files. Raises RunFailed if a drive failed."""
-    from ssdlab.comparison.table import print_table
+    from ssdlab.experiments.comparison.table import print_table
 
     print_table(comparison.variants, Console())
     for fact in comparison.facts:

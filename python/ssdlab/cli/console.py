@@ -1,7 +1,7 @@
 """The terminal as rich prints to it: text is printed as it is, and its control characters are written out.
 
 All commands print tables and progress through this console and none of rich's own: its escape sequences pass the guard
-of stdout and stderr (`ssdlab.terminal`), those in a text do not.
+of stdout and stderr (`ssdlab.presentation.terminal`), those in a text do not.
 """
 
 import sys
@@ -13,7 +13,7 @@ from rich.console import ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
-from ssdlab.terminal import raw, visible
+from ssdlab.presentation.terminal import raw, visible
 
 
 class Console(Rich):

@@ -10,8 +10,8 @@ import typer
 
 from ssdlab.cli.commands import loaded
 from ssdlab.errors import naming
-from ssdlab.foreign import JsonObject
-from ssdlab.results.files import check_writable
+from ssdlab.foundation.foreign import JsonObject
+from ssdlab.simulator.results.files import check_writable
 
 _JOB = "randwrite"
 _DRIVE = "generic-tlc-480"

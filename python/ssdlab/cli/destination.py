@@ -6,7 +6,7 @@ from pathlib import Path
 import typer
 
 from ssdlab.errors import InputError
-from ssdlab.results.files import check_writable, write_text
+from ssdlab.simulator.results.files import check_writable, write_text
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def check_own(directory: Path, command: str) -> None:
     report = directory / "report.html"
     if not report.is_file():
         return
-    from ssdlab.report import page
+    from ssdlab.presentation.report import page
 
     other = page.made_by(report.read_text(encoding="utf-8", errors="replace"))
     if other not in (None, command):

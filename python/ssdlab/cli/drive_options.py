@@ -9,13 +9,13 @@ import typer
 
 from ssdlab.cli.groups import Parsed
 from ssdlab.errors import InputError, near
-from ssdlab.quantities import parse_share
-from ssdlab.results.files import check_writable, write_text
+from ssdlab.foundation.quantities import parse_share
 from ssdlab.serving.drive import ServedDrive
 from ssdlab.serving.mounting import Pace
+from ssdlab.simulator.results.files import check_writable, write_text
 
 if TYPE_CHECKING:
-    from ssdlab.drives import ResolvedDrive
+    from ssdlab.simulator.drives import ResolvedDrive
 
 Drive = Annotated[
     str,

@@ -14,17 +14,17 @@ from rich.table import Table
 
 from ssdlab.cli import options
 from ssdlab.cli.console import Console
-from ssdlab.drives import load, names, new_file, resolve, standing
-from ssdlab.drives.drawing import draw
-from ssdlab.drives.schema import KINDS, POLICY_KINDS
-from ssdlab.engine.types import UNITS
 from ssdlab.errors import InputError
-from ssdlab.quantities import format_bytes, format_bytes_binary, format_count, format_scale, format_share
-from ssdlab.results.files import write_text
-from ssdlab.terminal import show
+from ssdlab.foundation.quantities import format_bytes, format_bytes_binary, format_count, format_scale, format_share
+from ssdlab.presentation.terminal import show
+from ssdlab.simulator.drives import load, names, new_file, resolve, standing
+from ssdlab.simulator.drives.drawing import draw
+from ssdlab.simulator.drives.schema import KINDS, POLICY_KINDS
+from ssdlab.simulator.engine.types import UNITS
+from ssdlab.simulator.results.files import write_text
 
 if TYPE_CHECKING:
-    from ssdlab.drives import DriveFile, ResolvedDrive
+    from ssdlab.simulator.drives import DriveFile, ResolvedDrive
 
 _NEW = "new"
 _GROUPS = ("generic drives", "real models", "textbook, tests")

@@ -1,8 +1,8 @@
 """How a command ends on a signal: SIGTERM and SIGHUP clean up as Ctrl-C does, each with the exit code shells expect.
 
 All commands use one mechanism: the signal raises KeyboardInterrupt, as Ctrl-C does in Python, so that the same cleanup
-code runs. Worker processes do not receive these signals (`ssdlab.runs`); a command ends the other programs that it
-started.
+code runs. Worker processes do not receive these signals (`ssdlab.simulator.runs`); a command ends the other programs
+that it started.
 """
 
 import signal

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ssdlab.errors import InputError
-from ssdlab.health import contents, scanning
-from ssdlab.health import served as served_drives
-from ssdlab.health.scanning import Unread
-from ssdlab.smart import source
+from ssdlab.field.health import contents, scanning
+from ssdlab.field.health import served as served_drives
+from ssdlab.field.health.scanning import Unread
+from ssdlab.hardware.smart import source
 
 if TYPE_CHECKING:
-    from ssdlab.health.exporter import Read
+    from ssdlab.field.health.exporter import Read
 
 _LISTEN = "127.0.0.1:9779"
 _SECONDS_MIN = 1.0
@@ -41,7 +41,7 @@ def export(
     Drives are read at the interval, never by a scrape. Requires the same permissions as smartctl. docs/monitoring/
     has a systemd unit, alert rules and a Grafana dashboard.
     """
-    from ssdlab.health.exporter import Exporter
+    from ssdlab.field.health.exporter import Exporter
 
     exporter = Exporter(_address(listen), _reader(places or [], served), _seconds(interval))
 
@@ -55,7 +55,7 @@ def export(
 
 
 def _reader(places: list[str], served: bool) -> "Read":
-    from ssdlab.health.survey import is_device
+    from ssdlab.field.health.survey import is_device
 
     if served and places:
         raise InputError(f"{places[0]}: --served excludes other paths")

@@ -10,25 +10,25 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from ssdlab.advice.fit import MISFIT_MAX, Fit
 from ssdlab.cli import options
 from ssdlab.cli.console import Console
-from ssdlab.drives import resolve
-from ssdlab.quantities import format_bytes
-from ssdlab.terminal import show
-from ssdlab.workloads.specifying import Until
+from ssdlab.experiments.advice.fit import MISFIT_MAX, Fit
+from ssdlab.foundation.quantities import format_bytes
+from ssdlab.presentation.terminal import show
+from ssdlab.simulator.drives import resolve
+from ssdlab.simulator.workloads.specifying import Until
 
 # The points named in the last column together account for this share of the information about a value.
 _DETERMINING_SHARE = 0.9
 
 if TYPE_CHECKING:
-    from ssdlab.advice.fit import Parameter
-    from ssdlab.advice.fit_choices import Combination
-    from ssdlab.advice.fit_drive import Point, Runs
-    from ssdlab.advice.fit_measured import Measurement
-    from ssdlab.advice.fit_next import Suggestion
-    from ssdlab.advice.fitting import Fitted, Prediction
-    from ssdlab.drives import DriveFile
+    from ssdlab.experiments.advice.fit import Parameter
+    from ssdlab.experiments.advice.fit_choices import Combination
+    from ssdlab.experiments.advice.fit_drive import Point, Runs
+    from ssdlab.experiments.advice.fit_measured import Measurement
+    from ssdlab.experiments.advice.fit_next import Suggestion
+    from ssdlab.experiments.advice.fitting import Fitted, Prediction
+    from ssdlab.simulator.drives import DriveFile
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def fit(
     With the result.json of a measurement it fits to the bandwidths and the write amplification of its jobs, and
     reports the error of the fitted drive on the held-out jobs.
     """
-    from ssdlab.advice.fitting import fitting
+    from ssdlab.experiments.advice.fitting import fitting
 
     asked = fitting(
         points,

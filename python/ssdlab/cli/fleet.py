@@ -8,8 +8,6 @@ from typing import Annotated, Literal
 
 import typer
 
-from ssdlab.advice import limits
-from ssdlab.advice.setting import Setting
 from ssdlab.cli import options, workload_options
 from ssdlab.cli.command_line import command_line
 from ssdlab.cli.fleet_smart import from_reports
@@ -17,13 +15,15 @@ from ssdlab.cli.fleet_table import print_rows
 from ssdlab.cli.fleet_tenants import Tenants, from_tenants
 from ssdlab.cli.groups import Parsed, given
 from ssdlab.cli.sweep import carry_out_shown
-from ssdlab.drives import load, standing
 from ssdlab.errors import InputError
-from ssdlab.fleet.volumes import found
-from ssdlab.health.what_if import LEFT_EMPTY
-from ssdlab.quantities import format_share, parse_scale, parse_spare_areas
-from ssdlab.results.files import check_writable
-from ssdlab.sweeps.dataset import Dataset
+from ssdlab.experiments.advice import limits
+from ssdlab.experiments.advice.setting import Setting
+from ssdlab.experiments.fleet.volumes import found
+from ssdlab.experiments.sweeps.dataset import Dataset
+from ssdlab.field.health.what_if import LEFT_EMPTY
+from ssdlab.foundation.quantities import format_share, parse_scale, parse_spare_areas
+from ssdlab.simulator.drives import load, standing
+from ssdlab.simulator.results.files import check_writable
 from ssdlab.theory.field_inference import more
 
 _HEAVIEST_PRINTED = 8
@@ -146,10 +146,10 @@ def fleet(
     With --smart, the write amplification and write rate of real drives give the effect of leaving a part of each
     unpartitioned, as a range.
     """
-    from ssdlab.fleet import page
-    from ssdlab.fleet.plan import plan
-    from ssdlab.fleet.summary import summarised
-    from ssdlab.sweeps.execution import Sweep
+    from ssdlab.experiments.fleet import page
+    from ssdlab.experiments.fleet.plan import plan
+    from ssdlab.experiments.fleet.summary import summarised
+    from ssdlab.experiments.sweeps.execution import Sweep
 
     years = limits.life_limit(life).bound
     if reports.smart:

@@ -11,10 +11,10 @@ from rich.table import Table
 
 from ssdlab.cli.console import Console
 from ssdlab.cli.progress import counting
-from ssdlab.foreign import TableRow
-from ssdlab.quantities import format_bytes, format_share
-from ssdlab.results.files import data_file
-from ssdlab.terminal import show
+from ssdlab.foundation.foreign import TableRow
+from ssdlab.foundation.quantities import format_bytes, format_share
+from ssdlab.presentation.terminal import show
+from ssdlab.simulator.results.files import data_file
 from ssdlab.theory import endurance_class
 
 _HEAVIEST_SHOWN = 8
@@ -23,8 +23,8 @@ _HEAVIEST_SHOWN = 8
 def from_reports(places: Sequence[str], left_empty: Sequence[float], years: float, output: Path | None) -> None:
     """Prints figures of the fleet as it is and with parts of its drives left empty. Writes `data/fleet.parquet` in
     `output`, if given."""
-    from ssdlab.fleet import reported
-    from ssdlab.health.survey import surveyed
+    from ssdlab.experiments.fleet import reported
+    from ssdlab.field.health.survey import surveyed
 
     with counting("files") as tell, surveyed(places, tell=tell) as spool:
         rows = spool.drives().collect().to_dicts()

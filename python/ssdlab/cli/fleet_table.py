@@ -6,7 +6,7 @@ from rich import box
 from rich.table import Table
 
 from ssdlab.cli.console import Console
-from ssdlab.terminal import show
+from ssdlab.presentation.terminal import show
 
 
 def print_rows(rows: Sequence[Sequence[str]]) -> None:

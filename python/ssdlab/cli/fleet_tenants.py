@@ -9,13 +9,13 @@ from typing import Annotated
 
 import typer
 
-from ssdlab.advice.setting import Setting
 from ssdlab.cli.fleet_table import print_rows
 from ssdlab.cli.sweep import carry_out_shown
-from ssdlab.drives import standing
 from ssdlab.errors import InputError
-from ssdlab.sweeps.dataset import Dataset
-from ssdlab.terminal import text_columns
+from ssdlab.experiments.advice.setting import Setting
+from ssdlab.experiments.sweeps.dataset import Dataset
+from ssdlab.presentation.terminal import text_columns
+from ssdlab.simulator.drives import standing
 
 
 @dataclass(frozen=True)
@@ -53,10 +53,10 @@ def from_tenants(
     line: str,
 ) -> None:
     """Runs the layouts of the tenants, prints what each needs, and writes the page. Raises InputError."""
-    from ssdlab.fleet import layouts_page
-    from ssdlab.fleet.layouts import briefly_written, layouts_of
-    from ssdlab.fleet.tenants import groups_of, plan_tenants
-    from ssdlab.sweeps.execution import Sweep
+    from ssdlab.experiments.fleet import layouts_page
+    from ssdlab.experiments.fleet.layouts import briefly_written, layouts_of
+    from ssdlab.experiments.fleet.tenants import groups_of, plan_tenants
+    from ssdlab.experiments.sweeps.execution import Sweep
 
     if tenants.writes_per_day is None:
         raise InputError(
@@ -99,7 +99,7 @@ def from_tenants(
 
 
 def _notices(kept: dict[str, dict[str, object]], brief: Sequence[str]) -> list[str]:
-    from ssdlab.advice.tenants import DRIVE_WRITES_MIN
+    from ssdlab.experiments.advice.tenants import DRIVE_WRITES_MIN
 
     notices = []
     scales = sorted({str(row["scale"]) for row in kept.values() if row["scale"] != "1"})

@@ -11,15 +11,15 @@ import typer
 from ssdlab.cli import options
 from ssdlab.cli.console import Console
 from ssdlab.cli.progress import counting
-from ssdlab.foreign import TableRow
-from ssdlab.health import table
-from ssdlab.results.files import check_writable
+from ssdlab.field.health import table
+from ssdlab.foundation.foreign import TableRow
+from ssdlab.simulator.results.files import check_writable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ssdlab.health.spool import Spool
-    from ssdlab.health.summary import Summary
+    from ssdlab.field.health.spool import Spool
+    from ssdlab.field.health.summary import Summary
 
 _SHOWN = 40
 _UNREAD_SHOWN = 3
@@ -66,10 +66,10 @@ def health(
     give its write rate between them. No data leaves this machine. Exits with 1 if a drive needs attention, for use in
     cron jobs.
     """
-    from ssdlab.health import summary
-    from ssdlab.health.privacy import without_identities
-    from ssdlab.health.standing import with_standing
-    from ssdlab.health.survey import surveyed
+    from ssdlab.field.health import summary
+    from ssdlab.field.health.privacy import without_identities
+    from ssdlab.field.health.standing import with_standing
+    from ssdlab.field.health.survey import surveyed
 
     folder = Path(output) if output else None
     for place in (folder, Path(prometheus).parent if prometheus else None):
@@ -92,11 +92,11 @@ def health(
         found = summary.summed_up(drives, len(unread))
         shown = summary.gravest(drives, found.drives if every or json_wanted else _SHOWN)
         if folder:
-            from ssdlab.health import page
+            from ssdlab.field.health import page
 
             page.write(folder, drives, found, summary.gravest(drives, page.SHOWN))
         if prometheus:
-            from ssdlab.health.metrics import write
+            from ssdlab.field.health.metrics import write
 
             write(Path(prometheus), drives)
         _print(shown, found, spool, json_wanted, anonymous)

@@ -14,21 +14,21 @@ from ssdlab.cli.console import Console
 from ssdlab.cli.groups import Parsed
 from ssdlab.cli.progress import counting, shown
 from ssdlab.errors import InputError
-from ssdlab.foreign import JsonObject
-from ssdlab.identification import choices
-from ssdlab.identification import identify as identifying
-from ssdlab.identification.bench import Limits
-from ssdlab.identification.boxes.simulated import SimulatedBox
-from ssdlab.identification.drive import model_of
-from ssdlab.identification.experiments import random_writes
-from ssdlab.identification.experiments.resting import REST_S, REST_S_MAX
-from ssdlab.identification.store import FOLDER, SCRATCH, Store
-from ssdlab.quantities import format_bytes
-from ssdlab.results.files import check_writable
-from ssdlab.safety.place import check_platform
-from ssdlab.targets.device import health, programs, purging
-from ssdlab.targets.device.place import claimed, is_device, size_of
-from ssdlab.targets.device.plan import RATE_MB_S
+from ssdlab.foundation.foreign import JsonObject
+from ssdlab.foundation.quantities import format_bytes
+from ssdlab.hardware.device import health, programs, purging
+from ssdlab.hardware.device.place import claimed, is_device, size_of
+from ssdlab.hardware.device.plan import RATE_MB_S
+from ssdlab.hardware.identification import choices
+from ssdlab.hardware.identification import identify as identifying
+from ssdlab.hardware.identification.bench import Limits
+from ssdlab.hardware.identification.boxes.simulated import SimulatedBox
+from ssdlab.hardware.identification.drive import model_of
+from ssdlab.hardware.identification.experiments import random_writes
+from ssdlab.hardware.identification.experiments.resting import REST_S, REST_S_MAX
+from ssdlab.hardware.identification.store import FOLDER, SCRATCH, Store
+from ssdlab.hardware.safety.place import check_platform
+from ssdlab.simulator.results.files import check_writable
 
 _BUDGET_MAX = 2
 _SIZE_BYTES_MIN = 64 << 20
@@ -38,9 +38,9 @@ _READ_US = 100
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from ssdlab.drives import ResolvedDrive
-    from ssdlab.identification.box import Box
-    from ssdlab.identification.identify import Planned
+    from ssdlab.hardware.identification.box import Box
+    from ssdlab.hardware.identification.identify import Planned
+    from ssdlab.simulator.drives import ResolvedDrive
 
 
 def _share(budget: str) -> float:
@@ -166,7 +166,7 @@ def _on_drive(drive: ResolvedDrive, how: _How, output: Path) -> None:
 def _on_path(chosen: Place, path: Path, how: _How, output: str | None) -> None:
     """Runs the experiments on a device, trimmed first unless --read-only or resumed, or on a new file, removed at the
     end."""
-    from ssdlab.identification.boxes.device import DeviceBox
+    from ssdlab.hardware.identification.boxes.device import DeviceBox
 
     check_platform()
     on_device = is_device(path)
@@ -229,7 +229,7 @@ def _carry_out(
     *,
     kept: Callable[[str], object],
 ) -> None:
-    from ssdlab.identification import output as files
+    from ssdlab.hardware.identification import output as files
 
     try:
         with shown([each.experiment.title for each in planned]) as tell:

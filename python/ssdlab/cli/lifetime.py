@@ -7,24 +7,24 @@ import typer
 from rich import box
 from rich.table import Table
 
-from ssdlab.advice.setting import Setting, scale_of
-from ssdlab.advice.trials import Demand, Trials
-from ssdlab.advice.workload import asked_writes, daily_writes, workload_of
 from ssdlab.cli import options, workload_options
 from ssdlab.cli.console import Console
 from ssdlab.cli.groups import Parsed
 from ssdlab.cli.lifetime_readings import Readings, from_readings
 from ssdlab.cli.progress import described
-from ssdlab.drives import load
 from ssdlab.errors import InputError
-from ssdlab.quantities import format_bytes, format_share, parse_spare_areas, parse_terabytes
-from ssdlab.terminal import show
+from ssdlab.experiments.advice.setting import Setting, scale_of
+from ssdlab.experiments.advice.trials import Demand, Trials
+from ssdlab.experiments.advice.workload import asked_writes, daily_writes, workload_of
+from ssdlab.foundation.quantities import format_bytes, format_share, parse_spare_areas, parse_terabytes
+from ssdlab.presentation.terminal import show
+from ssdlab.simulator.drives import load
 from ssdlab.theory import endurance, endurance_class
 from ssdlab.theory.field_inference import more
 
 if TYPE_CHECKING:
-    from ssdlab.advice.described import Described
-    from ssdlab.advice.recorded import Trace
+    from ssdlab.experiments.advice.described import Described
+    from ssdlab.experiments.advice.recorded import Trace
 
 _UNITS = 1_000_000
 _SEEDS = (1, 2, 3)

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ssdlab.drives import load, resolve
 from ssdlab.errors import InputError
-from ssdlab.foreign import TableRow
-from ssdlab.quantities import format_bytes, format_share
-from ssdlab.smart.change import Change, Interval, change
+from ssdlab.field.wear_rate import more_spare_area, outlooks
+from ssdlab.foundation.foreign import TableRow
+from ssdlab.foundation.quantities import format_bytes, format_share
+from ssdlab.hardware.smart.change import Change, Interval, change
+from ssdlab.simulator.drives import load, resolve
 from ssdlab.theory import endurance_class
-from ssdlab.theory.wear_rate import more_spare_area, outlooks
 
 if TYPE_CHECKING:
-    from ssdlab.health.one_drive import Report
-    from ssdlab.smart.reading import Reading
+    from ssdlab.field.health.one_drive import Report
+    from ssdlab.hardware.smart.reading import Reading
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Readings:
 
 def from_readings(readings: Readings, drive: str | None, rated_tbw: float | None) -> None:
     """Prints what was written between the first and the last report, and how long the drive lasts."""
-    from ssdlab.health import one_drive
+    from ssdlab.field.health import one_drive
 
     if readings.before and readings.after:
         where = f"--before {readings.before} --after {readings.after}"

@@ -12,7 +12,7 @@ import typer
 from ssdlab.cli import options
 from ssdlab.cli.groups import Parsed, given
 from ssdlab.errors import InputError, RunFailed
-from ssdlab.quantities import parse_scale
+from ssdlab.foundation.quantities import parse_scale
 
 
 @dataclass(frozen=True)

@@ -13,17 +13,17 @@ from ssdlab.cli.command_line import command_line
 from ssdlab.cli.destination import Destination, destination
 from ssdlab.cli.progress import shown
 from ssdlab.errors import InputError, RunFailed
-from ssdlab.protocols import registry
-from ssdlab.quantities import format_bytes
-from ssdlab.safety.place import check_platform
-from ssdlab.targets.device.joblogs import JobLogs
-from ssdlab.targets.device.plan import RATE_MB_S
+from ssdlab.experiments.protocols import registry
+from ssdlab.foundation.quantities import format_bytes
+from ssdlab.hardware.device.joblogs import JobLogs
+from ssdlab.hardware.device.plan import RATE_MB_S
+from ssdlab.hardware.safety.place import check_platform
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ssdlab.targets.device.measured import Measured
-    from ssdlab.targets.device.plan import Planned
+    from ssdlab.hardware.device.measured import Measured
+    from ssdlab.hardware.device.plan import Planned
 
 Format = Literal["normal", "json", "json+"]
 
@@ -158,8 +158,8 @@ def _measure_job(
     to: Destination,
     command_line: str,
 ) -> None:
-    from ssdlab.targets.device.measuring import prepared
-    from ssdlab.targets.device.text import FORMATS as writers
+    from ssdlab.hardware.device.measuring import prepared
+    from ssdlab.hardware.device.text import FORMATS as writers
 
     logs = JobLogs(to.log_folder)
     with prepared(
@@ -173,7 +173,7 @@ def _measure_job(
     # The files are written first, because printing to a closed terminal fails.
     names = measured.write(to.directory) if to.directory else []
     if to.directory:
-        from ssdlab.targets.device import page
+        from ssdlab.hardware.device import page
 
         page.write(measured, to.directory, command_line)
         names += ["pictures/", "report.html"]

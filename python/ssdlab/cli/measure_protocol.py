@@ -14,25 +14,25 @@ import typer
 from ssdlab.cli.console import Console
 from ssdlab.cli.progress import shown
 from ssdlab.errors import InputError, RunFailed
-from ssdlab.protocols import output as files
-from ssdlab.protocols import registry, simulated
-from ssdlab.protocols.contract import Setting
-from ssdlab.protocols.estimate import Estimate, of_point
-from ssdlab.protocols.page import Extra
-from ssdlab.protocols.store import Store
-from ssdlab.quantities import format_bytes
-from ssdlab.results.files import check_writable
-from ssdlab.targets.device import health
-from ssdlab.targets.device.place import claimed, is_device
-from ssdlab.targets.device.plan import RATE_MB_S
-from ssdlab.targets.device.volume import isolate_mounts
+from ssdlab.experiments.protocols import output as files
+from ssdlab.experiments.protocols import registry, simulated
+from ssdlab.experiments.protocols.contract import Setting
+from ssdlab.experiments.protocols.estimate import Estimate, of_point
+from ssdlab.experiments.protocols.page import Extra
+from ssdlab.experiments.protocols.store import Store
+from ssdlab.foundation.quantities import format_bytes
+from ssdlab.hardware.device import health
+from ssdlab.hardware.device.place import claimed, is_device
+from ssdlab.hardware.device.plan import RATE_MB_S
+from ssdlab.hardware.device.volume import isolate_mounts
+from ssdlab.simulator.results.files import check_writable
 
 if TYPE_CHECKING:
-    from ssdlab.drives import ResolvedDrive
-    from ssdlab.protocols.contract import Protocol
-    from ssdlab.protocols.figures import Figures
-    from ssdlab.runs import Progress
-    from ssdlab.targets.device.place import Permission
+    from ssdlab.experiments.protocols.contract import Protocol
+    from ssdlab.experiments.protocols.figures import Figures
+    from ssdlab.hardware.device.place import Permission
+    from ssdlab.simulator.drives import ResolvedDrive
+    from ssdlab.simulator.runs import Progress
 
 
 def print_list() -> None:
@@ -85,7 +85,7 @@ def on_path(
 ) -> list[Figures] | None:
     """Runs the protocol on a device or a file in a folder. Returns the figures, or None for a dry run. `extra` returns
     additional output for the files."""
-    from ssdlab.protocols import device
+    from ssdlab.experiments.protocols import device
 
     name, path, size_bytes = protocol.name, target.path, target.size_bytes
     quick, seed = how.quick, how.seed

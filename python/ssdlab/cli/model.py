@@ -13,10 +13,10 @@ from rich.table import Table
 from ssdlab.cli.console import Console
 from ssdlab.cli.groups import Parsed
 from ssdlab.errors import InputError, check_word
-from ssdlab.quantities import format_share, parse_left_empties, parse_share, parse_spare_areas
-from ssdlab.report import drawing
-from ssdlab.results.files import staged
-from ssdlab.terminal import show
+from ssdlab.foundation.quantities import format_share, parse_left_empties, parse_share, parse_spare_areas
+from ssdlab.presentation.report import drawing
+from ssdlab.presentation.terminal import show
+from ssdlab.simulator.results.files import staged
 
 Victim = Literal["fifo", "greedy", "d-choices", "random"]
 OUTPUT_SUFFIXES = (".png", ".svg", ".html")

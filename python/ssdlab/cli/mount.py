@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from ssdlab.cli import drive_options, options
-from ssdlab.quantities import format_bytes
+from ssdlab.foundation.quantities import format_bytes
 from ssdlab.serving.mounting import mounted
 from ssdlab.serving.watching import watchable
 

@@ -9,10 +9,8 @@ from typing import Annotated, Literal, cast
 import typer
 
 from ssdlab.cli.groups import Parsed
-from ssdlab.drives import ResolvedDrive, load, resolve, said_of_left_empty
-from ssdlab.drives.settings import split
 from ssdlab.errors import InputError, notify
-from ssdlab.quantities import (
+from ssdlab.foundation.quantities import (
     AUTO,
     parse_bytes,
     parse_left_empties,
@@ -21,8 +19,10 @@ from ssdlab.quantities import (
     parse_scale_or_auto,
     parse_spare_area,
 )
-from ssdlab.targets.device.place import Permission
-from ssdlab.workloads.specifying import Beginning
+from ssdlab.hardware.device.place import Permission
+from ssdlab.simulator.drives import ResolvedDrive, load, resolve, said_of_left_empty
+from ssdlab.simulator.drives.settings import split
+from ssdlab.simulator.workloads.specifying import Beginning
 
 
 def settings_of(texts: Sequence[str]) -> dict[str, str]:

@@ -11,13 +11,13 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from ssdlab.cli.console import Console
-from ssdlab.drives.policies import known
 from ssdlab.errors import InputError, near
-from ssdlab.foreign import JsonObject
-from ssdlab.terminal import show
+from ssdlab.foundation.foreign import JsonObject
+from ssdlab.presentation.terminal import show
+from ssdlab.simulator.drives.policies import known
 
 if TYPE_CHECKING:
-    from ssdlab.drives.policies import Policy
+    from ssdlab.simulator.drives.policies import Policy
 
 
 def policies(

@@ -13,10 +13,10 @@ from rich.table import Table
 
 from ssdlab.cli import options
 from ssdlab.cli.console import Console
-from ssdlab.drives import load, resolve
 from ssdlab.errors import InputError
-from ssdlab.quantities import format_share, parse_bytes, parse_spare_areas
-from ssdlab.terminal import show
+from ssdlab.foundation.quantities import format_share, parse_bytes, parse_spare_areas
+from ssdlab.presentation.terminal import show
+from ssdlab.simulator.drives import load, resolve
 from ssdlab.theory.price import DEFINITIONS, DEFINITIONS_OF_LIFE, Offer, rounded
 
 

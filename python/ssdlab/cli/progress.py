@@ -17,11 +17,11 @@ from rich.progress import (
 from rich.progress import Progress as Bars
 
 from ssdlab.cli.console import Console
-from ssdlab.quantities import format_bytes
-from ssdlab.terminal import guard
+from ssdlab.foundation.quantities import format_bytes
+from ssdlab.presentation.terminal import guard
 
 if TYPE_CHECKING:
-    from ssdlab.runs import Progress
+    from ssdlab.simulator.runs import Progress
 
 _SECONDS_BETWEEN_LINES = 60
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import typer
 
-from ssdlab.terminal import text_columns
+from ssdlab.presentation.terminal import text_columns
 
 YOURS = {
     "big.db": "a file of yours",

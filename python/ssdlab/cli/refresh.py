@@ -9,13 +9,13 @@ from ssdlab.cli import options
 from ssdlab.cli.groups import Parsed
 from ssdlab.cli.progress import described
 from ssdlab.errors import InputError
-from ssdlab.quantities import format_bytes, format_share, parse_bytes, parse_terabytes
-from ssdlab.refresh.refreshing import Choices
-from ssdlab.refresh.refreshing import refresh as run
-from ssdlab.safety.place import check_platform
+from ssdlab.foundation.quantities import format_bytes, format_share, parse_bytes, parse_terabytes
+from ssdlab.hardware.refresh.refreshing import Choices
+from ssdlab.hardware.refresh.refreshing import refresh as run
+from ssdlab.hardware.safety.place import check_platform
 
 if TYPE_CHECKING:
-    from ssdlab.refresh.refreshing import Refreshed
+    from ssdlab.hardware.refresh.refreshing import Refreshed
 
 
 def refresh(

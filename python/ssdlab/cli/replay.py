@@ -12,16 +12,16 @@ from ssdlab.cli.command_line import command_line
 from ssdlab.cli.console import Console
 from ssdlab.cli.destination import check_folder
 from ssdlab.errors import InputError
-from ssdlab.quantities import parse_spare_areas
-from ssdlab.replays import request
-from ssdlab.replays.plan import volumes_of
-from ssdlab.replays.request import Until
-from ssdlab.workloads.specifying import Beginning
-from ssdlab.workloads.traces.profile import profile_of
-from ssdlab.workloads.traces.recording import Arrival, Map, opened, title_of
+from ssdlab.experiments.replays import request
+from ssdlab.experiments.replays.plan import volumes_of
+from ssdlab.experiments.replays.request import Until
+from ssdlab.foundation.quantities import parse_spare_areas
+from ssdlab.simulator.workloads.specifying import Beginning
+from ssdlab.simulator.workloads.traces.profile import profile_of
+from ssdlab.simulator.workloads.traces.recording import Arrival, Map, opened, title_of
 
 if TYPE_CHECKING:
-    from ssdlab.workloads.traces.recording import Recording
+    from ssdlab.simulator.workloads.traces.recording import Recording
 
 PROFILE_OP = "7%,14%,28%"
 
@@ -175,7 +175,7 @@ def replay(
     latency. With --arrival closed each request follows the completion of another. Standard input is first copied to a
     temporary file, because a trace is read once to validate it and once per drive.
     """
-    from ssdlab.replays.replaying import replayed
+    from ssdlab.experiments.replays.replaying import replayed
 
     if profiling.as_json and not profiling.profile:
         raise InputError("--json requires --profile; a replay writes result.json")
@@ -199,9 +199,9 @@ def replay(
 
 def _print_profiles(recording: "Recording", reading: Reading, shares: list[float], as_json: bool) -> None:
     """Prints one profile of all volumes together, or one of each selected volume."""
-    from ssdlab.replays.profile_text import as_json as json_of
-    from ssdlab.replays.profile_text import print_profile
-    from ssdlab.replays.theory import expectations
+    from ssdlab.experiments.replays.profile_text import as_json as json_of
+    from ssdlab.experiments.replays.profile_text import print_profile
+    from ssdlab.experiments.replays.theory import expectations
 
     chosen: list[str | None] = [None]
     if reading.volumes or reading.each_volume:

@@ -6,20 +6,20 @@ from typing import Annotated, Literal
 
 import typer
 
-from ssdlab import workloads
 from ssdlab.cli import options
 from ssdlab.cli.command_line import command_line
 from ssdlab.cli.destination import destination
 from ssdlab.cli.groups import Parsed
 from ssdlab.cli.progress import shown
-from ssdlab.drives import said_of_left_empty
 from ssdlab.errors import InputError, RunFailed
-from ssdlab.quantities import parse_duration_ns
-from ssdlab.results import drive_state, logs
-from ssdlab.results.files import check_writable, note_complete
-from ssdlab.results.text import FORMATS as writers
-from ssdlab.targets import auto_scale, running
-from ssdlab.workloads.jobs.iolog import replay_of
+from ssdlab.foundation.quantities import parse_duration_ns
+from ssdlab.simulator import workloads
+from ssdlab.simulator.drives import said_of_left_empty
+from ssdlab.simulator.results import drive_state, logs
+from ssdlab.simulator.results.files import check_writable, note_complete
+from ssdlab.simulator.results.text import FORMATS as writers
+from ssdlab.simulator.targets import auto_scale, running
+from ssdlab.simulator.workloads.jobs.iolog import replay_of
 
 Format = Literal["normal", "json", "json+", "terse", "sysbench"]
 _NOT_IN_COMPARE = ("alone", "from_state", "interval", "precondition", "save_state", "seed")
@@ -119,7 +119,7 @@ def run(
     to.give(writers[to.format](result))
     start = "saved" if states.from_state else states.precondition
     if to.directory:
-        from ssdlab.results import page
+        from ssdlab.simulator.results import page
 
         result.write(to.directory)
         page.write(

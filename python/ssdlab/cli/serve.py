@@ -12,7 +12,7 @@ import typer
 
 from ssdlab.cli import drive_options, options
 from ssdlab.errors import InputError
-from ssdlab.quantities import format_bytes
+from ssdlab.foundation.quantities import format_bytes
 from ssdlab.serving import nbd
 from ssdlab.serving.ublk import attached
 from ssdlab.serving.watching import watchable

@@ -15,14 +15,14 @@ from ssdlab.cli.console import Console
 from ssdlab.cli.groups import given
 from ssdlab.cli.progress import shown
 from ssdlab.errors import InputError
-from ssdlab.results.files import check_writable
-from ssdlab.studies import registry
-from ssdlab.studies.real_drives import asked
-from ssdlab.studies.table import print_rows
+from ssdlab.experiments.studies import registry
+from ssdlab.experiments.studies.real_drives import asked
+from ssdlab.experiments.studies.table import print_rows
+from ssdlab.simulator.results.files import check_writable
 
 if TYPE_CHECKING:
-    from ssdlab.studies import Study
-    from ssdlab.studies.studying import Studied
+    from ssdlab.experiments.studies import Study
+    from ssdlab.experiments.studies.studying import Studied
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def study(
         place = directory / each.name if every else directory
         done.append(_run(each, place, seed=seed, full=full, workers=workers, drive=one.drive))
     if every:
-        from ssdlab.studies import output as files
+        from ssdlab.experiments.studies import output as files
 
         whole = [(each.study, each.result, each.context) for each in done]
         files.write_all(whole, directory, command_line(context))
@@ -104,7 +104,7 @@ def study(
 
 
 def _run(study: Study, place: Path, *, seed: int, full: bool, workers: int | None, drive: str | None = None) -> Studied:
-    from ssdlab.studies import studying
+    from ssdlab.experiments.studies import studying
 
     typer.echo(f"{study.name}: {study.title}\n", err=True)
     studied = studying.study(study.name, seed=seed, full=full, workers=workers, drive=drive, show_progress=shown)

@@ -11,15 +11,15 @@ from rich.table import Table
 
 from ssdlab.cli import measure_protocol, options
 from ssdlab.cli.console import Console
-from ssdlab.studies import wording
-from ssdlab.studies.measured import extra
-from ssdlab.studies.real import real
-from ssdlab.terminal import show
+from ssdlab.experiments.studies import wording
+from ssdlab.experiments.studies.measured import extra
+from ssdlab.experiments.studies.real import real
+from ssdlab.presentation.terminal import show
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ssdlab.studies.contract import Row, Study
+    from ssdlab.experiments.studies.contract import Row, Study
 
 
 @dataclass(frozen=True)

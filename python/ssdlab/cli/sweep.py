@@ -12,14 +12,14 @@ from ssdlab.cli.console import Console
 from ssdlab.cli.destination import check_own
 from ssdlab.cli.progress import counted
 from ssdlab.errors import InputError
-from ssdlab.terminal import show
+from ssdlab.presentation.terminal import show
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import polars
 
-    from ssdlab.sweeps.execution import Sweep
+    from ssdlab.experiments.sweeps.execution import Sweep
 
 _ROWS_SHOWN_MAX = 40
 
@@ -53,7 +53,7 @@ def sweep(
     Each result is stored under the hash of its specification: the same command resumes an interrupted sweep, and a
     changed file runs only what is new. On a cluster all workers need access to --output.
     """
-    from ssdlab.sweeps.sweeping import swept as swept_of
+    from ssdlab.experiments.sweeps.sweeping import swept as swept_of
 
     if cluster and jobs:
         raise InputError("--jobs counts processes of this machine; with --cluster the workers' own threads count")
@@ -84,14 +84,14 @@ def sweep(
 
 def carry_out_shown(whole: "Sweep", missing: int, jobs: int | None, cluster: str | None) -> None:
     """Runs the missing runs with a progress bar. KeyboardInterrupt gets a message with the number of runs stored."""
-    from ssdlab.sweeps.execution import carry_out, on_this_machine
+    from ssdlab.experiments.sweeps.execution import carry_out, on_this_machine
 
     whole.dataset.tidy()
     done = 0
     try:
         with counted("runs", missing) as tell:
             if cluster:
-                from ssdlab.sweeps.cluster import on_cluster
+                from ssdlab.experiments.sweeps.cluster import on_cluster
 
                 executor = on_cluster(cluster)
             else:

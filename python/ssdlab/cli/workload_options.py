@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ssdlab.advice import workload
+from ssdlab.experiments.advice import workload
 
 Files = Annotated[
     Sequence[str],

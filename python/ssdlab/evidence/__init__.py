@@ -2,6 +2,8 @@
 
 Every sentence that compares goes through `comparing`, so that pages, the terminal and Python say the same. Not for
 drawing or printing.
+
+Imports from: foundation.
 """
 
 from ssdlab.evidence.estimate import Estimate

@@ -4,14 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from ssdlab.drives import ResolvedDrive, load, resolve, standing
 from ssdlab.errors import InputError
+from ssdlab.foundation.quantities import format_share
 from ssdlab.live import choices
 from ssdlab.live.journal import Journal
 from ssdlab.live.messages import DriveStatus
 from ssdlab.live.theory import Theory
-from ssdlab.quantities import format_share
-from ssdlab.specification import Specification
+from ssdlab.simulator.drives import ResolvedDrive, load, resolve, standing
+from ssdlab.simulator.specification import Specification
 
 # A drive with this number of units fills within seconds.
 _UNITS_TO_WATCH_MAX = 4_000_000

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-from ssdlab import drives, engine
 from ssdlab.errors import InputError, near
 from ssdlab.live.messages import Catalogue, OfferedDrive
+from ssdlab.simulator import drives, engine
 
 _OFFERED_POLICIES = ("victim", "placement")
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ssdlab.errors import InputError
-from ssdlab.workloads.controls import Controls
+from ssdlab.simulator.workloads.controls import Controls
 
 Views = Literal["valid", "erase_count", "age", "stream", "temperature"]
 VIEWS: tuple[Views, ...] = ("valid", "erase_count", "age", "stream", "temperature")

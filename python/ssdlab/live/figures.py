@@ -1,8 +1,8 @@
 """Converts the counters of a running drive for the page: plain names with units, and computed rates."""
 
-from ssdlab.engine.plain import Capacity
 from ssdlab.live.messages import Figures, FiguresShown, FiguresSince, LatencySince, Rank, SinceShown
-from ssdlab.results.ledger import PARTS, Ledger
+from ssdlab.simulator.engine.plain import Capacity
+from ssdlab.simulator.results.ledger import PARTS, Ledger
 
 
 def plain(raw: Figures) -> FiguresShown:

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from ssdlab.engine import plain
 from ssdlab.errors import InputError
-from ssdlab.workloads.jobs.jobfile import JobFile, Section, parse
-from ssdlab.workloads.jobs.table import BY_NAME
+from ssdlab.simulator.engine import plain
+from ssdlab.simulator.workloads.jobs.jobfile import JobFile, Section, parse
+from ssdlab.simulator.workloads.jobs.table import BY_NAME
 
 # Options for the amount of a job; once the number of its requests is known, it replaces them.
 _AMOUNTS = ("loops", "io_size", "number_ios", "runtime", "time_based")

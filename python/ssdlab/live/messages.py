@@ -6,8 +6,8 @@ The messages of the native module (`Figures`, `Marks`, `EraseUnit`, `PowerLoss`)
 
 from typing import Literal, NotRequired, TypedDict
 
-from ssdlab.engine import plain
-from ssdlab.results.ledger import Part
+from ssdlab.simulator.engine import plain
+from ssdlab.simulator.results.ledger import Part
 
 
 class LatencySince(TypedDict):
@@ -155,7 +155,7 @@ class Choice(TypedDict):
 
 
 class Workload(TypedDict):
-    """The controls of a workload; see `ssdlab.workloads.controls.Controls`."""
+    """The controls of a workload; see `ssdlab.simulator.workloads.controls.Controls`."""
 
     kind: Literal["random", "sequential"]
     block_bytes: int

@@ -6,9 +6,9 @@ cost at that moment, and the run continues unchanged. A served drive really lose
 
 from dataclasses import dataclass
 
-from ssdlab.drives.schema import mean_us
-from ssdlab.engine.plain import Nand
 from ssdlab.live.messages import PowerLoss, PowerLossSteps, RecoveryStatus
+from ssdlab.simulator.drives.schema import mean_us
+from ssdlab.simulator.engine.plain import Nand
 
 _FREE, _OPEN, _RETIRED = 0, 1, 5
 

@@ -3,7 +3,7 @@
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from ssdlab.comparison.axes import Planned
+from ssdlab.experiments.comparison.axes import Planned
 from ssdlab.live.messages import Report
 from ssdlab.live.share import command_line, job_file_name
 
@@ -30,8 +30,8 @@ class Reports:
 
     def save(self, workbench: "Workbench") -> Report:
         """Writes a report of the session so far. Returns its folder, and the path of its page for the browser."""
-        from ssdlab.comparison import output
-        from ssdlab.comparison.variant import Variant
+        from ssdlab.experiments.comparison import output
+        from ssdlab.experiments.comparison.variant import Variant
 
         with workbench.settled() as drives:
             results = [settled.result for settled in drives]

@@ -7,7 +7,7 @@ Percentiles are merged as means weighted by requests, as in the reports.
 from collections.abc import Sequence
 
 from ssdlab.live.messages import FiguresShown, Rank
-from ssdlab.results.ledger import PARTS
+from ssdlab.simulator.results.ledger import PARTS
 
 PERCENTILES: tuple[Rank, ...] = ("p50", "p99", "p999")
 

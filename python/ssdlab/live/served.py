@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from ssdlab.errors import InputError, RunFailed
 from ssdlab.live.messages import EraseUnit, Figures, Marks
-from ssdlab.results.result import ResultJson
 from ssdlab.serving.asking import Asked, Question
 from ssdlab.serving.drive import ServedDescription
 from ssdlab.serving.watching import SERVED, runtime_folder
+from ssdlab.simulator.results.result import ResultJson
 
 if TYPE_CHECKING:
     from ssdlab._engine import _CellsBy

@@ -27,7 +27,7 @@ from ssdlab.live.connection import Connection
 from ssdlab.live.guard import Guard, new_token
 from ssdlab.live.messages import Hello, Reply, SweepHello
 from ssdlab.live.reports import Reports
-from ssdlab.report.theme import css_variables
+from ssdlab.presentation.report.theme import css_variables
 
 LOOPBACK = "127.0.0.1"
 # The longest message of a page: a job file.

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ssdlab import engine
 from ssdlab.errors import InputError
 from ssdlab.live import catalogue, choices
 from ssdlab.live.commands import Commands
@@ -18,7 +17,8 @@ from ssdlab.live.session import Session
 from ssdlab.live.tours import tours
 from ssdlab.live.watching import Watching
 from ssdlab.live.workbench import Start, Workbench
-from ssdlab.results.ledger import PARTS
+from ssdlab.simulator import engine
+from ssdlab.simulator.results.ledger import PARTS
 
 
 def live_server(

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ssdlab import engine
-from ssdlab.engine import memory, plain
 from ssdlab.errors import InputError, RunFailed
 from ssdlab.live.messages import EraseUnit, Figures, Marks, PowerLoss
-from ssdlab.specification import Specification
+from ssdlab.simulator import engine
+from ssdlab.simulator.engine import memory, plain
+from ssdlab.simulator.specification import Specification
 
 if TYPE_CHECKING:
     from ssdlab._engine import LiveDrive, _CellsBy

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Literal, Protocol
 
-from ssdlab.engine import plain
 from ssdlab.live.choices import Views
 from ssdlab.live.messages import EraseUnit, Figures, Marks, PowerLoss, Status
 from ssdlab.live.theory import Line
-from ssdlab.specification import Specification
+from ssdlab.simulator.engine import plain
+from ssdlab.simulator.specification import Specification
 
 
 class Watched(Protocol):

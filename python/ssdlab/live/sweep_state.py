@@ -14,13 +14,13 @@ from typing import Any
 import polars as pl
 
 from ssdlab.errors import InputError
+from ssdlab.experiments.sweeps.dataset import Dataset
+from ssdlab.experiments.sweeps.file import load
+from ssdlab.experiments.sweeps.pictures import Roles, roles
+from ssdlab.experiments.sweeps.plan import plan
+from ssdlab.experiments.sweeps.points import Point
+from ssdlab.experiments.sweeps.rows import column
 from ssdlab.live.messages import Sweep, SweepAxis, SweepFigure, SweepLine, SweepPanel
-from ssdlab.sweeps.dataset import Dataset
-from ssdlab.sweeps.file import load
-from ssdlab.sweeps.pictures import Roles, roles
-from ssdlab.sweeps.plan import plan
-from ssdlab.sweeps.points import Point
-from ssdlab.sweeps.rows import column
 
 # Column, title, and the function in `page/words.js` that formats its values.
 _FIGURES = (

@@ -10,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 
 from ssdlab.errors import InputError, near
-from ssdlab.foreign import JsonObject
+from ssdlab.foundation.foreign import JsonObject
 from ssdlab.live import choices
 from ssdlab.live.messages import TourShown, TourStep
 

@@ -10,9 +10,6 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 
-from ssdlab import engine
-from ssdlab.drives import names
-from ssdlab.engine import plain
 from ssdlab.errors import InputError, near
 from ssdlab.live import choices
 from ssdlab.live.bench import Bench, drive_status, labels, resolve_to_watch
@@ -22,11 +19,14 @@ from ssdlab.live.messages import Workload as WorkloadShown
 from ssdlab.live.recovery import Recovery, power_loss_steps
 from ssdlab.live.session_contract import Session
 from ssdlab.live.theory import Theory
-from ssdlab.results import Result
-from ssdlab.specification import Reporting, Specification
-from ssdlab.workloads import controls, specifying
-from ssdlab.workloads.controls import Controls
-from ssdlab.workloads.jobs import parse
+from ssdlab.simulator import engine
+from ssdlab.simulator.drives import names
+from ssdlab.simulator.engine import plain
+from ssdlab.simulator.results import Result
+from ssdlab.simulator.specification import Reporting, Specification
+from ssdlab.simulator.workloads import controls, specifying
+from ssdlab.simulator.workloads.controls import Controls
+from ssdlab.simulator.workloads.jobs import parse
 
 StartSession = Callable[[Sequence[Specification]], Session]
 

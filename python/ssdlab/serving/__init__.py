@@ -2,4 +2,9 @@
 
 `drive` opens a drive and reports its state, `mounting` and `loop` make it accessible to programs, `guardian` cleans up
 after a killed process. Requests are served in `crates/blockdev`, without Python.
+
+Promise: what was flushed is there after a loss of power or a kill. Users get `ssdlab.mount` and the commands `mount`
+and `serve`.
+
+Imports from: foundation, evidence, simulator, hardware.
 """

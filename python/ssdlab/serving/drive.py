@@ -5,17 +5,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 
-from ssdlab import engine
-from ssdlab.engine import plain
 from ssdlab.errors import RunFailed
-from ssdlab.results.device_json import DeviceState
-from ssdlab.results.result import Result, ResultJson
 from ssdlab.serving import smart
 from ssdlab.serving.so_far import result_of
+from ssdlab.simulator import engine
+from ssdlab.simulator.engine import plain
+from ssdlab.simulator.results.device_json import DeviceState
+from ssdlab.simulator.results.result import Result, ResultJson
 
 if TYPE_CHECKING:
     from ssdlab._engine import Device
-    from ssdlab.drives import ResolvedDrive
+    from ssdlab.simulator.drives import ResolvedDrive
 
 
 class _Contents(TypedDict):

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 from ssdlab.errors import RunFailed
-from ssdlab.safety.held import path_of
+from ssdlab.hardware.safety.held import path_of
 from ssdlab.serving.guardian import mounts_of
 
 # Without this the kernel merges neighbouring requests; experiments need them as the file system sent them.

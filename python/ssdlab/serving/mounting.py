@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
-from ssdlab.drives import ResolvedDrive, load, resolve
 from ssdlab.errors import InputError, RunFailed, check_word
-from ssdlab.quantities import format_bytes
-from ssdlab.results.result import ResultJson
+from ssdlab.foundation.quantities import format_bytes
 from ssdlab.serving import guardian, loop
 from ssdlab.serving.drive import ServedDrive
+from ssdlab.simulator.drives import ResolvedDrive, load, resolve
+from ssdlab.simulator.results.result import ResultJson
 
 if TYPE_CHECKING:
     from ssdlab._engine import Mount

@@ -7,10 +7,10 @@ null.
 
 from collections.abc import Sequence
 
-from ssdlab.engine import plain
-from ssdlab.results.device_json import DeviceState, Events, HealthLog, NamespaceSize, OcpLog, Size, SmartLogs
-from ssdlab.results.job_result import JobJson
-from ssdlab.results.result import SsdlabJson
+from ssdlab.simulator.engine import plain
+from ssdlab.simulator.results.device_json import DeviceState, Events, HealthLog, NamespaceSize, OcpLog, Size, SmartLogs
+from ssdlab.simulator.results.job_result import JobJson
+from ssdlab.simulator.results.result import SsdlabJson
 
 SPARE_THRESHOLD_PERCENT = 10
 """If fewer spare blocks are left, the first warning bit is set. A typical threshold."""

@@ -2,10 +2,10 @@
 
 from typing import cast
 
-from ssdlab import engine
-from ssdlab.engine import plain
-from ssdlab.results.result import Result
-from ssdlab.specification import ReportedJob, Reporting, Specification
+from ssdlab.simulator import engine
+from ssdlab.simulator.engine import plain
+from ssdlab.simulator.results.result import Result
+from ssdlab.simulator.specification import ReportedJob, Reporting, Specification
 
 
 def result_of(outcome: plain.Outcome, drive: plain.Drive, *, seed: int, scale: str, timed: bool = True) -> Result:

@@ -18,9 +18,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
-from ssdlab import engine
 from ssdlab.serving.asking import Question
 from ssdlab.serving.drive import ServedDrive
+from ssdlab.simulator import engine
 
 # The portable limit for the length of a socket's name.
 _NAME_BYTES_MAX = 107

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ssdlab.drives import ResolvedDrive
+    from ssdlab.simulator.drives import ResolvedDrive
 
     Floats = NDArray[np.float64]
 

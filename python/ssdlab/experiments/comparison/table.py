@@ -1,0 +1,246 @@
+"""The comparison in the terminal: one table, or several with the same rows if one is too wide."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+from rich.text import Text
+
+from ssdlab.evidence import estimate
+from ssdlab.evidence.scale import tails_said
+from ssdlab.experiments.comparison.variant import Variant
+from ssdlab.foundation.quantities import format_share
+from ssdlab.presentation.terminal import fits, show
+from ssdlab.simulator.results import PARTS
+from ssdlab.simulator.results.text import UNTIMED
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+MISSING = "-"
+BYTES_PER_TB = 10**12
+# Below this difference, the WAF of the whole stage and of the steady state are the same figure in the table.
+_WAF_STEP = 0.005
+# The maximum number of labels that are listed; more are counted.
+_LABELS_MAX = 2
+
+
+@dataclass(frozen=True)
+class _Column:
+    heading: str
+    cell: Callable[[Variant], str]
+
+
+def print_table(variants: Sequence[Variant], console: "Console") -> None:
+    """Prints the variants and, below, the meaning of the figures and the reasons for missing ones."""
+    parts = [columns for make in (_write_columns, _speed_columns, _life_columns) if (columns := make(variants))]
+    whole = _table(variants, [column for columns in parts for column in columns])
+    tables = [_table(variants, columns) for columns in parts]
+    if fits(whole, console) or not all(fits(table, console) for table in tables):
+        tables = [whole]
+    for table in tables:
+        show(table, console)
+    for line in _legend(variants):
+        console.print(line, highlight=False, markup=False)
+
+
+def _write_columns(variants: Sequence[Variant]) -> list[_Column]:
+    present = [part for part in PARTS if any((_parts(variant) or {}).get(part) for variant in variants)]
+    columns = [
+        _Column("OP", lambda variant: format_share(variant.result.capacity.over_provisioning)),
+        _Column("eff. OP", _effective),
+        _Column("WAF", _waf),
+    ]
+    columns += [_Column(_PART_HEADINGS.get(part, part), _part_cell(part)) for part in present]
+    if _stage_differs(variants):
+        columns.append(_Column("whole", lambda variant: _number(variant.result.last_stage_ledger.waf, 3)))
+    if any(variant.expectation.value is not None for variant in variants):
+        columns.append(_Column("theory", lambda variant: _number(variant.expectation.value, 3)))
+        columns.append(_Column("dev.", _deviation))
+    return columns
+
+
+def _speed_columns(variants: Sequence[Variant]) -> list[_Column]:
+    """Columns of rates and latencies; empty without a clock, and without directions that have no requests."""
+    if not any(variant.speed for variant in variants):
+        return []
+    columns = [
+        _Column("IOPS", lambda variant: _significant(variant.speed.iops if variant.speed else None)),
+        _Column("MB/s", lambda variant: _significant(variant.speed.mb_s if variant.speed else None)),
+    ]
+    for name in ("read", "write"):
+        of_direction = [getattr(variant.speed, name) for variant in variants if variant.speed]
+        if any(direction.iops for direction in of_direction):
+            columns += [
+                _Column(f"{name} mean", _latency_cell(name, "latency_ns_mean")),
+                _Column(f"{name} p99", _latency_cell(name, "latency_ns_p99")),
+                _Column(f"{name} p99.9", _latency_cell(name, "latency_ns_p999")),
+            ]
+    return columns
+
+
+def _latency_cell(name: str, figure: str) -> Callable[[Variant], str]:
+    return lambda variant: MISSING if variant.speed is None else _latency(getattr(getattr(variant.speed, name), figure))
+
+
+def _life_columns(variants: Sequence[Variant]) -> list[_Column]:
+    columns = [
+        _Column("host TB", lambda variant: _terabytes(variant.as_sold(variant.result.ledger.host_written_bytes))),
+        _Column("NAND TB", lambda variant: _terabytes(variant.as_sold(variant.result.ledger.programmed_bytes))),
+        _Column("TBW", lambda variant: _terabytes(variant.tbw_bytes)),
+        _Column("years", lambda variant: _significant(variant.years)),
+        _Column("erases", _erases),
+    ]
+    if any(variant.result.steady_state for variant in variants):
+        columns.append(_Column("steady at", _steady))
+    return columns
+
+
+_PART_HEADINGS = {"wear_leveling": "wear", "metadata": "meta", "slc_fold": "SLC"}
+
+
+def _table(variants: Sequence[Variant], columns: Sequence[_Column]) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("variant", overflow="fold")
+    for column in columns:
+        table.add_column(column.heading, justify="right", no_wrap=True)
+    for variant in variants:
+        # No line break between a number and its percent sign.
+        table.add_row(
+            Text(variant.label.replace(" %", "\N{NO-BREAK SPACE}%")),
+            *(Text(column.cell(variant)) for column in columns),
+        )
+    return table
+
+
+def _legend(variants: Sequence[Variant]) -> list[str]:
+    lines = []
+    if any(variant.result.steady_state for variant in variants):
+        lines.append(
+            "WAF: mean of the rounds behind the last change of trend, to the digits that its 95 % interval allows"
+            + ("; whole: over the whole last stage." if _stage_differs(variants) else ".")
+        )
+        lines += _imprecise(variants)
+        lines.append(
+            "steady at: host bytes written until the steady state by SNIA's rule / host capacity; >: not reached."
+        )
+    else:
+        lines.append("WAF: of the whole last stage; the run did not search for a steady state.")
+    if not all(variant.speed for variant in variants):
+        lines.append(f"{UNTIMED}.")
+    formulas = dict.fromkeys(variant.expectation.formula for variant in variants if variant.expectation.formula)
+    if formulas:
+        lines.append(f"theory: {'; '.join(str(formula) for formula in formulas)}, at the effective OP.")
+    for reason in dict.fromkeys(
+        variant.expectation.reason for variant in variants if variant.expectation.value is None
+    ):
+        without = [variant.label for variant in variants if variant.expectation.reason == reason]
+        who = f"{len(without)} variants" if len(without) > _LABELS_MAX else ", ".join(without)
+        who = "" if len(without) == len(variants) else f" for {who}"
+        lines.append(f"no theory{who}: {reason}.")
+    for window in dict.fromkeys(variant.speed.window for variant in variants if variant.speed):
+        lines.append(
+            f"IOPS, MB/s, latencies: simulated, over all requests of the {window}; percentiles need ten requests above."
+        )
+    rates = dict.fromkeys(variant.drive_writes_per_day for variant in variants)
+    lines.append(
+        f"TBW: rated erase cycles x flash / WAF; years: at a DWPD of {', '.join(f'{rate:g}' for rate in rates)}; "
+        "erases: minimum to maximum of a block."
+    )
+    if any(variant.planned.drive.file.has_slc_cache for variant in variants):
+        lines.append("erases: blocks in SLC mode, which endure more cycles than rated, are among them.")
+    for scale in dict.fromkeys(variant.result.specification.scale for variant in variants):
+        if scale != "1":
+            lines.append(
+                f"Simulated on {scale} of the drive; TB and TBW are multiplied up to the drive as sold; shares, WAF "
+                "and IOPS are nearly the same."
+            )
+    if scaled := [each.planned.drive for each in variants if each.speed and each.planned.drive.scale < 1]:
+        lines.append(tails_said(drive.name for drive in scaled))
+    results = [(variant.label, variant.result) for variant in variants]
+    lines += [f"{label}: {one.failure_kind.upper()}: {one.failure}" for label, one in results if one.failure]
+    return lines
+
+
+def _parts(variant: Variant) -> dict[str, float] | None:
+    parts = variant.result.settled_waf_parts
+    return dict(parts) if parts else None
+
+
+def _part_cell(part: str) -> Callable[[Variant], str]:
+    return lambda variant: _number((_parts(variant) or {}).get(part), 3)
+
+
+def _stage_differs(variants: Sequence[Variant]) -> bool:
+    pairs = ((variant.result.settled_waf, variant.result.last_stage_ledger.waf) for variant in variants)
+    return any(
+        settled is not None and whole is not None and abs(settled - whole) >= _WAF_STEP for settled, whole in pairs
+    )
+
+
+def _imprecise(variants: Sequence[Variant]) -> list[str]:
+    """A line for the variants whose rates or write amplification stay uncertain."""
+    labels = [
+        variant.label
+        for variant in variants
+        if (steady := variant.result.steady_state) and steady.reached and not steady.is_precise
+    ]
+    if not labels:
+        return []
+    who = f"{len(labels)} variants" if len(labels) > _LABELS_MAX else ", ".join(labels)
+    return [f"{who}: the figures still change by more than 1 % from round to round; their intervals are wider."]
+
+
+def _waf(variant: Variant) -> str:
+    found = variant.result.waf_estimate
+    return MISSING if found is None else estimate.text(found)
+
+
+def _effective(variant: Variant) -> str:
+    effective = variant.result.capacity.effective_over_provisioning
+    return MISSING if effective is None else format_share(effective)
+
+
+def _deviation(variant: Variant) -> str:
+    return MISSING if variant.deviation is None else f"{variant.deviation * 100:+z.2f} %"
+
+
+def _erases(variant: Variant) -> str:
+    counts = variant.result.wear["erase_count"]
+    return f"{counts['min']}-{counts['max']}"
+
+
+def _steady(variant: Variant) -> str:
+    steady = variant.result.steady_state
+    if steady is None:
+        return MISSING
+    reached = steady.at_host_bytes is not None
+    at = steady.at_host_bytes if steady.at_host_bytes is not None else variant.result.ledger.host_written_bytes
+    return f"{'' if reached else '> '}{at / variant.result.capacity.user_bytes:.1f} U"
+
+
+def _number(value: float | None, decimals: int) -> str:
+    return MISSING if value is None else f"{value:.{decimals}f}"
+
+
+def _terabytes(count_bytes: float | None) -> str:
+    return _significant(None if count_bytes is None else count_bytes / BYTES_PER_TB)
+
+
+def _latency(latency_ns: float | None) -> str:
+    """A latency such as `5.02 us`, with three digits in the unit that gives one to three before the point."""
+    if latency_ns is None:
+        return MISSING
+    for unit, ns in (("s", 10**9), ("ms", 10**6), ("us", 1000)):
+        if latency_ns >= 0.9995 * ns:
+            return f"{_significant(latency_ns / ns)} {unit}"
+    return f"{latency_ns:.0f} ns"
+
+
+def _significant(value: float | None) -> str:
+    """The number with three digits, or as a whole number from 100 on, without an exponent; a dash for None."""
+    if value is None:
+        return MISSING
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

@@ -1,0 +1,260 @@
+"""The page of a fleet: the distribution over its drives and the most important ones, at each spare area; and its
+files."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+from markupsafe import Markup
+
+from ssdlab.experiments.fleet.plan import FleetPlan
+from ssdlab.experiments.fleet.summary import Whole, quantile
+from ssdlab.foundation.quantities import format_bytes
+from ssdlab.presentation.report import page, parts, wording
+from ssdlab.presentation.report.charts.published import Line, published_lines
+from ssdlab.presentation.report.figure import Figure
+from ssdlab.presentation.report.files import write_figures
+from ssdlab.simulator.results.files import data_file, names_in, staged
+
+HEAVIEST_SHOWN = 20
+_LEFT_OUT_SHOWN = 50
+_LOG_FROM = 20
+
+
+def write(
+    wholes: Sequence[Whole],
+    plan: FleetPlan,
+    directory: Path,
+    *,
+    title: str,
+    subtitle: str,
+    notices: Sequence[str],
+    years: float,
+    line: str,
+) -> list[str]:
+    """Writes `report.html`, charts, `data/fleet.parquet` (a row per drive and spare area) and `result.json`, all or
+    none. Returns their names."""
+    figures = _figures(wholes)
+    whole = page.Page(
+        title=title,
+        subtitle=subtitle,
+        summary=sentence(wholes, plan, years),
+        notices=notices,
+        before=[page.Section("The fleet at each spare area", _spread_table(wholes, years))],
+        figures=figures,
+        after=[
+            page.Section("The most important drives", _heaviest_table(wholes)),
+            *_left_out(plan),
+            page.Section("How to reproduce", parts.command(line)),
+        ],
+    )
+    with staged(directory) as place:
+        write_figures(figures, place)
+        _frame(wholes).write_parquet(data_file(place, "fleet"))
+        (place / "result.json").write_text(_json(wholes, plan, years), encoding="utf-8")
+        (place / "report.html").write_text(whole.html(), encoding="utf-8")
+        return names_in(place)
+
+
+def sentence(wholes: Sequence[Whole], plan: FleetPlan, years: float) -> str:
+    """A summary of the fleet in one or two sentences."""
+    first = wholes[0]
+    volumes = sum(len(drive.volumes) for drive in plan.drives)
+    said = f"{_count(volumes, 'volume')} on {_count(len(plan.drives), 'drive')}"
+    wafs = first.figures("waf")
+    if wafs and first.waf:
+        said += (
+            f": write amplification {wording.waf(first.waf)} over the fleet at "
+            f"{wording.share(first.over_provisioning)} over-provisioning, "
+            f"from {wording.waf(wafs[0])} to {wording.waf(wafs[-1])} by drive"
+        )
+    lives = first.figures("years")
+    if lives:
+        said += f"; {_count(len(first.below(years)), 'drive')} of {len(lives)} would wear out within {years:g} years"
+        said += _too_near(first, years)
+    last = wholes[-1]
+    if len(wholes) > 1 and last.waf:
+        said += f". At {wording.share(last.over_provisioning)} it is {wording.waf(last.waf)}"
+        said += f", and {len(last.below(years))} would{_too_near(last, years)}" if lives else ""
+    return said + "."
+
+
+def _too_near(whole: Whole, years: float) -> str:
+    """The drives whose side of the limit the runs do not decide, whether they are counted below it or not."""
+    count = len(whole.undecided(years))
+    return f" ({count} too near to that to tell)" if count else ""
+
+
+def spread_rows(wholes: Sequence[Whole], years: float) -> list[list[str]]:
+    """Header and rows of the table of spare areas."""
+    heads = [
+        "OP",
+        "WAF",
+        "least",
+        "10 %",
+        "median",
+        "90 %",
+        "most",
+        "median years",
+        f"under {years:g} years",
+        "price/year",
+    ]
+    rows = [heads]
+    for whole in wholes:
+        wafs, lives = whole.figures("waf"), whole.figures("years")
+        cells = [wording.share(whole.over_provisioning), wording.waf(whole.waf) if whole.waf else "-"]
+        cells += [wording.waf(quantile(wafs, share)) if wafs else "-" for share in (0, 0.1, 0.5, 0.9, 1)]
+        cells += [wording.significant(quantile(lives, 0.5)) if lives else "-"]
+        cells += [f"{len(whole.below(years))} of {len(lives)}" if lives else "-"]
+        rows.append([*cells, _price(whole)])
+    return rows
+
+
+def price_notes(wholes: Sequence[Whole]) -> list[str]:
+    """A sentence for each spare area whose price per year leaves out drives."""
+    return [
+        f"At {wording.share(whole.over_provisioning)} over-provisioning the price per year leaves out "
+        f"{whole.drives_without_price():,} of {_count(len(whole.rows), 'drive')}, whose life is not known."
+        for whole in wholes
+        if whole.price_per_year() is not None and whole.drives_without_price()
+    ]
+
+
+def heaviest_rows(whole: Whole, most: int) -> list[list[str]]:
+    """Header and rows of the table of drives, in descending order of flash writes."""
+    total = sum(row.nand_bytes_per_day or 0.0 for row in whole.rows)
+    rows = [["drive", "host per day", "WAF", "NAND per day", "of the fleet", "years"]]
+    for row in whole.heaviest()[:most]:
+        nand = row.nand_bytes_per_day
+        rows.append(
+            [
+                row.drive,
+                _size(row.host_bytes_per_day),
+                wording.waf(row.waf) if row.waf else "-",
+                _size(nand),
+                wording.share(nand / total) if nand and total else "-",
+                wording.significant(row.years) if row.years else "-",
+            ]
+        )
+    return rows
+
+
+def _figures(wholes: Sequence[Whole]) -> list[Figure]:
+    found = [_quantiles(wholes, "waf", "WAF (NAND bytes / host bytes)", "write amplification")]
+    found.append(_quantiles(wholes, "years", "years until the rated cycles", "life"))
+    found.append(_concentration(wholes))
+    return [figure for figure in found if figure is not None]
+
+
+def _quantiles(wholes: Sequence[Whole], name: str, axis: str, said: str) -> Figure | None:
+    lines = []
+    for whole in wholes:
+        values = whole.figures(name)
+        if len(values) > 1:
+            points = [(index / (len(values) - 1) * 100, value) for index, value in enumerate(values)]
+            lines.append(Line(f"OP {wording.share(whole.over_provisioning)}", points))
+    if not lines:
+        return None
+    ends = [y for line in lines for _, y in line.points]
+    first = [y for _, y in lines[0].points]
+    unit = " years" if name == "years" else ""
+    return published_lines(
+        name=name,
+        title=f"Half of the drives have a {said} of {wording.significant(quantile(first, 0.5))}{unit} or less",
+        caption=f"{axis} of the drives in ascending order; the median is at 50 %.",
+        lines=lines,
+        x_title="drives in ascending order, %",
+        y_title=axis,
+        scale="log" if min(ends) > 0 and max(ends) > _LOG_FROM * min(ends) else "linear",
+    )
+
+
+def _concentration(wholes: Sequence[Whole]) -> Figure | None:
+    lines = []
+    for whole in wholes:
+        values = whole.figures("nand_bytes_per_day")[::-1]
+        if len(values) > 1 and sum(values) > 0:
+            points, running = [(0.0, 0.0)], 0.0
+            for index, value in enumerate(values):
+                running += value
+                points.append(((index + 1) / len(values) * 100, running / sum(values) * 100))
+            lines.append(Line(f"OP {wording.share(whole.over_provisioning)}", points))
+    if not lines:
+        return None
+    tenth = next(y for x, y in lines[0].points if x >= 10)
+    at = next(x for x, _ in lines[0].points if x >= 10)
+    return published_lines(
+        name="concentration",
+        title=f"{at:.0f} % of the drives take {tenth:.0f} % of all flash writes",
+        caption="Bytes programmed to NAND per day, cumulative over the drives in descending order.",
+        lines=lines,
+        x_title="drives in descending order, %",
+        y_title="% of all NAND writes",
+    )
+
+
+def _spread_table(wholes: Sequence[Whole], years: float) -> Markup:
+    return _table(spread_rows(wholes, years), "The fleet at each spare area") + parts.paragraphs(*price_notes(wholes))
+
+
+def _heaviest_table(wholes: Sequence[Whole]) -> Markup:
+    note = f"At {wording.share(wholes[0].over_provisioning)} over-provisioning; all: data/fleet.parquet."
+    return parts.paragraphs(note) + _table(heaviest_rows(wholes[0], HEAVIEST_SHOWN), "The most important drives")
+
+
+def _left_out(plan: FleetPlan) -> list[page.Section]:
+    if not plan.left_out:
+        return []
+    shown = plan.left_out[:_LEFT_OUT_SHOWN]
+    more = len(plan.left_out) - len(shown)
+    items = [f"{name}: {reason}" for name, reason in shown] + ([f"and {more} more, in result.json"] if more else [])
+    return [page.Section("Volumes that were not run", parts.bullets(items))]
+
+
+def _table(rows: Sequence[Sequence[str]], label: str) -> Markup:
+    return parts.table(label, rows[0], rows[1:])
+
+
+def _frame(wholes: Sequence[Whole]) -> pl.DataFrame:
+    rows = [row.to_dict() for whole in wholes for row in whole.rows]
+    kinds: dict[str, type[pl.DataType]] = {
+        "waf": pl.Float64,
+        "years": pl.Float64,
+        "price_per_year": pl.Float64,
+        "host_bytes_per_day": pl.Float64,
+    }
+    other: dict[str, type[pl.DataType]] = {"nand_bytes_per_day": pl.Float64, "failure": pl.String, "steady": pl.Boolean}
+    return pl.DataFrame(rows, schema_overrides=kinds | other, infer_schema_length=None)
+
+
+def _json(wholes: Sequence[Whole], plan: FleetPlan, years: float) -> str:
+    fleet = [
+        {
+            "over_provisioning": whole.over_provisioning,
+            "waf": whole.waf,
+            "drives_below_years": len(whole.below(years)),
+            "drives_undecided": len(whole.undecided(years)),
+            "price_per_year": whole.price_per_year(),
+            "drives_without_price": whole.drives_without_price(),
+            "drives": [row.to_dict() for row in whole.rows],
+        }
+        for whole in wholes
+    ]
+    left_out = [{"volume": name, "reason": reason} for name, reason in plan.left_out]
+    return json.dumps({"years": years, "fleet": fleet, "left_out": left_out}, indent=2, ensure_ascii=False) + "\n"
+
+
+def _size(value: float | None) -> str:
+    return "-" if value is None else format_bytes(round(value))
+
+
+def _price(whole: Whole) -> str:
+    price = whole.price_per_year()
+    if price is None:
+        return "-"
+    return f"{'at least ' if whole.drives_without_price() else ''}{wording.significant(price)}"
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number:,} {word}{'s' * (number != 1)}"

@@ -1,0 +1,1 @@
+"""The protocols, one file each; `ssdlab.experiments.protocols.registry` lists them."""

@@ -1,0 +1,162 @@
+"""The figures of a step, in the same form for simulated and real drives; None if a target does not report one."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypedDict
+
+from ssdlab.simulator.results.job_result import DirectionResult
+from ssdlab.simulator.results.latency import NONE, Latency, merged
+
+
+class RatesJson(TypedDict):
+    ios: int
+    moved_bytes: int
+    iops: float | None
+    mb_s: float | None
+    mean_us: float | None
+    p99_us: float | None
+    p999_us: float | None
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Rates and latencies of one direction."""
+
+    ios: int
+    moved_bytes: int
+    iops: float | None
+    mb_s: float | None
+    mean_us: float | None
+    p99_us: float | None
+    p999_us: float | None
+
+    def to_dict(self) -> RatesJson:
+        """The rates for `result.json`."""
+        return {
+            "ios": self.ios,
+            "moved_bytes": self.moved_bytes,
+            "iops": self.iops,
+            "mb_s": self.mb_s,
+            "mean_us": self.mean_us,
+            "p99_us": self.p99_us,
+            "p999_us": self.p999_us,
+        }
+
+
+class FiguresJson(TypedDict):
+    """A step of a protocol in `result.json`."""
+
+    point: str
+    step: str
+    shown: bool
+    waf: float | None
+    waf_reason: str | None
+    written_bytes: int
+    read_bytes: int
+    seconds: float | None
+    read: RatesJson | None
+    write: RatesJson | None
+    rounds: int | None
+    steady: bool | None
+    commands: list[str]
+    job_texts: list[str]
+
+
+@dataclass(frozen=True)
+class Figures:
+    """The figures of one step of a point; those of the last five rounds if it ran until steady."""
+
+    point: str
+    step: str
+    shown: bool
+    waf: float | None
+    waf_reason: str | None
+    written_bytes: int
+    read_bytes: int
+    seconds: float | None
+    """Simulated time on a simulated drive, wall-clock time on a real one."""
+    read: Rates | None
+    write: Rates | None
+    rounds: int | None = None
+    """The number of rounds; None if the step did not run until steady."""
+    steady: bool | None = None
+    commands: Sequence[str] = ()
+    job_texts: Sequence[str] = ()
+
+    def to_dict(self) -> FiguresJson:
+        """The step for `result.json`."""
+        return {
+            "point": self.point,
+            "step": self.step,
+            "shown": self.shown,
+            "waf": self.waf,
+            "waf_reason": self.waf_reason,
+            "written_bytes": self.written_bytes,
+            "read_bytes": self.read_bytes,
+            "seconds": self.seconds,
+            "read": self.read.to_dict() if self.read else None,
+            "write": self.write.to_dict() if self.write else None,
+            "rounds": self.rounds,
+            "steady": self.steady,
+            "commands": list(self.commands),
+            "job_texts": list(self.job_texts),
+        }
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> "Figures":
+        rates = {name: Rates(**plain[name]) if plain[name] else None for name in ("read", "write")}
+        return cls(**{**plain, **rates})
+
+
+def rates_of(directions: Sequence[DirectionResult], seconds: float | None) -> Rates | None:
+    """The rates of the requests of several jobs over `seconds`; None without requests."""
+    ios = sum(direction.total_ios for direction in directions)
+    moved = sum(direction.io_bytes for direction in directions)
+    known = [direction.latency for direction in directions]
+    return rates(ios, moved, seconds, merged([each or NONE for each in known]) if None not in known else None)
+
+
+def rates(ios: int, moved_bytes: int, seconds: float | None, latency: Latency | None) -> Rates | None:
+    """The rates of a number of requests over `seconds`; None without requests."""
+    if not ios:
+        return None
+    timed = seconds is not None and seconds > 0
+    assert seconds is not None or not timed
+
+    def us(nanoseconds: float | None) -> float | None:
+        return None if nanoseconds is None else nanoseconds / 1000
+
+    return Rates(
+        ios,
+        moved_bytes,
+        ios / seconds if timed and seconds else None,
+        moved_bytes / seconds / 1e6 if timed and seconds else None,
+        us(latency.mean_ns) if latency else None,
+        us(latency.percentile_ns(99)) if latency else None,
+        us(latency.percentile_ns(99.9)) if latency else None,
+    )
+
+
+def _of(direction: str, key: str) -> Callable[[Figures], float | None]:
+    def value(figures: Figures) -> float | None:
+        found = getattr(figures, direction)
+        return None if found is None else getattr(found, key)
+
+    return value
+
+
+COLUMNS: Mapping[str, tuple[str, Callable[[Figures], float | None]]] = {
+    "waf": ("WAF", lambda figures: figures.waf),
+    **{
+        f"{direction}_{key}": (f"{direction} {heading}", _of(direction, key))
+        for direction in ("read", "write")
+        for key, heading in (
+            ("iops", "IOPS"),
+            ("mb_s", "MB/s"),
+            ("mean_us", "mean us"),
+            ("p99_us", "99 % us"),
+            ("p999_us", "99.9 % us"),
+        )
+    },
+}
+"""The heading and a function that takes the value from figures, by name."""

@@ -1,0 +1,142 @@
+"""Prints the figures of a protocol as a table, and writes its files: the page, pictures, `result.json`."""
+
+import json
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from rich.table import Table
+
+from ssdlab.experiments.protocols.contract import Protocol
+from ssdlab.experiments.protocols.figures import COLUMNS, Figures
+from ssdlab.experiments.protocols.page import PAGE_NAME, Extra, pictures, protocol_page
+from ssdlab.foundation.foreign import JsonObject
+from ssdlab.presentation.report.files import write_figures
+from ssdlab.presentation.terminal import show
+from ssdlab.simulator.results.files import staged
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def print_table(protocol: Protocol, figures: Sequence[Figures], console: "Console") -> None:
+    """Prints a row for each step shown; below, the reasons why write amplification is missing."""
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    with_points = any(each.point for each in figures)
+    for heading in (["point"] if with_points else []) + ["step"]:
+        table.add_column(heading)
+    for name in protocol.columns:
+        table.add_column(COLUMNS[name][0], justify="right")
+    table.add_column("rounds", justify="right")
+    for each in figures:
+        if not each.shown:
+            continue
+        values = [COLUMNS[name][1](each) for name in protocol.columns]
+        rounds = "" if each.rounds is None else f"{each.rounds}{'' if each.steady else ' (not steady)'}"
+        cells = [each.point] if with_points else []
+        table.add_row(*cells, each.step, *(_number(value) for value in values), rounds)
+    show(table, console)
+    reasons = {each.waf_reason for each in figures if each.shown and each.waf is None and each.waf_reason}
+    if "waf" in protocol.columns:
+        for reason in sorted(reasons - {"nothing was written"}):
+            console.print(f"no WAF: {reason}", highlight=False, markup=False)
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
+
+
+def write(
+    protocol: Protocol,
+    figures: Sequence[Figures],
+    target: Mapping[str, Any],
+    directory: Path,
+    *,
+    quick: bool,
+    seed: int,
+    extra: Extra,
+    command_line: str,
+) -> list[str]:
+    """Writes `result.json` (protocol, target, figures of every step with its command lines), pictures and the page.
+
+    Writes all or none. Returns the names, the page last.
+    """
+    content = _content(protocol, figures, target, quick=quick, seed=seed, extra=extra.content)
+    drawn = pictures(protocol, figures)
+    place_name = str(target["path"] if target["kind"] == "device" else target["drive"]["name"])
+    page = protocol_page(
+        protocol, figures, drawn, target=place_name, quick=quick, extra=extra, command_line=command_line
+    )
+    names = ["result.json"]
+    with staged(directory) as place:
+        (place / "result.json").write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+        names.extend(write_figures([*extra.figures, *drawn], place))
+        (place / PAGE_NAME).write_text(page.html(), encoding="utf-8")
+    return [*names, PAGE_NAME]
+
+
+def write_incomplete(
+    protocol: Protocol,
+    figures: Sequence[Figures],
+    target: Mapping[str, Any],
+    directory: Path,
+    *,
+    quick: bool,
+    seed: int,
+    failure: str,
+    interrupted: bool,
+) -> None:
+    """Writes `result.json` with the finished steps and the reason why the others are missing; no page."""
+    content = _content(
+        protocol, figures, target, quick=quick, seed=seed, extra={}, failure=failure, interrupted=interrupted
+    )
+    with staged(directory) as place:
+        (place / "result.json").write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+
+
+class OriginJson(TypedDict):
+    version: str
+    seed: int
+    target: JsonObject
+    failure: str | None
+    interrupted: bool
+
+
+class ProtocolJson(TypedDict):
+    name: str
+    title: str
+    source: str
+    quick: bool
+    given_up: str | None
+
+
+def _content(
+    protocol: Protocol,
+    figures: Sequence[Figures],
+    target: Mapping[str, Any],
+    *,
+    quick: bool,
+    seed: int,
+    extra: Mapping[str, Any],
+    failure: str | None = None,
+    interrupted: bool = False,
+) -> JsonObject:
+    origin: OriginJson = {
+        "version": version("ssdlab"),
+        "seed": seed,
+        "target": dict(target),
+        "failure": failure,
+        "interrupted": interrupted,
+    }
+    described: ProtocolJson = {
+        "name": protocol.name,
+        "title": protocol.title,
+        "source": protocol.source,
+        "quick": quick,
+        "given_up": protocol.quick_gives_up if quick else None,
+    }
+    # `extra` has the keys that a study adds.
+    return {"ssdlab": origin, "protocol": described, **extra, "steps": [each.to_dict() for each in figures]}

@@ -1,0 +1,125 @@
+"""The page of a protocol: a picture for each of its columns, the table, and the command lines of every step."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ssdlab.experiments.protocols.contract import Protocol
+from ssdlab.experiments.protocols.figures import COLUMNS, Figures
+from ssdlab.presentation.report import wording
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+    from ssdlab.presentation.report.figure import Figure
+    from ssdlab.presentation.report.page import Page, Section
+
+PAGE_NAME = "report.html"
+QUANTITIES = {
+    "waf": "write amplification",
+    **{
+        f"{direction}_{key}": said.format(direction)
+        for direction in ("read", "write")
+        for key, said in (
+            ("iops", "{}s per second"),
+            ("mb_s", "{} bandwidth, MB/s"),
+            ("mean_us", "{} latency, mean, \N{MICRO SIGN}s"),
+            ("p99_us", "{} latency, 99th percentile, \N{MICRO SIGN}s"),
+            ("p999_us", "{} latency, 99.9th percentile, \N{MICRO SIGN}s"),
+        )
+    },
+}
+"""The names of the columns in full, with units."""
+
+
+@dataclass(frozen=True)
+class Extra:
+    """Additional content of the page and of `result.json`: the rows of a study."""
+
+    content: Mapping[str, Any] = field(default_factory=dict)
+    question: str | None = None
+    """The question of the study; None for a protocol without a study."""
+    finding: str | None = None
+    figures: "Sequence[Figure]" = ()
+    sections: "Sequence[Section]" = ()
+
+
+def pictures(protocol: Protocol, figures: Sequence[Figures]) -> "list[Figure]":
+    """One picture for each column of the protocol that has values for at least two steps."""
+    from ssdlab.presentation.report.charts.published import Bar, published_bars
+
+    made = []
+    for column in protocol.columns:
+        values = [(name_of(each), COLUMNS[column][1](each)) for each in figures if each.shown]
+        bars = [Bar(name, "measured", value) for name, value in values if value is not None]
+        if len(bars) < 2 or not any(bar.value for bar in bars):
+            continue
+        least, most = min(bars, key=lambda bar: bar.value), max(bars, key=lambda bar: bar.value)
+        made.append(
+            published_bars(
+                name=column.replace("_", "-"),
+                title=f"{_begun(QUANTITIES[column])}: from {wording.significant(least.value)} ({least.category}) "
+                f"to {wording.significant(most.value)} ({most.category})",
+                caption=f"{protocol.title.rstrip('.?')}: one bar per measuring step.",
+                bars=bars,
+                x_title=QUANTITIES[column],
+                said=QUANTITIES[column],
+            )
+        )
+    return made
+
+
+def protocol_page(
+    protocol: Protocol,
+    figures: Sequence[Figures],
+    drawn: "Sequence[Figure]",
+    *,
+    target: str,
+    quick: bool,
+    extra: Extra,
+    command_line: str,
+) -> "Page":
+    """The page of a protocol. `target` is the name of the target; `drawn` are the pictures."""
+    from ssdlab.presentation.report import page, parts
+
+    reasons = sorted({each.waf_reason for each in figures if each.shown and each.waf is None and each.waf_reason})
+    after = [*extra.sections, page.Section("Every step", table_html(protocol, figures))]
+    if reasons and "waf" in protocol.columns:
+        after.append(page.Section("Not measured", parts.definitions([("WAF", each) for each in reasons])))
+    after.append(page.Section("Source", parts.paragraphs(protocol.source)))
+    after.append(page.Section("How to reproduce", parts.command(command_line)))
+    commands = {name_of(each): "\n".join([*each.commands, *each.job_texts]) for each in figures}
+    after.append(page.Section("Commands to repeat it manually", parts.folds(commands)))
+    question = extra.question or f"{protocol.title}."
+    found = extra.finding or protocol.conclude(figures) or (drawn[0].title if drawn else None)
+    of = f"{'Study' if extra.question else 'Protocol'} {protocol.name} on {target}"
+    return page.Page(
+        title=found or question.removesuffix("."),
+        subtitle=f"{question} {of}" if found else of,
+        summary="The steps were run one by one; the command lines below repeat them manually.",
+        notices=[f"Quick form; omitted: {protocol.quick_gives_up}."] if quick else [],
+        figures=[*extra.figures, *drawn],
+        after=after,
+    )
+
+
+def table_html(protocol: Protocol, figures: Sequence[Figures]) -> "Markup":
+    """A table with one row per step shown, as in the terminal."""
+    from ssdlab.presentation.report import parts
+
+    rows = []
+    for each in figures:
+        if each.shown:
+            values = [COLUMNS[name][1](each) for name in protocol.columns]
+            rows.append([name_of(each), *("-" if value is None else wording.significant(value) for value in values)])
+    return parts.table("Every step", ["", *(QUANTITIES[name] for name in protocol.columns)], rows, wraps=True)
+
+
+def _begun(words: str) -> str:
+    """The words with a capital first letter; units are unchanged."""
+    return wording.capitalized(words)
+
+
+def name_of(figures: Figures) -> str:
+    """The name of the step, after that of its point if it has a name."""
+    return f"{figures.point}, {figures.step}" if figures.point else figures.step

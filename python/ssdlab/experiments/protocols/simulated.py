@@ -1,0 +1,119 @@
+"""Runs a protocol on a simulated drive: each point is a run of the engine on a fresh, and so purged, drive."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ssdlab.errors import RunFailed
+from ssdlab.experiments.protocols.contract import Point, Protocol, Setting
+from ssdlab.experiments.protocols.figures import Figures, rates, rates_of
+from ssdlab.experiments.protocols.steps import Engine
+from ssdlab.simulator.results.fio_schema import DIRECTIONS
+from ssdlab.simulator.results.ledger import Ledger
+from ssdlab.simulator.targets import simulated
+from ssdlab.simulator.workloads import specifying
+
+if TYPE_CHECKING:
+    from ssdlab.simulator.drives import ResolvedDrive
+    from ssdlab.simulator.results import Result
+
+Tell = Callable[[int, float, int], None]
+"""Called with the index of a point, the share done, and the host bytes written."""
+
+
+def run(
+    protocol: Protocol, drive: "ResolvedDrive", *, quick: bool = False, seed: int = 1, tell: Tell | None = None
+) -> list[Figures]:
+    """Runs all points in order. Returns the figures of every step. Raises InputError and RunFailed as runs do."""
+    found: list[Figures] = []
+    for index, point in enumerate(protocol.points(Setting(drive.capacity.user_bytes, quick))):
+        found += run_point(point, drive, seed=seed, tell=None if tell is None else _of_point(tell, index))
+    return found
+
+
+def _of_point(tell: Tell, index: int) -> Callable[[float, int], None]:
+    return lambda share, written: tell(index, share, written)
+
+
+def run_point(
+    point: Point, drive: "ResolvedDrive", *, seed: int = 1, tell: Callable[[float, int], None] | None = None
+) -> list[Figures]:
+    """Runs a point. If a step before the last one ends when steady, a separate run first finds its number of rounds."""
+    io_bytes: dict[int, int] = {}
+    steady: dict[int, Figures] = {}
+    last = len(point.steps) - 1
+    for number, step in enumerate(point.steps):
+        if step.end == "steady" and number < last:
+            workload = Engine(point, number + 1, io_bytes)
+            result = _run(workload, drive, seed, "steady", tell)
+            steady[number] = _steady(point, number, result)
+            rounds = steady[number].rounds or 1
+            io_bytes[number] = rounds * drive.capacity.user_bytes
+    workload = Engine(point, len(point.steps), io_bytes)
+    until: specifying.Until = "steady" if point.steps[last].end == "steady" else "job"
+    result = _run(workload, drive, seed, until, tell)
+    if until == "steady":
+        steady[last] = _steady(point, last, result)
+    return [steady.get(number) or _of_step(point, number, result, workload) for number in range(len(point.steps))]
+
+
+def _run(
+    workload: Engine,
+    drive: "ResolvedDrive",
+    seed: int,
+    until: specifying.Until,
+    tell: Callable[[float, int], None] | None,
+) -> "Result":
+    result = simulated.run(specifying.specify(workload, drive, seed=seed, until=until), tell)
+    if result.failure:
+        raise RunFailed(f"{workload.point.label or 'protocol'}: {result.failure}")
+    return result
+
+
+def _steady(point: Point, number: int, result: "Result") -> Figures:
+    found = result.steady_state
+    assert found is not None
+    timing = found.timing
+    step = point.steps[number]
+    sides = {
+        name: rates(timing.ios[name], timing.moved_bytes[name], timing.window_seconds, timing.latency[name])
+        if timing
+        else None
+        for name in ("read", "write")
+    }
+    jobs = [job for job in result.jobs if job.stage == result.jobs[-1].stage]
+    return Figures(
+        point.label,
+        step.name,
+        step.shown,
+        found.window_waf,
+        None,
+        sum(job.write.io_bytes for job in jobs),
+        sum(job.read.io_bytes for job in jobs),
+        timing.window_seconds if timing else None,
+        sides["read"],
+        sides["write"],
+        len(found.round_waf),
+        found.reached,
+    )
+
+
+def _of_step(point: Point, number: int, result: "Result", workload: Engine) -> Figures:
+    step = point.steps[number]
+    jobs = [job for job in result.jobs if workload.step_of_stage[job.stage] == number]
+    ledgers: list[Ledger] = [job.ledger for job in jobs]
+    ledger = sum(ledgers[1:], ledgers[0]) if ledgers else None
+    seconds = sum(job.seconds or 0.0 for job in jobs) if jobs and jobs[0].seconds is not None else None
+    sides = {name: rates_of([getattr(job, name) for job in jobs], seconds) for name in DIRECTIONS[:2]}
+    waf = ledger.waf if ledger else None
+    return Figures(
+        point.label,
+        step.name,
+        step.shown,
+        waf,
+        "nothing was written" if waf is None else None,
+        sum(job.write.io_bytes for job in jobs),
+        sum(job.read.io_bytes for job in jobs),
+        seconds,
+        sides["read"],
+        sides["write"],
+    )

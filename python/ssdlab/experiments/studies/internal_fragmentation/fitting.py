@@ -1,0 +1,26 @@
+"""The study's steps as a model for a fit: takes values of keys and returns the seconds of the readings."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from ssdlab.experiments.studies.internal_fragmentation.drives import CELLS
+from ssdlab.experiments.studies.internal_fragmentation.reading import SCALE, readings, specification
+from ssdlab.simulator.drives import resolve
+from ssdlab.simulator.targets import simulated
+
+if TYPE_CHECKING:
+    from ssdlab.experiments.advice.fit import Model, Parameter
+    from ssdlab.simulator.drives import DriveFile
+
+
+def model(drive: "DriveFile", free: "Sequence[Parameter]", cells: Sequence[str]) -> "Model":
+    """A function that returns the seconds of these cells for values of the free keys; each call runs the engine."""
+
+    def seconds(values: Sequence[float]) -> list[float]:
+        settings = {each.name: repr(float(value)) for each, value in zip(free, values, strict=True)}
+        result = simulated.run(specification(resolve(drive, settings=settings, scale=Fraction(SCALE))))
+        taken = readings(result).cells
+        return [taken[CELLS.index(cell)] for cell in cells]
+
+    return seconds

@@ -1,0 +1,159 @@
+"""The runs of the study: models of the drive ("accounts"), file systems, and the bytes of each run of sysbench."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from string import Template
+from typing import TYPE_CHECKING
+
+from ssdlab.experiments.studies.context import Context
+from ssdlab.simulator.drives import drive as drive_of
+from ssdlab.simulator.workloads import filesystem
+from ssdlab.simulator.workloads.specifying import specify
+
+if TYPE_CHECKING:
+    from ssdlab.simulator.results import Result
+
+FOLDER = Path(__file__).parent
+DRIVE = "intel-545s-256gb"
+SCALE = "1/16"
+SECONDS = 10
+RUNS = 36
+# The naive account drops later and needs more runs.
+RUNS_NAIVE = 80
+RUNS_SMALL = 8
+SEEDS = 3
+WRITES_A_FLUSH = 2
+WRITES_A_ROUND = 100
+CHOICES_OF_FLUSH = (1, WRITES_A_FLUSH, 4, 10, WRITES_A_ROUND)
+CHOICES_OF_RESERVE_GB = (12.0, 14.0, 15.7)
+
+RESERVE_GB = 15.7
+"""The fitted reserve."""
+
+NAIVE = "all hidden spare area is free"
+RESERVE = "a reserve, T near U"
+POOL = "dirty spare area, 5 GB kept erased"
+CACHE = "SLC cache of 5 GB"
+ACCOUNTS: Mapping[str, Mapping[str, str]] = {
+    NAIVE: {},
+    RESERVE: {"ftl.reserved_bytes": f"{RESERVE_GB}GB"},
+    POOL: {"background.erased_pool_bytes": "5GB", "background.idle_after_ms": "100"},
+    CACHE: {"slc_cache.dynamic_bytes_max": "5GB", "background.idle_after_ms": "100"},
+}
+USED_BEFORE = "overwrite test_file.* 60GiB random bs=64KiB"
+
+WHOLE = "without over-provisioning"
+PARTITIONED = "over-provisioned"
+TRIMMED = "after fstrim"
+SMALL_WHOLE = "small test, whole drive"
+SMALL_PARTITIONED = "small test, over-provisioned"
+
+
+@dataclass(frozen=True)
+class Key:
+    """One simulation."""
+
+    account: str
+    state: str
+    writes_a_flush: int = WRITES_A_FLUSH
+    seed: int = 1
+    reserve_gb: float = RESERVE_GB
+    """The reserve, for the account RESERVE."""
+
+    @property
+    def label(self) -> str:
+        other = "" if self.reserve_gb == RESERVE_GB else f" of {self.reserve_gb:g} GB"
+        return f"{self.account}{other}, {self.state}, flush every {self.writes_a_flush}, seed {self.seed}"
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """The settings of the drive file for the account."""
+        reserve = {"ftl.reserved_bytes": f"{self.reserve_gb}GB"} if self.account == RESERVE else {}
+        return {**ACCOUNTS[self.account], **reserve}
+
+
+@dataclass(frozen=True)
+class Runs:
+    """The bytes that sysbench wrote in each run, converted to the full drive."""
+
+    written_bytes: Sequence[float]
+
+    def until(self, count: int) -> "Runs":
+        """The first `count` runs."""
+        return Runs(self.written_bytes[:count])
+
+    def speeds(self) -> list[float]:
+        """The speed of each run in 10^6 bytes per second."""
+        return [size / SECONDS / 1e6 for size in self.written_bytes]
+
+    def written_gb(self) -> list[float]:
+        """The bytes written up to the end of each run, in 10^9."""
+        return [sum(self.written_bytes[: count + 1]) / 1e9 for count in range(len(self.written_bytes))]
+
+    def first(self) -> float:
+        """The mean speed of the first three runs, in 10^6 bytes per second."""
+        return sum(self.speeds()[:3]) / 3
+
+    def last(self) -> float:
+        """The mean speed of the last twelve runs, as a share of `first`."""
+        speeds = self.speeds()[-12:]
+        return sum(speeds) / len(speeds) / self.first()
+
+    def fall_gb(self) -> float | None:
+        """The 10^9 bytes written before the first run that is slower than 0.6 of `first`; None if there is none."""
+        before = 0.0
+        for speed, size in zip(self.speeds(), self.written_bytes, strict=True):
+            if speed < 0.6 * self.first():
+                return before / 1e9
+            before += size
+        return None
+
+
+def keys(context: Context) -> list[Key]:
+    """The keys of all simulations of the study."""
+    wanted = [Key(RESERVE, state, seed=seed) for state in (WHOLE, PARTITIONED) for seed in context.seeds(SEEDS)]
+    wanted += [Key(RESERVE, state, seed=context.seed) for state in (TRIMMED, SMALL_WHOLE, SMALL_PARTITIONED)]
+    for writes in (WRITES_A_FLUSH, WRITES_A_ROUND):
+        for account in ACCOUNTS:
+            wanted += [Key(account, state, writes, context.seed) for state in (WHOLE, PARTITIONED)]
+    wanted += [Key(NAIVE, TRIMMED, seed=context.seed)]
+    wanted += [
+        Key(RESERVE, state, writes, context.seed) for writes in CHOICES_OF_FLUSH for state in (WHOLE, PARTITIONED)
+    ]
+    wanted += [Key(RESERVE, WHOLE, seed=context.seed, reserve_gb=reserve) for reserve in CHOICES_OF_RESERVE_GB]
+    return list(dict.fromkeys(wanted))
+
+
+def simulate(context: Context) -> dict[Key, Runs]:
+    """Runs all simulations in worker processes."""
+    scale = context.scale(SCALE)
+    specifications = {}
+    for key in keys(context):
+        drive = drive_of(DRIVE, scale=scale, settings=key.settings)
+        script = filesystem.parse(_script(key, scale or Fraction(1)), key.label)
+        specifications[key.label] = specify(script, drive, seed=key.seed, series_points_max=64)
+    results = context.simulate(specifications)
+    return {key: _runs(results[key.label], scale or Fraction(1)) for key in keys(context)}
+
+
+def _script(key: Key, scale: Fraction) -> str:
+    """The steps of the experiment. A scaled drive writes as fast as the full one, so its runs are shorter."""
+    name = {PARTITIONED: "over-provisioned", SMALL_WHOLE: "small", SMALL_PARTITIONED: "small"}
+    is_small = key.state in (SMALL_WHOLE, SMALL_PARTITIONED)
+    is_naive = key.account == NAIVE and key.state != TRIMMED
+    text = (FOLDER / f"{name.get(key.state, 'unpartitioned')}.files").read_text(encoding="utf-8")
+    return Template(text).substitute(
+        USED=USED_BEFORE if key.account == POOL else "",
+        TRIMMED="fstrim" if key.state == TRIMMED else "",
+        FILE_SYSTEM="186GiB" if key.state == SMALL_PARTITIONED else "100%",
+        RUNS=str(RUNS_SMALL if is_small else RUNS_NAIVE if is_naive else RUNS),
+        SECONDS=f"{float(SECONDS * scale):.6f}",
+        WRITES=str(key.writes_a_flush),
+    )
+
+
+def _runs(result: "Result", scale: Fraction) -> Runs:
+    jobs = [job for job in result.jobs if job.name == "sysbench rndwr"]
+    return Runs([job.ledger.host_written_bytes / float(scale) for job in jobs])

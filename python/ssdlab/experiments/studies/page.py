@@ -1,0 +1,163 @@
+"""The pages of one study and of all studies: finding, rows, pictures, assumptions."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from markupsafe import Markup
+
+from ssdlab.experiments.studies import wording
+from ssdlab.experiments.studies.contract import Row, Study, StudyResult, Table
+from ssdlab.presentation.report import page, parts
+from ssdlab.presentation.report.wording import unbroken
+from ssdlab.simulator.specification import Specification
+
+PAGE_NAME = "report.html"
+NAMED_MAX = 3
+"""The maximum number of fitted parameters that a row lists by name."""
+JOBS_MAX = 64
+"""The maximum number of jobs that the page lists of a specification."""
+
+
+def study_page(
+    study: Study, result: StudyResult, specifications: Mapping[str, Specification], command_line: str
+) -> page.Page:
+    """The page of one study, with the pictures first, because readers look at these first."""
+    after = [page.Section("Published and simulated", rows_html(result.rows))]
+    after += [_table_section(table) for table in result.tables]
+    after.append(page.Section("What is assumed", parts.definitions([(a.what, a.why) for a in study.assumptions])))
+    if notes := notes_html(result.notes, result.rows):
+        after.append(page.Section("Notes", notes))
+    after.append(page.Section("Source", parts.paragraphs(study.source)))
+    after.append(page.Section("Run it again", parts.command(command_line)))
+    after.append(page.specification({label: _json(specified) for label, specified in specifications.items()}))
+    title, summary = wording.headline(result.finding)
+    return page.Page(
+        title=unbroken(title),
+        subtitle=f"{study.title} Study {study.name}; {wording.verdict(result.rows)}",
+        summary=unbroken(summary),
+        notices=scale_notice(specifications.values()),
+        figures=result.figures,
+        after=after,
+    )
+
+
+def all_page(results: Sequence[tuple[Study, StudyResult]], scales: Sequence[str], command_line: str) -> page.Page:
+    """The page of all studies: findings, rows and pictures, with links to the studies' own pages."""
+    before = []
+    for study, result in results:
+        heading, rest = wording.headline(result.finding)
+        texts = parts.paragraphs(*(unbroken(text) for text in (study.title, rest) if text))
+        link = parts.link(f"{study.name}/{PAGE_NAME}", "Its own page")
+        before.append(page.Section(unbroken(heading), texts + rows_html(result.rows) + link))
+    figures = [
+        # Names are file names and identifiers on the page, so the study's name makes them unique.
+        replace(figure, name=f"{study.name}-{figure.name}")
+        for study, result in results
+        for figure in result.figures
+    ]
+    rows = [row for _, result in results for row in result.rows]
+    return page.Page(
+        title=wording.overall(rows),
+        subtitle=f"The published experiments, repeated: {len(results)} studies; {wording.verdict(rows)}",
+        summary="What was measured on real drives, and what the simulated ones say, row by row.",
+        notices=list(scales),
+        before=before,
+        figures=figures,
+        after=[page.Section("Run it again", parts.command(command_line))],
+    )
+
+
+def notes_html(notes: Sequence[str], rows: Sequence[Row]) -> Markup:
+    """Notes, and the notes of the rows, each once with the rows it applies to. Empty if there are none."""
+    by_note: dict[str, list[str]] = {}
+    for row in rows:
+        if row.note:
+            by_note.setdefault(row.note, []).append(row.what)
+    said = [*notes, *(f"{'; '.join(whats)}: {note}" for note, whats in by_note.items())]
+    return parts.paragraphs(*(unbroken(note) for note in said))
+
+
+def rows_html(rows: Sequence[Row], had: str = "simulated") -> Markup:
+    """The rows as a table that scrolls horizontally on a narrow screen. `had` is "simulated" or "measured"."""
+    fitted = any(row.fitted or row.unfitted is not None for row in rows)
+    units = any(row.unit for row in rows)
+    headings = ["published", had, *(["unit"] if units else []), "deviation", "tolerance", "verdict"]
+    headings += ["fitted", "with nothing fitted"] if fitted else []
+    body: list[list[str] | str] = []
+    group = ""
+    for row in rows:
+        if row.group != group:
+            group = row.group
+            body.append(group)
+        cells = [
+            row.what,
+            wording.published(row),
+            _with_spread(row),
+            *([row.unit] if units else []),
+            wording.deviation(row),
+            wording.tolerance(row),
+            wording.verdict_of(row),
+        ]
+        cells += [_fitted(row), wording.unfitted(row)] if fitted else []
+        body.append([unbroken(cell) for cell in cells])
+    table = parts.table(f"Published and {had}", ["", *headings], body, wraps=True)
+    return table + parts.paragraphs(_explained(rows))
+
+
+def _explained(rows: Sequence[Row]) -> str:
+    """An explanation of the verdicts, and of the asterisk if it occurs."""
+    said = [f"{wording.verdict(rows)}. Input: arithmetic on what was given. Saturated: as many parameters as points."]
+    if any(row.printed == "ours" for row in rows):
+        said.append(f"{wording.OURS}.")
+    return " ".join(said)
+
+
+def _fitted(row: Row) -> str:
+    """The names or the number of the fitted parameters, and the number of points."""
+    if row.fitted is None:
+        return wording.MISSING
+    parameters = row.fitted.parameters
+    # A longer list would make the column too wide.
+    named = ", ".join(parameters) if len(parameters) <= NAMED_MAX else f"{len(parameters)} parameters"
+    return f"{named}, to {row.fitted.points} points"
+
+
+def scale_notice(specifications: Iterable[Specification]) -> list[str]:
+    """A notice about the scale of the simulated drives; empty if none is scaled."""
+    scales = sorted({each.scale for each in specifications} - {"1"})
+    if not scales:
+        return []
+    return [
+        f"Simulated at a scale of {' and '.join(scales)}: smaller drives and workloads of the same ratios. Shares, WAF "
+        "and speeds hold for the full drives; bytes and times are given for the full drive. --full simulates those."
+    ]
+
+
+def _with_spread(row: Row) -> str:
+    if row.spread is None:
+        return wording.simulated(row)
+    least, most = (wording.as_precise(row, value) for value in row.spread)
+    return f"{wording.simulated(row)} ({least} to {most})"
+
+
+def _table_section(table: Table) -> page.Section:
+    rows = [[unbroken(_cell(cell)) for cell in row] for row in table.rows]
+    html = parts.table(table.heading, table.columns, rows, wraps=True, caption=unbroken(table.caption))
+    return page.Section(table.heading, html)
+
+
+def _cell(cell: str | float | None) -> str:
+    return cell if isinstance(cell, str) else wording.number(cell)
+
+
+def _json(specification: Specification) -> str:
+    """The specification as JSON. Of more than `JOBS_MAX` jobs, which only a generator writes, it has the first ones."""
+    whole: Mapping[str, Any] = specification.to_dict()
+    left_out = len(specification.jobs) - JOBS_MAX
+    if left_out > 0:
+        said = f"{left_out:,} more; result.json has all"
+        engine = whole["engine"] | {"jobs": [*specification.jobs[:JOBS_MAX], said]}
+        whole = {**whole, "engine": engine, "reporting": [*whole["reporting"][:JOBS_MAX], said]}
+    return json.dumps(whole, indent=2, ensure_ascii=False)

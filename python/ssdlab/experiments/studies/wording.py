@@ -1,0 +1,120 @@
+"""Texts for the figures of a study's rows, in the terminal and on a page."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from ssdlab.experiments.studies.contract import Range, Row, Verdict
+from ssdlab.presentation.report import wording
+
+MISSING = "-"
+HEADLINE_CHARACTERS_MAX = 120
+_MARKS = {Verdict.MISSED: " !", Verdict.INPUT: " =", Verdict.SATURATED: " ~"}
+
+
+def number(value: float | None) -> str:
+    """The number with three significant digits, or four from 1000 on: 933.6 -> "934"; a dash for None."""
+    if value is None:
+        return MISSING
+    return wording.significant(value, 3 if abs(value) < 1000 else 4)
+
+
+def published(row: Row) -> str:
+    """The published figure with its printed digits; with an asterisk if it is our reading of words or a picture."""
+    figure = row.published
+    if figure is None:
+        return MISSING
+    if isinstance(figure, Range):
+        said = f"over {figure.low:g}" if figure.high is None else f"{figure.low:g} to {figure.high:g}"
+    else:
+        said = f"{figure:,.6g}"
+    return f"{said}*" if row.printed == "ours" else said
+
+
+def simulated(row: Row) -> str:
+    return as_precise(row, row.simulated)
+
+
+def as_precise(row: Row, value: float | None) -> str:
+    """The number with at least as many decimals as the published figure: 1.0159 next to 1.01587 -> "1.01590"."""
+    said = number(value)
+    decimals = max((_decimals(figure) for figure in re.findall(r"[\d.,]+", published(row))), default=0)
+    return said if value is None or _decimals(said) >= decimals else f"{value:,.{decimals}f}"
+
+
+def _decimals(said: str) -> int:
+    return len(said.partition(".")[2])
+
+
+def headline(finding: str) -> tuple[str, str]:
+    """Splits a finding into a title (its first sentence, or the first clause of a long one) and the rest."""
+    first, *others = re.split(r"(?<=\.) (?=[A-Z])", finding, maxsplit=1)
+    rest = "".join(others)
+    if len(first) > HEADLINE_CHARACTERS_MAX and (clause := re.search(r"[:;] ", first)):
+        rest = f"{first[clause.end() :].removesuffix('.')}. {rest}".strip()
+        first, rest = first[: clause.start()], rest[0].upper() + rest[1:]
+    return first.removesuffix("."), rest
+
+
+def deviation(row: Row) -> str:
+    """The deviation, such as "+2.3 %" or "-0.4 pt", with a mark (`MARKS`) for the verdict, or "?" if unexplained."""
+    mark = _MARKS.get(row.verdict, "") if row.verdict else ""
+    return _deviation(row, row.deviation) + (" ?" if row.is_unexplained else mark)
+
+
+MARKS = (
+    "! missed; ? missed, not explained; = input: arithmetic on what was given; "
+    "~ saturated: as many parameters as points"
+)
+OURS = "* our reading of words or of a picture"
+
+
+def verdict_of(row: Row) -> str:
+    """The verdict, with "not explained" if its cause is missing in the model; a dash if nothing was published."""
+    if row.is_unexplained and row.verdict:
+        return f"{row.verdict}, not explained"
+    return row.verdict or MISSING
+
+
+def fitted(row: Row) -> str:
+    """The numbers of parameters and points, such as "1/3"; a dash if nothing was fitted."""
+    return f"{len(row.fitted.parameters)}/{row.fitted.points}" if row.fitted else MISSING
+
+
+def tolerance(row: Row) -> str:
+    """The tolerance, such as "5 %" or "0.5 pt"; a dash if there is none."""
+    if row.tolerance is None:
+        return MISSING
+    return f"{row.tolerance:g} pt" if row.in_points else f"{row.tolerance * 100:g} %"
+
+
+def unfitted(row: Row) -> str:
+    """The figure with nothing fitted, and its deviation; a dash if nothing was fitted."""
+    if row.unfitted is None:
+        return MISSING
+    apart = row.deviation_of(row.unfitted)
+    return as_precise(row, row.unfitted) + ("" if apart is None else f" ({_deviation(row, apart)})")
+
+
+def _deviation(row: Row, value: float | None) -> str:
+    if value is None:
+        return MISSING
+    # "z" prevents "-0" for small negative numbers.
+    return f"{value:+z.2f} pt" if row.in_points else f"{value * 100:+z.1f} %"
+
+
+def overall(rows: Sequence[Row]) -> str:
+    """The verdict on all rows as a title: "36 of 59 published figures are met"."""
+    verdicts = [row.verdict for row in rows if row.verdict is not None]
+    if not verdicts:
+        return "No row has a published figure"
+    return f"{verdicts.count(Verdict.MET)} of {len(verdicts)} published figures are met"
+
+
+def verdict(rows: Sequence[Row]) -> str:
+    """The number of published figures with each verdict."""
+    counts = Counter(row.verdict for row in rows if row.verdict is not None)
+    if not counts:
+        return "no row has a published figure"
+    said = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])
+    return f"{counts.total()} published figures: {said}"

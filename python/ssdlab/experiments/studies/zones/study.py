@@ -1,0 +1,34 @@
+"""Zones managed by the host on an ordinary drive, a zoned drive, and garbage collection by the host."""
+
+from ssdlab.experiments.studies.context import Context
+from ssdlab.experiments.studies.contract import Assumption, Study, StudyResult
+from ssdlab.experiments.studies.zones import comparison
+
+
+def run(context: Context) -> StudyResult:
+    """Simulates the published zones on an ordinary drive, a zoned drive, and garbage collection in a host's log."""
+    return comparison.run(context)
+
+
+STUDY = Study(
+    name="zones",
+    title="What do zones save on an ordinary drive and on a zoned one, and what does the host pay for it?",
+    source='Haas, Lee, Bonnet, Leis, "SSD-iq: Uncovering the Hidden Side of SSD Performance", PVLDB 18, 2025, for '
+    "zones on an ordinary drive; arithmetic and closed forms for the rest",
+    assumptions=(
+        Assumption(
+            "the drive of the published figures is Micron's 7450 MAX of 800 GB as the catalogue has it",
+            "The study of real drives measures the same one. Nothing of it was fitted to zones.",
+        ),
+        Assumption(
+            "a zoned drive of 300 zones, each one erase unit with a parity of 63 + 1",
+            "No real drive's inside is published. A table has zones that are no whole number of erase units.",
+        ),
+        Assumption(
+            "a host that collects garbage in its log is a drive of the textbook whose erase units are the zones",
+            "It moves what lives in a zone to the open one and resets it, which is what such a drive does.",
+        ),
+    ),
+    jobs=("writes.fio", "log.fio"),
+    run=run,
+)

@@ -1,0 +1,140 @@
+"""Problems of a drive that a person should know, in plain sentences, the gravest first; none if all is well."""
+
+import re
+from dataclasses import dataclass
+from enum import IntEnum
+
+from ssdlab.foundation.foreign import TableRow
+from ssdlab.foundation.quantities import format_bytes
+from ssdlab.hardware.smart.reading import TEMPERATURE_MAX_C, warning_words
+
+YEARS_LEFT_MIN = 1.0
+USED_PERCENT_MAX = 90
+SPARE_PERCENT_MIN = 20
+WAF_HIGH = 5.0
+_RAID = re.compile(r"AVAGO|LSI|MegaRAID|\bMR9|PERC|LOGICAL VOLUME|ServeRAID|Adaptec|Smart ?Array|ASR\d|RAID", re.I)
+"""Names of volumes of RAID controllers in the answer to SCSI INQUIRY."""
+
+Row = TableRow
+
+
+class Level(IntEnum):
+    """The severity of a concern."""
+
+    FINE = 0
+    UNKNOWN = 1
+    """The report does not say whether the drive is well."""
+    NOTE = 2
+    ATTENTION = 3
+    """Action is needed: plan a replacement, or inspect the drive."""
+    FAILING = 4
+    """The drive reports it, or is about to stop accepting writes."""
+
+
+LEVELS = tuple(level.name.lower() for level in Level)
+
+
+@dataclass(frozen=True)
+class Concern:
+    """A sentence about a drive, and its severity."""
+
+    level: Level
+    text: str
+
+
+def of(row: Row) -> list[Concern]:
+    """The concerns of a drive's row (columns as in `drive.row_of`), the gravest first."""
+    found = [*_own_word(row), *_unknown(row), *_wear(row), *_spare(row), *_rest(row), *_writes(row)]
+    return sorted(found, key=lambda concern: -concern.level)
+
+
+def _own_word(row: Row) -> list[Concern]:
+    found = []
+    words = warning_words(row["critical_warning"], is_nvme=row["protocol"] == "NVMe")
+    if words:
+        found.append(Concern(Level.FAILING, f"The drive warns: {'; '.join(words)}."))
+    elif row["passed"] is False:
+        found.append(Concern(Level.FAILING, "The drive's self-assessment test has failed."))
+    if row["reported"]:
+        found.append(Concern(Level.FAILING if row["is_urgent"] else Level.ATTENTION, row["reported"]))
+    if row["failing"]:
+        found.append(Concern(Level.FAILING, f"At or below the manufacturer's threshold: {row['failing']}."))
+    return found
+
+
+def _unknown(row: Row) -> list[Concern]:
+    if row["used_percent"] is not None:
+        return []
+    if row["passed"] is not None or (row["critical_warning"] is not None and row["protocol"] == "NVMe"):
+        text = "Its wear is not known: the report does not say how much of its rated life is used"
+        return [] if row["is_disk"] else [Concern(Level.UNKNOWN, f"{text}.")]
+    text = "Nothing is known of its health"
+    if _RAID.search(row["model"] or ""):
+        text += (
+            ": it is a volume of a RAID controller. Read the drives behind it, for example with "
+            "smartctl -a -d megaraid,0 (or cciss,0; aacraid,0,0,0; see smartctl's manual) and the device"
+        )
+    return [Concern(Level.UNKNOWN, f"{text}.")]
+
+
+def _wear(row: Row) -> list[Concern]:
+    used, years = row["used_percent"], row["years_left"]
+    if used is None:
+        return []
+    said = f"{used} to {row['used_percent_max']} %" if row["used_percent_max"] else f"{used} %"
+    if used >= 100:
+        text = f"It is past its rated life ({said} used): plan its replacement."
+        return [Concern(Level.ATTENTION, text)]
+    if used < USED_PERCENT_MAX and (years is None or years >= YEARS_LEFT_MIN):
+        return []
+    text = f"{said} of its rated life is used"
+    if years is not None:
+        days = row["pace_days"]
+        since = f"the pace of the last {days:.0f} days" if row["pace_between_reports"] else "its mean write rate so far"
+        text += f"; at {since} the rest lasts {duration(years)}"
+    return [Concern(Level.ATTENTION, f"{text}: plan its replacement.")]
+
+
+def _spare(row: Row) -> list[Concern]:
+    spare, threshold = row["spare_percent"], row["spare_threshold_percent"] or 0
+    if spare is None:
+        return []
+    if spare <= threshold < 100:
+        text = f"Its spare blocks are used up: {spare} % are left, and its limit is {threshold} %."
+        return [Concern(Level.FAILING, text)]
+    return [Concern(Level.ATTENTION, f"Few spare blocks are left: {spare} %.")] if spare < SPARE_PERCENT_MIN else []
+
+
+def _rest(row: Row) -> list[Concern]:
+    found = []
+    limit = row["temperature_max_c"] or TEMPERATURE_MAX_C
+    if row["temperature_c"] is not None and row["temperature_c"] >= limit:
+        found.append(Concern(Level.NOTE, f"It was at {row['temperature_c']} °C, and its limit is {limit} °C."))
+    errors = row["media_errors"]
+    if errors:
+        text = f"Unreadable or corrupt data {errors:,} time{'s' * (errors != 1)}."
+        found.append(Concern(Level.ATTENTION, text))
+    return found
+
+
+def _writes(row: Row) -> list[Concern]:
+    if row["waf_is_implausible"]:
+        return [Concern(Level.NOTE, f"Its write amplification is implausible: {row['waf_reason']}.")]
+    if row["waf"] is None or row["waf_is_early"] or row["waf_low"] < WAF_HIGH:
+        return []
+    wrote = f" of {format_bytes(row['host_bytes'])}" if row["host_bytes"] else ""
+    text = (
+        f"Each byte{wrote} from the host became {row['waf']:.1f} in flash: more free space, or a part of the drive "
+        "left unpartitioned, would lengthen its life."
+    )
+    return [Concern(Level.NOTE, text)]
+
+
+def duration(years: float) -> str:
+    """`3 months`, `2.4 years`."""
+    if years < 1 / 12:
+        return "less than a month"
+    if years < 1:
+        months = max(1, round(years * 12))
+        return f"{months} month{'s' * (months != 1)}"
+    return f"{years:.1f} years" if years < 10 else f"{years:.0f} years"

@@ -1,0 +1,130 @@
+"""A survey as a page: the distribution of wear and write amplification, and the most important drives."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+from markupsafe import Markup
+
+from ssdlab.field.health import table
+from ssdlab.field.health.concerns import LEVELS
+from ssdlab.field.health.drive import Row
+from ssdlab.field.health.summary import Summary
+from ssdlab.presentation.report import page, parts, wording
+from ssdlab.presentation.report.charts.published import Line, published_lines
+from ssdlab.presentation.report.figure import Figure
+from ssdlab.presentation.report.files import write_figures
+from ssdlab.simulator.results.files import staged
+from ssdlab.theory.endurance_class import CLASSES
+
+SHOWN = 60
+_POINTS = 101
+_WAF_SHOWN_MAX = 100.0
+
+
+def write(folder: Path, drives: pl.LazyFrame, found: Summary, gravest: Sequence[Row]) -> None:
+    """Writes `report.html` with its charts, and `summary.json`; all or none."""
+    figures = [figure for figure in (_waf(drives), _used(drives)) if figure is not None]
+    whole = page.Page(
+        title=found.finding(),
+        subtitle="Health of drives, from SMART reports: wear, write amplification, time left",
+        summary=found.sentence(),
+        figures=figures,
+        after=[
+            page.Section("Most important drives", _table(gravest, found.drives)),
+            *_classes(drives),
+            page.Section("Columns", parts.definitions(_MEANINGS)),
+        ],
+    )
+    with staged(folder) as place:
+        write_figures(figures, place)
+        (place / "summary.json").write_text(json.dumps(found.to_dict(), indent=2) + "\n", encoding="utf-8")
+        (place / "report.html").write_text(whole.html(), encoding="utf-8")
+
+
+_MEANINGS = (
+    (
+        "WAF",
+        "Bytes programmed to flash divided by host bytes, since the drive was new. Question mark: see the notes.",
+    ),
+    ("used", "Used share of the rated life, as counted by the drive; it may exceed 100 %."),
+    ("years left", "Power-on time until the rated life is used, at the drive's write rate."),
+    ("writes left", "Host writes until then, with the same wear per byte as before."),
+    ("state", f"{', '.join(LEVELS)}: urgency of action."),
+)
+
+
+def _classes(drives: pl.LazyFrame) -> list[page.Section]:
+    """How many drives each class of endurance is enough for; empty if no rate of writing is known."""
+    known = drives.filter(pl.col("drive_writes_per_day").is_not_null()).select("endurance_class").collect()
+    classes = [each for each in known["endurance_class"].to_list() if each is not None]
+    if not len(known):
+        return []
+    rows = [
+        [f"{each:g}", f"{classes.count(each):,}", f"{sum(other <= each for other in classes):,} of {len(known):,}"]
+        for each in sorted(set(classes))
+    ]
+    if len(classes) < len(known):
+        rows.append([f"above {CLASSES[-1]:g}", f"{len(known) - len(classes):,}", f"{len(known):,} of {len(known):,}"])
+    heads = ["drive writes a day", "drives that need this class", "drives for which it is enough"]
+    return [page.Section("Classes of endurance", parts.table("Classes of endurance", heads, rows))]
+
+
+def _table(rows: Sequence[Row], total: int) -> Markup:
+    # The notes are the second column, where they are visible without scrolling.
+    drive, *others = table.COLUMNS
+    heads = [drive.heading, "notes", *(column.heading for column in others)]
+    cells = [
+        [
+            drive.text(row),
+            " ".join(text for text in (row["concerns"], table.standing_text(row)) if text),
+            *(column.text(row) for column in others),
+        ]
+        for row in rows
+    ]
+    note = f"{len(rows):,} of {total:,}; all are in drives.parquet."
+    return parts.paragraphs(note) + parts.table("Drives", heads, cells, sentence=1)
+
+
+def _waf(drives: pl.LazyFrame) -> Figure | None:
+    settled = drives.filter(pl.col("waf").is_not_null() & ~pl.col("waf_is_early"))
+    points = _quantiles(settled, pl.col("waf").clip(upper_bound=_WAF_SHOWN_MAX))
+    if points is None:
+        return None
+    return published_lines(
+        name="waf",
+        title=f"Half of the drives have a write amplification of {wording.waf(_middle(points))} or less",
+        caption="Drives with at least one full drive write, since they were new. The vertical axis is logarithmic.",
+        lines=[Line("write amplification", points)],
+        x_title="drives in ascending order, %",
+        y_title="write amplification",
+        scale="log",
+    )
+
+
+def _used(drives: pl.LazyFrame) -> Figure | None:
+    points = _quantiles(drives.filter(pl.col("used_percent").is_not_null()), pl.col("used_percent"))
+    if points is None:
+        return None
+    return published_lines(
+        name="used",
+        title=f"Half of the drives have used {wording.significant(_middle(points), 2)} % of their rated life or less",
+        caption="The percentage that the drives themselves report.",
+        lines=[Line("used", points)],
+        x_title="drives in ascending order, %",
+        y_title="% of the rated life used",
+    )
+
+
+def _quantiles(drives: pl.LazyFrame, figure: pl.Expr) -> list[tuple[float, float]] | None:
+    shares = [index / (_POINTS - 1) for index in range(_POINTS)]
+    found = drives.select(
+        pl.len().alias("n"), *(figure.quantile(share, "linear").alias(f"q{share}") for share in shares)
+    ).collect()
+    n, *values = found.row(0)
+    return [(share * 100, value) for share, value in zip(shares, values, strict=True)] if n > 1 else None
+
+
+def _middle(points: Sequence[tuple[float, float]]) -> float:
+    return points[len(points) // 2][1]

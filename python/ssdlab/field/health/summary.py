@@ -1,0 +1,111 @@
+"""The key figures of a survey, and the most important drives."""
+
+from dataclasses import dataclass
+from typing import TypedDict
+
+import polars as pl
+
+from ssdlab.field.health.concerns import LEVELS, Level
+from ssdlab.field.health.drive import Row
+
+_SPREAD_OF = 10
+"""The least number of drives for which the spread is given."""
+_REPORTED = tuple(level.name.lower() for level in (Level.UNKNOWN, Level.ATTENTION, Level.FAILING))
+"""The levels that the finding counts."""
+
+
+class SummaryJson(TypedDict):
+    """`summary.json` of a survey."""
+
+    drives: int
+    hard_disks: int
+    by_level: dict[str, int]
+    with_both_counters: int
+    implausible: int
+    waf_percentiles: dict[str, float]
+    unread: int
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Counts of drives, and the spread of write amplification if it is known."""
+
+    drives: int
+    disks: int
+    by_level: dict[str, int]
+    with_counters: int
+    """Drives that count both host and NAND writes."""
+    implausible: int
+    waf_percentiles: dict[int, float]
+    """Percentiles 10, 50 and 90 of drives with at least one full drive write; empty if there are none."""
+    unread: int
+
+    def finding(self) -> str:
+        """The number of drives in each urgent state, for example "12 drives: 1 failing, 2 attention"."""
+        bad = [f"{self.by_level[level]:,} {level}" for level in reversed(_REPORTED) if self.by_level.get(level)]
+        return f"{_count(self.drives, 'drive')}: {', '.join(bad) or 'no drive needs attention'}"
+
+    def sentence(self) -> str:
+        """The finding, the spread of write amplification, and the number of unread files."""
+        said = self.finding()
+        if self.waf_percentiles and self.with_counters >= _SPREAD_OF:
+            low, middle, high = (self.waf_percentiles[percent] for percent in (10, 50, 90))
+            said += f"; write amplification {middle:.2f} in the median, {low:.2f} to {high:.2f} from 10 to 90 %"
+        if self.implausible:
+            said += f"; implausible on {_count(self.implausible, 'drive')}"
+        if self.unread:
+            said += f"; {_count(self.unread, 'file')} could not be read"
+        return f"{said}."
+
+    def to_dict(self) -> SummaryJson:
+        """The summary as in `summary.json`."""
+        return {
+            "drives": self.drives,
+            "hard_disks": self.disks,
+            "by_level": self.by_level,
+            "with_both_counters": self.with_counters,
+            "implausible": self.implausible,
+            "waf_percentiles": {str(percent): value for percent, value in self.waf_percentiles.items()},
+            "unread": self.unread,
+        }
+
+
+def summed_up(drives: pl.LazyFrame, unread: int) -> Summary:
+    """Computes the figures of a survey."""
+    waf, settled = pl.col("waf"), ~pl.col("waf_is_early")
+    figures = drives.select(
+        pl.len().alias("drives"),
+        pl.col("is_disk").sum().alias("disks"),
+        *((pl.col("level") == level).sum().alias(level) for level in LEVELS),
+        (waf.is_not_null() | pl.col("waf_is_implausible")).sum().alias("with_counters"),
+        pl.col("waf_is_implausible").sum().alias("implausible"),
+        *(waf.filter(settled).quantile(percent / 100, "linear").alias(f"p{percent}") for percent in (10, 50, 90)),
+    )
+    row = figures.collect().row(0, named=True)
+    known = row["p50"] is not None
+    return Summary(
+        drives=row["drives"],
+        disks=row["disks"],
+        by_level={level: row[level] for level in LEVELS},
+        with_counters=row["with_counters"],
+        implausible=row["implausible"],
+        waf_percentiles={percent: row[f"p{percent}"] for percent in (10, 50, 90)} if known else {},
+        unread=unread,
+    )
+
+
+def gravest(drives: pl.LazyFrame, most: int) -> list[Row]:
+    """The most important drives: by state, failing first, then by wear."""
+    rank = pl.col("level").replace_strict({level: -place for place, level in enumerate(LEVELS)}, return_dtype=pl.Int64)
+    numbered = drives.with_row_index("row")
+    order = numbered.select("row", rank.alias("rank"), "used_percent", "waf").sort(
+        ["rank", "used_percent", "waf"], descending=[False, True, True], nulls_last=True, maintain_order=True
+    )
+    chosen = order.select("row").head(most).collect(engine="streaming")
+    # Fetched separately: sorting a million complete rows takes most of a gigabyte.
+    rows = numbered.filter(pl.col("row").is_in(chosen["row"].implode())).collect(engine="streaming")
+    return chosen.join(rows, on="row", how="left", maintain_order="left").drop("row").to_dicts()
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number:,} {word}{'s' * (number != 1)}"

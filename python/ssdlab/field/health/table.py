@@ -1,0 +1,139 @@
+"""Drives as a table that fits the terminal, followed by their concerns."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ssdlab.field.health.drive import Row
+from ssdlab.foundation.quantities import format_bytes
+from ssdlab.presentation.terminal import show
+from ssdlab.theory import endurance_class
+
+_MISSING = "-"
+_YEARS_SHOWN_MAX = 50
+_SAID_IN_FULL_OF = 5
+"""For more drives than this, only the gravest concern is printed."""
+_STYLES = {"failing": "bold red", "attention": "yellow", "note": "", "unknown": "", "fine": "green"}
+
+
+@dataclass(frozen=True)
+class _Column:
+    heading: str
+    text: Callable[[Row], str]
+    justify_left: bool = False
+
+
+def name_of(row: Row) -> str:
+    """The model, or the source's file name if the report has no model."""
+    return str(row["model"] or row["source"].rsplit("/", 1)[-1])
+
+
+def waf_text(row: Row) -> str:
+    """The WAF as text, with a question mark if doubtful; `implausible` or `-` if there is no reliable figure."""
+    if row["waf_is_implausible"]:
+        return "implausible"
+    if row["waf"] is None:
+        return _MISSING
+    text = f"{row['waf']:.2f}" if row["waf"] < 100 else f"{row['waf']:.0f}"
+    return f"{text}?" if row["waf_doubt"] else text
+
+
+def years_text(row: Row) -> str:
+    """Years left as text; above a limit only the limit."""
+    years, low = row["years_left"], row["years_left_low"]
+    if years is None:
+        return f">{min(low, _YEARS_SHOWN_MAX):.0f}" if low is not None and low >= 1 else _MISSING
+    return f">{_YEARS_SHOWN_MAX}" if years > _YEARS_SHOWN_MAX else f"{years:.1f}"
+
+
+def used_text(row: Row) -> str:
+    """The used share as text, or its bounds."""
+    if row["used_percent"] is None:
+        return _MISSING
+    upper = f"-{row['used_percent_max']}" if row["used_percent_max"] else ""
+    return f"{row['used_percent']}{upper} %"
+
+
+def pace_text(row: Row) -> str:
+    """`7.3 GB a day over the last 7 days, 0.01 drive writes a day: a drive of 0.3 drive writes a day is enough.`"""
+    pace = row["host_bytes_per_day"]
+    if pace is None:
+        return ""
+    since = f"over the last {row['pace_days']:.3g} days" if row["pace_between_reports"] else "since it was new"
+    text = f"{format_bytes(round(pace))} a day {since}"
+    if row["pace_low"] is not None and row["pace_high"] is not None:
+        text += f" ({format_bytes(round(row['pace_low']))} to {format_bytes(round(row['pace_high']))} between reports)"
+    if row["drive_writes_per_day"] is None:
+        return f"{text}."
+    return f"{text}, {endurance_class.sentence(row['drive_writes_per_day'])}"
+
+
+def standing_text(row: Row) -> str:
+    """`WAF 3.9: more than 91 % of 710 drives of this model.`; empty without a comparison."""
+    if row["waf"] is None or row["waf_compared_with"] is None:
+        return ""
+    share, count = row["waf_share_below"], row["waf_compared_with"]
+    return f"WAF {row['waf']:.1f}: more than {share:.0%} of {count:,} {row['waf_compared_what']}.".replace("%", " %")
+
+
+def meanings_text(row: Row) -> str:
+    """Where the meaning of the attributes is from, if they have none by themselves, and which have none."""
+    text = row["attributes_doubt"]
+    if not text or not (row["attributes_read_as"] or row["attributes_unknown"]):
+        return ""
+    if text.startswith("the "):
+        text = text.capitalize()
+    if row["attributes_read_as"]:
+        text += f"; its attributes are read as those of {row['attributes_read_as']}"
+    if row["attributes_unknown"]:
+        text += f"; not known: {row['attributes_unknown']}"
+    return f"{text}."
+
+
+def _size(name: str) -> Callable[[Row], str]:
+    return lambda row: format_bytes(round(row[name])) if row[name] is not None else _MISSING
+
+
+def _percent(name: str) -> Callable[[Row], str]:
+    return lambda row: f"{row[name]} %" if row[name] is not None else _MISSING
+
+
+COLUMNS = (
+    _Column("drive", name_of, justify_left=True),
+    _Column("size", _size("capacity_bytes")),
+    _Column("written", _size("host_bytes")),
+    _Column("NAND", _size("nand_bytes")),
+    _Column("WAF", waf_text),
+    _Column("used", used_text),
+    _Column("years left", years_text),
+    _Column("writes left", _size("left_bytes")),
+    _Column("spare", _percent("spare_percent")),
+    _Column("state", lambda row: row["level"], justify_left=True),
+)
+# Columns that a narrow terminal omits, in this order.
+_LEFT_OUT_FIRST = ("writes left", "NAND", "spare", "written", "size")
+
+
+def printed(rows: Sequence[Row], console: Console) -> None:
+    """Prints the table, followed by the sentences on each drive that has any."""
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    for column in COLUMNS:
+        table.add_column(column.heading, justify="left" if column.justify_left else "right")
+    for row in rows:
+        # Text, not markup: strings from a drive must not be interpreted.
+        cells = [Text(column.text(row)) for column in COLUMNS]
+        cells[-1].stylize(_STYLES[row["level"]])
+        table.add_row(*cells)
+    show(table, console, _LEFT_OUT_FIRST)
+    for row in rows:
+        said = row["concerns"] if len(rows) <= _SAID_IN_FULL_OF else row["concern"]
+        said = " ".join(sentence for sentence in (standing_text(row), said) if sentence and (said or len(rows) == 1))
+        if len(rows) <= _SAID_IN_FULL_OF:
+            said = " ".join(text for text in (said, pace_text(row), row["remark"], meanings_text(row)) if text)
+        if said:
+            serial = f" {row['serial']}" if row["serial"] else ""
+            console.print(Text.assemble((f"{name_of(row)}{serial}: ", _STYLES[row["level"]]), said))

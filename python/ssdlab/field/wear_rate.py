@@ -1,0 +1,87 @@
+"""The remaining life of a real drive at the rate between two readings, and the effect of more spare area."""
+
+import math
+from dataclasses import dataclass
+
+from ssdlab.hardware.smart.change import Change, Interval
+from ssdlab.hardware.smart.reading import Reading
+from ssdlab.theory import closed_forms
+
+DAYS_PER_YEAR = 365
+_MORE = (0.07, 0.14, 0.28)
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """An estimate of when a drive is worn out, in years from the second reading; None, with a reason, if not known."""
+
+    by: str
+    years: Interval | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class MoreSpareArea:
+    """Write amplification, and life as a multiple of the present one, with additional over-provisioning."""
+
+    over_provisioning_added: float
+    waf: float
+    life_factor: float
+
+
+def outlooks(
+    after: Reading, change: Change, *, endurance_bytes: float | None, rated_tbw_bytes: float | None
+) -> list[Outlook]:
+    """Estimates by the flash's cycles (`endurance_bytes` is cycles times flash) and by the rated TBW, as far as given.
+    `ssdlab.field.health.life` has that by the used percentage."""
+    found = []
+    if endurance_bytes is not None:
+        found.append(_by_cycles(after, change, endurance_bytes))
+    if rated_tbw_bytes is not None:
+        found.append(_by_rating(after, change, rated_tbw_bytes))
+    return found
+
+
+def more_spare_area(waf: float) -> list[MoreSpareArea]:
+    """The effect of additional spare area, by the closed form of FIFO, from the spare area that results in `waf`.
+
+    An estimate for uniform writes; under skewed writes the effect differs. Empty if `waf` is close to 1.
+    """
+    if waf <= 1.02:
+        return []
+    low, high = 1e-4, 50.0
+    while high / low > 1.0001:
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if closed_forms.fifo(middle) < waf else (middle, high)
+    return [MoreSpareArea(added, less, waf / less) for added in _MORE for less in (closed_forms.fifo(high + added),)]
+
+
+def _by_cycles(after: Reading, change: Change, endurance_bytes: float) -> Outlook:
+    by = "the flash's rated cycles"
+    if change.nand_bytes is None or not change.days:
+        return Outlook(by, None, change.reason or "the readings carry no time")
+    if not change.nand_bytes:
+        return Outlook(by, None, "nothing was programmed between the readings")
+    unit = max(count.unit_bytes for count in after.nand)
+    left = endurance_bytes - sum(count.bytes for count in after.nand)
+    return Outlook(by, _years(left, change.nand_bytes, unit, change.days))
+
+
+def _by_rating(after: Reading, change: Change, rated_tbw_bytes: float) -> Outlook:
+    by = "the rated TBW"
+    if after.host is None or change.host_bytes is None or not change.days:
+        return Outlook(by, None, "the host's writes or the time of the readings are not known")
+    if not change.host_bytes:
+        return Outlook(by, None, "the host wrote nothing between the readings")
+    return Outlook(
+        by, _years(rated_tbw_bytes - after.host.bytes, change.host_bytes, after.host.unit_bytes, change.days)
+    )
+
+
+def _years(left: float, spent: float, step: float, days: float) -> Interval:
+    """The years until `left` is used at `spent` per `days`, as an interval for a counter error of one step."""
+
+    def years(rate: float) -> float:
+        return max(left, 0.0) / rate * days / DAYS_PER_YEAR if rate > 0 else math.inf
+
+    return Interval(years(spent), years(spent + step), years(spent - step))

@@ -1,0 +1,221 @@
+"""Shares, scales and sizes as text. Parsing is exact (decimal); formatting rounds for readers.
+
+Not for the sizes of fio job files, where `k` means 1024: those follow fio's rules, in
+`ssdlab.simulator.workloads.jobs`.
+"""
+
+import re
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+
+from ssdlab.errors import InputError
+
+OVER_PROVISIONING_MAX = 10
+"""The largest spare area allowed, as a share. With ten times the user capacity, write amplification is 1 anyway."""
+
+AUTO = "auto"
+"""The scale that is chosen by the work of a run (`ssdlab.simulator.targets.auto_scale`)."""
+
+_DECIMAL_UNITS = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "PB": 10**15}
+_BINARY_UNITS = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40, "PiB": 2**50}
+_UNIT_BYTES = _DECIMAL_UNITS | _BINARY_UNITS
+_UNITS_BY_FOLDED_NAME = {name.casefold(): factor for name, factor in _UNIT_BYTES.items()}
+_UNIT_NS = {"ms": 10**6, "s": 10**9, "min": 60 * 10**9, "h": 3600 * 10**9}
+_DURATION_NS_MAX = 10_000 * _UNIT_NS["h"]
+_SIZE = re.compile(r"\s*([0-9][0-9_]*(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*")
+_RATIO = re.compile(r"\s*([0-9]+)\s*/\s*([0-9]+)\s*")
+
+
+def parse_share(text: str) -> float:
+    """A share such as `7%` or `0.07`, as a number (0.07). It can exceed 100 %, but cannot be negative.
+
+    A number above 1 without a percent sign is refused, because `7` is probably a mistake for `7%`.
+    """
+    stripped = text.strip()
+    is_percent = stripped.endswith("%")
+    value = _decimal(stripped.removesuffix("%"), text, "a share, such as 7% or 0.07")
+    if value < 0:
+        raise InputError(f"{text!r} is negative; a share is 0% or more")
+    if value > 1 and not is_percent:
+        raise InputError(f"{text!r} is ambiguous; write {stripped}% or, as a plain number, {float(value / 100):.6g}")
+    share = float(value / 100 if is_percent else value)
+    if share == float("inf"):
+        raise InputError(f"{text!r} is too large for a share")
+    return share
+
+
+def parse_spare_area(text: str) -> float:
+    """Over-provisioning, (T - U) / U, as a share: 0 % to 1000 %."""
+    share = parse_share(text)
+    if share > OVER_PROVISIONING_MAX:
+        raise InputError(
+            f"{text!r} is out of range; allowed is a spare area of 0% to {OVER_PROVISIONING_MAX * 100}% of what the "
+            "host may use"
+        )
+    return share
+
+
+def spare_area_of(op: float | str) -> float:
+    """The spare area given to a Python function: a text as on the command line, or a number that is a share (0.07).
+
+    A number above 1 is refused, as its text would be: 7 is not 7 %.
+    """
+    try:
+        return parse_spare_area(op if isinstance(op, str) else repr(float(op)).removesuffix(".0"))
+    except InputError as error:
+        raise InputError(f"op: {error}") from None
+
+
+def parse_spare_areas(text: str) -> list[float]:
+    """A list of spare areas separated by commas, such as `0%,7%,28%`."""
+    return [parse_spare_area(part) for part in text.split(",")]
+
+
+def parse_left_empty(text: str) -> float:
+    """The share of a drive that the host leaves empty, such as `20%`: 0 % or more and below 100 %."""
+    share = parse_share(text)
+    if share >= 1:
+        raise InputError(f"{text!r} is out of range; allowed is 0% or more and below 100% of the drive")
+    return share
+
+
+def parse_left_empties(text: str) -> list[float]:
+    """A list of shares left empty, separated by commas, such as `0%,20%`."""
+    return [parse_left_empty(part) for part in text.split(",")]
+
+
+def left_empty_of(share: float | str) -> float:
+    """The share left empty given to a Python function: a text as on the command line, or a number (0.2)."""
+    try:
+        return parse_left_empty(share if isinstance(share, str) else repr(float(share)).removesuffix(".0"))
+    except InputError as error:
+        raise InputError(f"left_empty: {error}") from None
+
+
+def parse_scale(text: str) -> Fraction:
+    """A scale such as `1/16`, `0.0625` or `6.25%`: above 0 and at most 1, exactly."""
+    allowed = "a scale above 0 and at most 1, such as 1/16"
+    ratio = _RATIO.fullmatch(text)
+    if ratio:
+        if int(ratio[2]) == 0:
+            raise InputError(f"{text!r} divides by zero; write {allowed}")
+        scale = Fraction(int(ratio[1]), int(ratio[2]))
+    else:
+        stripped = text.strip()
+        value = Fraction(_decimal(stripped.removesuffix("%"), text, allowed))
+        scale = value / 100 if stripped.endswith("%") else value
+    if not 0 < scale <= 1:
+        raise InputError(f"{text!r} is out of range; write {allowed}")
+    return scale
+
+
+def parse_scale_or_auto(text: str) -> Fraction | str:
+    """A scale, or the word "auto"."""
+    if text.strip() == AUTO:
+        return AUTO
+    try:
+        return parse_scale(text)
+    except InputError as error:
+        raise InputError(f"{error}, or {AUTO}") from None
+
+
+def parse_bytes(text: str) -> int:
+    """A size such as `480GB` (10^9), `128GiB` (2^30) or `4096`, in bytes.
+
+    `G` or `k` alone is refused, because it means 10^9 to some and 2^30 to others.
+    """
+    allowed = f"a number of bytes with one of {', '.join(_UNIT_BYTES)} or nothing behind it"
+    match = _SIZE.fullmatch(text)
+    if not match:
+        raise InputError(f"{text!r} is not a size; write {allowed}")
+    factor = _UNITS_BY_FOLDED_NAME.get(match[2].casefold()) if match[2] else 1
+    if factor is None:
+        raise InputError(f"unit {match[2]!r} in {text!r} is unknown; write {allowed}")
+    size = Fraction(Decimal(match[1].replace("_", ""))) * factor
+    if size.denominator != 1:
+        raise InputError(f"{text!r} is not a whole number of bytes")
+    return int(size)
+
+
+def parse_bytes_with_unit(text: str) -> int:
+    """A size with a required unit: where hundreds of gigabytes are usual, a bare `500` is probably a mistake."""
+    size = parse_bytes(text)
+    if text.strip()[-1].isdigit() and size:
+        raise InputError(f"{text!r} has no unit; write {text.strip()}GB, or {text.strip()}B if bytes are meant")
+    return size
+
+
+def parse_terabytes(text: str) -> float:
+    """A rating in 10^12 bytes, above 0: `150`, as on the box, or with a unit, `150TB`, `2.4PB`."""
+    allowed = "a number of TB above 0, such as 150, or with a unit, such as 2.4PB"
+    if text.strip()[-1:].isalpha():
+        terabytes = parse_bytes(text) / 1e12
+    else:
+        terabytes = float(_decimal(text.strip(), text, allowed))
+    if not 0 < terabytes < float("inf"):
+        raise InputError(f"{text!r}: allowed is {allowed}")
+    return terabytes
+
+
+def parse_duration_ns(text: str) -> int:
+    """A time such as `10min`, `600s`, `1h` or `500ms`, in nanoseconds: above 0. The unit is required."""
+    allowed = f"a time above 0 with one of {', '.join(_UNIT_NS)} behind it, such as 10min"
+    match = _SIZE.fullmatch(text)
+    factor = _UNIT_NS.get(match[2]) if match else None
+    if match is None or factor is None:
+        raise InputError(f"{text!r} is not a time; write {allowed}")
+    duration_ns = round(Fraction(Decimal(match[1].replace("_", ""))) * factor)
+    if not 0 < duration_ns <= _DURATION_NS_MAX:
+        raise InputError(f"{text!r} is out of range; write {allowed}, at most 10000h")
+    return duration_ns
+
+
+def format_share(share: float) -> str:
+    """`7 %`, `7.37 %`: at most two decimals, without trailing zeros."""
+    if abs(share) >= 10_000:
+        return f"{share * 100:.3g} %"
+    text = f"{share * 100:.2f}".rstrip("0").rstrip(".")
+    return f"{text} %"
+
+
+def format_scale(scale: Fraction) -> str:
+    """`1/16`; `1` for the full size."""
+    return str(scale)
+
+
+def format_bytes(size: int) -> str:
+    """The size in decimal units, which drives are sold in: `480.1 GB`."""
+    return _format_in(size, _DECIMAL_UNITS)
+
+
+def format_bytes_binary(size: int) -> str:
+    """The size in binary units, which flash memory is made in: `512 GiB`."""
+    return _format_in(size, {"B": 1} | _BINARY_UNITS)
+
+
+def format_count(count: int) -> str:
+    """The count with thousands separators: `117,212,886`."""
+    return f"{count:,}"
+
+
+def _format_in(size: int, units: dict[str, int]) -> str:
+    name, factor = "B", 1
+    for candidate, candidate_factor in units.items():
+        # 999.96 kB would be printed as 1000 kB, so it is shown as 1 MB.
+        if round(size / factor, 1) >= candidate_factor / factor:
+            name, factor = candidate, candidate_factor
+    number = f"{size / factor:.1f}".removesuffix(".0")
+    return f"{number} {name}"
+
+
+def _decimal(digits: str, text: str, allowed: str) -> Decimal:
+    try:
+        value = Decimal(digits.strip())
+    except InvalidOperation:
+        raise InputError(f"{text!r} is not {allowed}") from None
+    if not value.is_finite():
+        raise InputError(f"{text!r} is not {allowed}")
+    # An exponent in the thousands would make an exact fraction with thousands of digits.
+    if value != 0 and abs(value.adjusted()) > 300:
+        raise InputError(f"{text!r} is too large or too small for {allowed}")
+    return value

@@ -1,0 +1,93 @@
+"""The page of a measurement: the result of each job, and the rates over time."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ssdlab.hardware.device.measured import Measured
+from ssdlab.hardware.device.run import LAYOUT
+from ssdlab.presentation.report import page, parts, wording
+from ssdlab.presentation.report.charts.published import Line, published_lines
+from ssdlab.presentation.report.figure import Figure
+from ssdlab.presentation.report.files import write_page
+
+# A screen does not resolve more points than this.
+_POINTS_MAX = 500
+_JOBS_IN_TITLE = 3
+
+
+def write(measured: Measured, directory: Path, command_line: str) -> list[str]:
+    """Writes `report.html` and `pictures/`. Returns their names."""
+    name = str(measured.target.get("path") or measured.target.get("name") or "the target")
+    jobs = [(job.name, _iops(job.read.iops, job.write.iops), job.latency.mean_ns) for job in measured.jobs]
+    entries = [(job, _said(iops, mean_ns)) for job, iops, mean_ns in jobs]
+    whole = page.Page(
+        title=_title(measured.source, [(job, iops) for job, iops, _ in jobs if iops and not lays_out(job)]),
+        subtitle=f"{measured.source} on {name}, by fio",
+        summary=f"Write amplification, by SMART: {_waf(measured)}.",
+        notices=[*([measured.failure] if measured.failure else []), *measured.notes],
+        before=[page.Section("Jobs", parts.definitions(entries))] if entries else [],
+        figures=[*measured.figures(), *over_time(measured)],
+        after=[page.Section("How to reproduce", parts.command(command_line))],
+    )
+    return write_page(whole, directory)
+
+
+def lays_out(job: str) -> bool:
+    """Whether it is the job that writes the files before the first job of the user's file."""
+    return job.startswith(LAYOUT) and not job.removeprefix(LAYOUT).strip("0123456789")
+
+
+def _title(source: str, rates: Sequence[tuple[str, float]]) -> str:
+    """The rates of the first jobs. They are not compared: jobs differ in depth and size, and each ran once."""
+    if not rates:
+        return f"{source}: nothing was measured"
+    said = [f"{wording.significant(iops)} with {job}" for job, iops in rates[:_JOBS_IN_TITLE]]
+    more = len(rates) - len(said)
+    return f"Requests per second: {wording.listed([*said, *([f'{more} more jobs below'] if more else [])])}"
+
+
+def over_time(measured: Measured) -> list[Figure]:
+    """A figure of MB/s in each second; empty if fio logged less than two seconds."""
+    frame = measured.timing_series
+    if frame is None or frame.height < 2:
+        return []
+    frame = frame.gather_every(-(-frame.height // _POINTS_MAX))
+    lines = [
+        Line(name, points)
+        for name in ("read", "write")
+        if len(points := [(x, y) for x, y in frame.select("seconds", f"{name}_mb_s").iter_rows() if y]) > 1
+    ]
+    if not lines:
+        return []
+    ranges = [f"{line.label}s at {_range([y for _, y in line.points])} MB/s" for line in lines]
+    return [
+        published_lines(
+            name="bandwidth-over-time",
+            title=wording.capitalized(wording.listed(ranges)),
+            caption="Bandwidth in each second of the measurement, as fio logged it.",
+            lines=lines,
+            x_title="seconds",
+            y_title="MB/s",
+        )
+    ]
+
+
+def _range(values: Sequence[float]) -> str:
+    """The least and the most of the readings: one alone says nothing of the drive."""
+    least, most = (wording.significant(each) for each in (min(values), max(values)))
+    return least if least == most else f"{least} to {most}"
+
+
+def _iops(read: float | None, write: float | None) -> float | None:
+    return (read or 0) + (write or 0) or None
+
+
+def _said(iops: float | None, mean_ns: float | None) -> str:
+    rate = f"{wording.significant(iops)} requests per second" if iops else "no requests"
+    return f"{rate}, {wording.duration(mean_ns)} on average" if iops and mean_ns else rate
+
+
+def _waf(measured: Measured) -> str:
+    if measured.waf is not None:
+        return wording.waf(measured.waf)
+    return f"not measured ({measured.whole.reason or 'the drive does not report it'})"

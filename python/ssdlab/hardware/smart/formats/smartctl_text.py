@@ -1,0 +1,239 @@
+"""Converts the text of `smartctl -a` and `smartctl -x`, of any version and locale, to the structure of smartctl's JSON.
+
+Of a report that was cut off, all complete lines are read; a last line without a line feed is skipped.
+"""
+
+import calendar
+import re
+import time
+
+from ssdlab.foundation.foreign import JsonObject
+
+_START = re.compile(r"^smartctl (?:version )?(\d+)\.(\d+)", re.MULTILINE)
+_SECTION = re.compile(r"^=== START OF (?:INFORMATION|READ SMART DATA|SMART DATA) SECTION ===", re.MULTILINE)
+_NAMED = re.compile(r"^(?:Device Model|Model Number):[ \t]+\S", re.MULTILINE)
+_INFO = re.compile(r"^([A-Z][A-Za-z0-9 ./#%-]{2,60}?)(?: is)?:[ \t]+(\S.*)$", re.MULTILINE)
+# Matches the brief form (FLAGS as letters) and the old one (a number, TYPE, UPDATED), each also in hexadecimal (`-f
+# hex`).
+_ATTRIBUTE = re.compile(
+    r"^[ \t]*(0x[0-9a-f]{2}|\d{1,3})[ \t]+(\S+(?: \S+)*?)[ \t]+(?:0x[0-9a-f]{4}|[POSRCK-]{6}\+?)"
+    r"[ \t]+(\d{3}|0x[0-9a-f]{2}|---)[ \t]+(\d{3}|0x[0-9a-f]{2}|---)[ \t]+(\d{3}|0x[0-9a-f]{2}|---)[ \t]+"
+    r"(?:(?:Pre-fail|Old_age)[ \t]+(?:Always|Offline)[ \t]+)?"
+    r"(-|NOW|Past|FAILING_NOW|In_the_past)[ \t]+(\S.*)$",
+    re.MULTILINE,
+)
+_STATISTIC = re.compile(
+    r"^ {0,2}(?:0x)?[0-9a-f]{1,2} +0x[0-9a-f]{3} +\d +(-?\d{1,39})~? +(?:[VNDC+~-]{3,4} +)?([A-Z]\S.*)$", re.MULTILINE
+)
+_FAILED = {"NOW": "now", "FAILING_NOW": "now", "Past": "past", "In_the_past": "past"}
+_PROCESSED = re.compile(r"^write: +(.+)$", re.MULTILINE)
+_HOURS = re.compile(r"(?:number of hours powered up|Accumulated power on time, hours:minutes)[ =:]*(\d{1,12})")
+# Thousands separators are any characters except ASCII letters and marks that end a number; up to three of them, where
+# one was decoded as several.
+_WHOLE = re.compile(r"(-?)(\d{1,3}(?:[^0-9A-Za-z%(/\[]{1,3}\d{2,3})+(?!\d)|\d+)", re.ASCII)
+_DIGITS_MAX = 39
+"""Digits of a 128-bit number, the largest counter; Python refuses to convert very long numbers."""
+_ERASED = "--"
+
+# smartctl's labels, and the keys of NVMe's health log in its JSON.
+_HEALTH = {
+    "Critical Warning": "critical_warning",
+    "Temperature": "temperature",
+    "Available Spare": "available_spare",
+    "Available Spare Threshold": "available_spare_threshold",
+    "Percentage Used": "percentage_used",
+    "Data Units Read": "data_units_read",
+    "Data Units Written": "data_units_written",
+    "Host Read Commands": "host_reads",
+    "Host Write Commands": "host_writes",
+    "Controller Busy Time": "controller_busy_time",
+    "Power Cycles": "power_cycles",
+    "Power On Hours": "power_on_hours",
+    "Unsafe Shutdowns": "unsafe_shutdowns",
+    "Media and Data Integrity Errors": "media_errors",
+    "Error Information Log Entries": "num_err_log_entries",
+    "Warning  Comp. Temperature Time": "warning_temp_time",
+    "Critical Comp. Temperature Time": "critical_comp_time",
+}
+
+
+def is_report(text: str) -> bool:
+    """Whether smartctl printed the text, with or without its first lines."""
+    return any(begin.search(text) for begin in (_START, _SECTION, _ATTRIBUTE, _NAMED))
+
+
+def starts(text: str) -> list[int]:
+    """Where the reports of a text begin."""
+    return [match.start() for match in _START.finditer(text)]
+
+
+def report_of(text: str) -> JsonObject:
+    """The report of a text that smartctl printed."""
+    info: dict[str, str] = {}
+    for name, value in _INFO.findall(text):
+        info.setdefault(name, value.rstrip())
+    version = _START.search(text)
+    report: JsonObject = {"smartctl": {"version": [int(version[1]), int(version[2])] if version else []}}
+    _identify(report, info)
+    if "Critical Warning" in info or "Data Units Written" in info:
+        _nvme(report, info)
+    elif "Vendor" in info and "Product" in info:
+        _scsi(report, info, text)
+    else:
+        _ata(report, info, text)
+    passed = _passed(info)
+    if passed is not None:
+        report["smart_status"] = {"passed": passed}
+    return report
+
+
+def _identify(report: JsonObject, info: dict[str, str]) -> None:
+    model = info.get("Device Model") or info.get("Model Number") or info.get("Device")
+    if model is None and "Product" in info:
+        model = f"{info.get('Vendor', '')} {info['Product']}".strip()
+    if model:
+        report["model_name"] = model
+    for key, names in (
+        ("model_family", ("Model Family",)),
+        ("serial_number", ("Serial Number", "Serial number")),
+        ("firmware_version", ("Firmware Version", "Revision")),
+    ):
+        found = next((info[name] for name in names if name in info), None)
+        if found and found != _ERASED:
+            report[key] = found
+    wwn = re.match(r"(\d) ([0-9a-f]{6}) ", info.get("LU WWN Device Id", ""))
+    if wwn:
+        report["wwn"] = {"naa": int(wwn[1]), "oui": int(wwn[2], 16)}
+    # `Device is:`; other programs say `Device:` of its name.
+    if re.match(r"(?:In|Not in) smartctl", info.get("Device", "")):
+        report["in_smartctl_database"] = info["Device"].startswith("In smartctl")
+        if report.get("model_name") == info["Device"]:
+            del report["model_name"]
+    capacity = _bytes(info.get("User Capacity") or info.get("Namespace 1 Size/Capacity"))
+    if capacity:
+        report["user_capacity"] = {"bytes": capacity}
+    total = _bytes(info.get("Total NVM Capacity"))
+    if total:
+        report["nvme_total_capacity"] = total
+    sector = re.match(
+        r"\d+", info.get("Sector Sizes") or info.get("Sector Size") or info.get("Logical block size") or ""
+    )
+    if sector:
+        report["logical_block_size"] = int(sector[0])
+    rotation = info.get("Rotation Rate", "")
+    if rotation:
+        turning = re.match(r"\d+", rotation)
+        report["rotation_rate"] = int(turning[0]) if turning else 0
+    when = _time(info.get("Local Time"))
+    if when is not None:
+        report["local_time"] = {"time_t": when}
+
+
+def _nvme(report: JsonObject, info: dict[str, str]) -> None:
+    log = {}
+    for name, key in _HEALTH.items():
+        value = _number(info.get(name))
+        if value is not None:
+            log[key] = value
+    report["device"] = {"protocol": "NVMe"}
+    report["nvme_smart_health_information_log"] = log
+    if "temperature" in log:
+        report["temperature"] = {"current": log["temperature"]}
+    if "power_on_hours" in log:
+        report["power_on_time"] = {"hours": log["power_on_hours"]}
+    critical = _number(info.get("Critical Comp. Temp. Threshold"))
+    if critical:
+        report["nvme_composite_temperature_threshold"] = {"critical": critical}
+
+
+def _scsi(report: JsonObject, info: dict[str, str], text: str) -> None:
+    report["device"] = {"protocol": "SCSI"}
+    # Versions of smartctl differ in the name.
+    names = ("Percentage used endurance indicator", "SS Media used endurance indicator")
+    used = next((value for name in names if (value := _number(info.get(name))) is not None), None)
+    if used is not None:
+        report["scsi_percentage_used_endurance_indicator"] = used
+    temperature, trip = _number(info.get("Current Drive Temperature")), _number(info.get("Drive Trip Temperature"))
+    if temperature is not None:
+        report["temperature"] = {"current": temperature, **({"drive_trip": trip} if trip else {})}
+    hours = _HOURS.search(text)
+    if hours:
+        report["power_on_time"] = {"hours": int(hours[1])}
+    written = _PROCESSED.search(text)
+    columns = written[1].split() if written else []
+    # The columns: corrected, rereads, total, invocations, gigabytes, uncorrected.
+    if len(columns) == 7:
+        report["scsi_error_counter_log"] = {
+            "write": {
+                "gigabytes_processed": columns[5].replace(",", "."),
+                "total_uncorrected_errors": _number(columns[6]),
+            }
+        }
+
+
+def _ata(report: JsonObject, info: dict[str, str], text: str) -> None:
+    report["device"] = {"protocol": "ATA"}
+    table = []
+    for number, name, value, worst, threshold, failed, raw in _ATTRIBUTE.findall(text):
+        table.append(
+            {
+                "id": _level(number),
+                "name": name,
+                "value": _level(value),
+                "worst": _level(worst),
+                "thresh": _level(threshold),
+                "when_failed": _FAILED.get(failed, ""),
+                "raw": {"string": raw.rstrip()},
+            }
+        )
+    if table:
+        report["ata_smart_attributes"] = {"table": table}
+    statistics = [{"name": name.rstrip(), "value": int(value)} for value, name in _STATISTIC.findall(text)]
+    if statistics:
+        report["ata_device_statistics"] = {"pages": [{"table": statistics}]}
+    temperature, limit = (
+        _number(info.get("Current Temperature")),
+        _number(info.get("Specified Max Operating Temperature")),
+    )
+    if temperature is not None:
+        report["temperature"] = {"current": temperature, **({"op_limit_max": limit} if limit else {})}
+
+
+def _passed(info: dict[str, str]) -> bool | None:
+    said = info.get("SMART overall-health self-assessment test result") or info.get("SMART Health Status")
+    return None if not said else said.startswith(("PASSED", "OK"))
+
+
+def _level(text: str) -> int | None:
+    return None if text == "---" else int(text, 16) if text.startswith("0x") else int(text)
+
+
+def _bytes(text: str | None) -> int | None:
+    """Bytes from `480.103.981.056 bytes [480 GB]`: the digits before the unit, with any thousands separators."""
+    if text is None:
+        return None
+    digits = re.sub(r"[^0-9]", "", text.split("[")[0].split("bytes")[0])
+    return int(digits) if 0 < len(digits) <= _DIGITS_MAX else None
+
+
+def _number(text: str | None) -> int | None:
+    """An integer with thousands separators of any locale, optionally followed by a unit or a size in words."""
+    if text is None:
+        return None
+    if text.startswith("0x"):
+        hexadecimal = re.match(r"0x[0-9a-fA-F]+", text)
+        return int(hexadecimal[0], 16) if hexadecimal else None
+    match = _WHOLE.match(text)
+    digits = re.sub(r"[^0-9]", "", match[2]) if match else ""
+    return int(match[1] + digits) if match and len(digits) <= _DIGITS_MAX else None
+
+
+def _time(text: str | None) -> int | None:
+    """Seconds since 1970, or None. The time is read as UTC, because abbreviations of time zones are ambiguous."""
+    match = re.match(r"\w{3} (\w{3}) +(\d+) (\d\d:\d\d:\d\d) (\d{4})", text or "")
+    if not match:
+        return None
+    try:
+        return calendar.timegm(time.strptime(" ".join(match.groups()), "%b %d %H:%M:%S %Y"))
+    except ValueError:
+        return None

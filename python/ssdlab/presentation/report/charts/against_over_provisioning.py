@@ -1,0 +1,178 @@
+"""The effect of spare area: WAF over OP with the closed form, speed and latency over OP."""
+
+from collections.abc import Sequence
+
+import altair as alt
+
+from ssdlab.presentation.report import wording
+from ssdlab.presentation.report.charts.encodings import (
+    DURATION_LABEL,
+    HIDDEN_VARIANTS,
+    Picture,
+    Row,
+    chart,
+    horizontal_grid,
+    switchable,
+    variant_fill,
+)
+from ssdlab.presentation.report.charts.over_time import shown_direction
+from ssdlab.presentation.report.charts.placing import (
+    HEIGHT_PX,
+    LABEL_ROOM,
+    WAF_MIN,
+    ValueScale,
+    label_layers,
+    label_row,
+    spread,
+)
+from ssdlab.presentation.report.variant import ComparedVariant
+
+# For the maximum length of labels: the plot's width in a picture file, the width of a character, and the characters of
+# the figure behind the name.
+_PLOT_PX = 700
+_CHARACTER_PX = 7
+_FIGURE_CHARACTERS = 8
+_NS_PER_US = 1000
+
+
+def waf_against_over_provisioning(variants: Sequence[ComparedVariant]) -> Picture | None:
+    """Points of the simulated WAF and curves of theory; None if there is nothing to compare over OP."""
+    measured = [(variant, variant.waf) for variant in variants if variant.waf is not None]
+    curves = {variant.theory_formula or "theory": variant.theory_curve for variant in variants if variant.theory_curve}
+    if not _is_worth_drawing(measured, has_curve=bool(curves)):
+        return None
+    right = _right_end(measured)
+    points = [
+        _point(variant, waf, wording.waf(waf), right)
+        | {"theory": "none applies" if variant.theory is None else f"{variant.theory:.3f} ({variant.theory_formula})"}
+        for variant, waf in measured
+    ]
+    theories = [variant.theory for variant, _ in measured if variant.theory is not None]
+    top = max([waf for _, waf in measured] + theories) * 1.2
+    # At small OP a curve rises far above the points; it is cut there, so that the points use the full height.
+    curve = [
+        {"formula": formula, "over_provisioning": op * 100, "value": waf}
+        for formula, curve_points in curves.items()
+        for op, waf in sorted(curve_points)
+        if waf <= top and op * 100 <= right
+    ]
+    scale = ValueScale([*(waf for _, waf in measured), top], bottom_max=WAF_MIN)
+    tooltip = [alt.Tooltip("value:Q", title="WAF", format=".3f"), alt.Tooltip("theory:N")]
+    return _picture(variants, points, scale, right, "WAF (NAND bytes / host bytes)", tooltip, curve)
+
+
+def iops_against_over_provisioning(variants: Sequence[ComparedVariant]) -> Picture | None:
+    """Points of the simulated requests per second; None if there is nothing to compare over OP, or no clock."""
+    measured = [(variant, variant.speed.iops) for variant in variants if variant.speed is not None]
+    if not _is_worth_drawing(measured, has_curve=False):
+        return None
+    right = _right_end(measured)
+    points = [_point(variant, iops, wording.significant(iops), right) for variant, iops in measured]
+    scale = ValueScale([*(iops for _, iops in measured), max(iops for _, iops in measured) * 1.2])
+    tooltip = [alt.Tooltip("value:Q", title="requests per second", format=",.0f")]
+    return _picture(variants, points, scale, right, "requests per second (IOPS)", tooltip, [])
+
+
+def latency_against_over_provisioning(variants: Sequence[ComparedVariant]) -> Picture | None:
+    """The mean latency as circles, the 99.9th percentile as triangles, of the writes, or of the reads without writes.
+
+    None if there is nothing to compare over OP, or no clock.
+    """
+    measured = [
+        (variant, nanoseconds / _NS_PER_US, shape, said)
+        for variant in variants
+        if (speed := variant.speed) is not None
+        for nanoseconds, shape, said in (
+            (speed.latency_ns_mean, "circle", "mean"),
+            (speed.latency_ns_p999, "triangle-up", "99.9 %"),
+        )
+        if nanoseconds is not None
+    ]
+    if not _is_worth_drawing([(variant, latency) for variant, latency, _, _ in measured], has_curve=False):
+        return None
+    right = _right_end([(variant, latency) for variant, latency, _, _ in measured])
+    points = [
+        _point(variant, latency, wording.duration(latency * _NS_PER_US), right) | {"shape": shape, "said": said}
+        for variant, latency, shape, said in measured
+    ]
+    latencies = [latency for _, latency, _, _ in measured]
+    scale = ValueScale([*latencies, max(latencies) * 1.2])
+    tooltip = [alt.Tooltip("figure:N", title="latency"), alt.Tooltip("said:N", title="which")]
+    direction = shown_direction(variants)
+    return _picture(
+        variants,
+        points,
+        scale,
+        right,
+        f"{direction} latency",
+        tooltip,
+        [],
+        y_axis=alt.Axis(tickCount=6, grid=True, labelExpr=DURATION_LABEL),
+    )
+
+
+def _is_worth_drawing(measured: Sequence[tuple[ComparedVariant, float]], *, has_curve: bool) -> bool:
+    """Whether the points have different OP, or there is a single point with a curve to compare it with."""
+    distinct = {variant.over_provisioning for variant, _ in measured}
+    return len(distinct) > 1 or (len(measured) == 1 and has_curve)
+
+
+def _right_end(measured: Sequence[tuple[ComparedVariant, float]]) -> float:
+    return max(variant.over_provisioning for variant, _ in measured) * 100 * (1 + 1.6 * LABEL_ROOM) or 1.0
+
+
+def _point(variant: ComparedVariant, value: float, figure: str, right: float) -> Row:
+    at = variant.over_provisioning * 100
+    return {
+        **label_row(variant, value, figure, _label_characters(at / right)),
+        "over_provisioning": at,
+        "label_x": at,
+        "shape": "circle",
+    }
+
+
+def _picture(
+    variants: Sequence[ComparedVariant],
+    points: Sequence[Row],
+    scale: ValueScale,
+    right: float,
+    title: str,
+    said: Sequence[alt.Tooltip],
+    curve: Sequence[Row],
+    y_axis: alt.Axis | None = None,
+) -> Picture:
+    x = alt.X(
+        "over_provisioning:Q",
+        title="over-provisioning, % of the host's capacity",
+        scale=alt.Scale(domain=[0, right], nice=False),
+        axis=alt.Axis(tickCount=8),
+    )
+    y = alt.Y("value:Q", title=title, scale=scale.altair, axis=y_axis or horizontal_grid(6))
+    labels = spread(points, scale, near_x=right * 0.16, raise_px=12)
+    tooltip = [alt.Tooltip("variant:N"), alt.Tooltip("over_provisioning:Q", title="OP, %", format=".2f"), *said]
+    layers = [
+        *([_curve_layer(curve, x, y)] if curve else []),
+        chart(points)
+        .mark_point(style="mark", size=180, opacity=1)
+        .encode(x, y, variant_fill(variants), alt.Shape("shape:N", scale=None, legend=None), tooltip=tooltip),
+        *label_layers(variants, labels, alt.X("label_x:Q"), alt.Y("label_value:Q"), dx=9, dots=False),
+    ]
+    return switchable(alt.layer(*layers), HIDDEN_VARIANTS).properties(height=HEIGHT_PX)
+
+
+def _label_characters(position: float) -> int:
+    """The maximum length of a name to the right of a point at this share of the axis."""
+    return int((1 - position) * _PLOT_PX / _CHARACTER_PX) - _FIGURE_CHARACTERS
+
+
+def _curve_layer(curve: Sequence[Row], x: alt.X, y: alt.Y) -> alt.Chart:
+    line = chart(curve).mark_line(style="theory-curve", clip=True)
+    said = [alt.Tooltip("formula:N", title="theory")]
+    layer: alt.Chart = line.encode(x, y, detail="formula:N", order="over_provisioning:Q", tooltip=said)
+    return layer
+
+
+def curve_names(variants: Sequence[ComparedVariant]) -> str:
+    """The names of the drawn closed forms, for the caption; "" if there are none."""
+    names = dict.fromkeys(variant.theory_formula or "theory" for variant in variants if variant.theory_curve)
+    return wording.listed(list(names)) if names else ""

@@ -1,0 +1,191 @@
+"""Elements that charts share: colours of variants, keys that hide rows, the axis of drive writes, rows of series."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import altair as alt
+import polars as pl
+
+from ssdlab.foundation.foreign import TableRow
+from ssdlab.presentation.report import wording
+from ssdlab.presentation.report.figure import Key, KeyEntry
+from ssdlab.presentation.report.theme import LIGHT
+from ssdlab.presentation.report.variant import PARTS, ComparedVariant
+
+Row = TableRow
+# The types that a builder can return; Altair's own methods are typed to return unions of these.
+Picture = alt.Chart | alt.LayerChart | alt.FacetChart | alt.VConcatChart
+
+
+class Labelled(Protocol):
+    """An item with a colour and an entry in the key: a variant of a comparison, a line of a study."""
+
+    @property
+    def label(self) -> str: ...
+
+
+HIDDEN_VARIANTS = "hidden_variants"
+HIDDEN_PARTS = "hidden_parts"
+# The columns by which keys hide rows. Rows without these columns (curves, bands) are always shown.
+_SWITCHES = {"variant": HIDDEN_VARIANTS, "part": HIDDEN_PARTS}
+_COLOURS = len(LIGHT.variants)
+_IN_HOST_WRITES = (
+    alt.Tooltip("drive_writes:Q", title="drive writes", format=".3f"),
+    alt.Tooltip("host_written:N", title="written by the host"),
+    alt.Tooltip("stage:N"),
+)
+
+
+def variants_key(variants: Sequence[Labelled]) -> Key:
+    """The key of variants; from the ninth variant on, colours repeat with dashed lines."""
+    entries = (
+        KeyEntry(variant.label, f"--variant-{index % _COLOURS}", dashed=index >= _COLOURS)
+        for index, variant in enumerate(variants)
+    )
+    return Key(HIDDEN_VARIANTS, tuple(entries))
+
+
+def parts_key(variants: Sequence[ComparedVariant]) -> Key:
+    """The key of the parts of NAND writes that at least one variant has."""
+    indexes = {part: index for index, part in enumerate(PARTS)}
+    entries = (KeyEntry(PARTS[part], f"--part-{indexes[part]}") for part in present_parts(variants))
+    return Key(HIDDEN_PARTS, tuple(entries))
+
+
+def present_parts(variants: Sequence[ComparedVariant]) -> list[str]:
+    return [part for part in PARTS if any(variant.waf_parts.get(part, 0.0) > 0 for variant in variants)]
+
+
+def chart(rows: Sequence[Mapping[str, Any]]) -> alt.Chart:
+    """A chart of these rows, without those that a key hides.
+
+    Each layer filters its own rows: a layer with its own data does not inherit the transforms of the whole picture.
+    """
+    # A frame, because Altair copies charts often, and copies a frame only by reference.
+    frame = pl.DataFrame(list(rows), strict=False, infer_schema_length=None)
+    result = alt.Chart(frame)
+    for field, parameter in _SWITCHES.items():
+        if field in frame.columns:
+            result = result.transform_filter(f"indexof({parameter}, datum['{field}']) < 0")
+    return result
+
+
+def switchable(whole: Picture, *parameters: str) -> Picture:
+    """The picture with the parameters that filter its rows: lists of hidden values."""
+    result: Picture = whole.add_params(*(alt.param(name=parameter, value=[]) for parameter in parameters))
+    return result
+
+
+def variant_colour(variants: Sequence[Labelled], *, legend: bool = True) -> alt.Color:
+    """The colour of lines and bars; the legend shows lines."""
+    # Solid, although the dashed lines of theory use the same legend.
+    solid = alt.Legend(symbolType="stroke", symbolStrokeWidth=3, symbolDash=[1, 0], symbolOpacity=1)
+    strokes = solid if legend and len(variants) > 1 else None
+    return alt.Color("variant:N", scale=_scale(variants), legend=strokes)
+
+
+def variant_fill(variants: Sequence[Labelled], *, legend: bool = True) -> alt.Fill:
+    """The colour of filled points."""
+    squares = alt.Legend() if legend and len(variants) > 1 else None
+    return alt.Fill("variant:N", scale=_scale(variants), legend=squares)
+
+
+def variant_dash(variants: Sequence[Labelled]) -> alt.StrokeDash:
+    dashes = [[6, 3] if index >= _COLOURS else [1, 0] for index in range(len(variants))]
+    return alt.StrokeDash("variant:N", scale=alt.Scale(domain=_labels(variants), range=dashes), legend=None)
+
+
+def drive_writes_axis(drive_writes_max: float, room: float, field: str = "drive_writes") -> alt.X:
+    """The axis of host writes in multiples of the drive's capacity; `room` is the share left free for labels."""
+    return alt.X(
+        f"{field}:Q",
+        title="drive writes (bytes from the host / capacity)",
+        scale=alt.Scale(domain=[0, drive_writes_max * (1 + room)], nice=False),
+        axis=alt.Axis(tickCount=8, labelExpr=f"datum.value > {drive_writes_max * 1.0001} ? '' : datum.label"),
+    )
+
+
+# For axes in microseconds: each label in a suitable unit.
+DURATION_LABEL = (
+    "datum.value >= 1e6 ? format(datum.value / 1e6, '~') + ' s' : "
+    "datum.value >= 1e3 ? format(datum.value / 1e3, '~') + ' ms' : format(datum.value, '~') + ' \N{MICRO SIGN}s'"
+)
+
+
+def horizontal_grid(ticks: int) -> alt.Axis:
+    return alt.Axis(tickCount=ticks, grid=True)
+
+
+def rows_of(
+    variants: Sequence[ComparedVariant], series: Sequence[pl.DataFrame], column: str, factor: float = 1
+) -> list[Row]:
+    """Rows of all variants for one column of their series, without nulls."""
+    return [
+        {
+            "variant": variant.label,
+            "drive_writes": round(variant.drive_writes(host), 5),
+            "host_written": wording.size(host),
+            "stage": stage,
+            column: round(value * factor, 4),
+        }
+        for variant, frame in zip(variants, series, strict=True)
+        for host, stage, value in frame.select("host_written_bytes", "stage", column).iter_rows()
+        if value is not None
+    ]
+
+
+def line_layers(
+    variants: Sequence[Labelled],
+    rows: Sequence[Row],
+    x: alt.X,
+    y: alt.Y,
+    *,
+    field: str,
+    said: str,
+    number_format: str,
+    legend: bool = True,
+    along: str = "drive_writes",
+    where: Sequence[alt.Tooltip] = _IN_HOST_WRITES,
+    name: str | None = None,
+) -> list[alt.Chart]:
+    """Lines of `field`, and the point nearest to the pointer, with a tooltip that labels the field `said`.
+
+    `along` is the field of the horizontal axis, `where` the further lines of the tooltip. `name` distinguishes two
+    pictures of the same field.
+    """
+    line = chart(rows).mark_line(clip=True).encode(x, y, variant_colour(variants, legend=legend), order=f"{along}:Q")
+    if len(variants) > _COLOURS:
+        line = line.encode(variant_dash(variants))
+    nearest = alt.selection_point(
+        name=f"nearest_{name or field}",
+        fields=["variant", along],
+        nearest=True,
+        on="pointerover",
+        clear="pointerout",
+        empty=False,
+    )
+    points = (
+        chart(rows)
+        .mark_point(style="mark", size=80, clip=True)
+        .encode(
+            x,
+            y,
+            variant_fill(variants, legend=False),
+            opacity=alt.condition(nearest, alt.value(1), alt.value(0)),
+            tooltip=[
+                alt.Tooltip("variant:N"),
+                *where,
+                alt.Tooltip(f"{field}:Q", title=said, format=number_format),
+            ],
+        )
+        .add_params(nearest)
+    )
+    return [line, points]
+
+
+def _labels(variants: Sequence[Labelled]) -> list[str]:
+    return [variant.label for variant in variants]
+
+
+def _scale(variants: Sequence[Labelled]) -> alt.Scale:
+    return alt.Scale(domain=_labels(variants), range="category")

@@ -1,0 +1,161 @@
+"""WAF from the fill to the steady state, and the spare area of garbage collection, over host writes."""
+
+from collections.abc import Sequence
+
+import altair as alt
+import polars as pl
+
+from ssdlab.presentation.report import wording
+from ssdlab.presentation.report.charts.encodings import (
+    HIDDEN_VARIANTS,
+    Picture,
+    Row,
+    chart,
+    drive_writes_axis,
+    horizontal_grid,
+    line_layers,
+    rows_of,
+    switchable,
+    variant_colour,
+    variant_fill,
+)
+from ssdlab.presentation.report.charts.placing import (
+    HEIGHT_PX,
+    LABEL_ROOM,
+    WAF_MIN,
+    ValueScale,
+    label_layers,
+    label_row,
+    spread,
+)
+from ssdlab.presentation.report.thinning import merge_windows
+from ssdlab.presentation.report.variant import ComparedVariant
+
+_SMALL_HEIGHT_PX = 110
+_SMALL_POINTS_MAX = 200
+# The width of a character in the name of a stage.
+_CHARACTER_PX = 6.5
+
+
+def waf_over_host_writes(variants: Sequence[ComparedVariant], series: Sequence[pl.DataFrame]) -> Picture | None:
+    """WAF per window over drive writes, with steady states and theory. `series`: thinned, one for each variant."""
+    rows = rows_of(variants, series, "waf")
+    if not rows:
+        return None
+    drawn = [variant for variant in variants if any(row["variant"] == variant.label for row in rows)]
+    end = max(row["drive_writes"] for row in rows)
+    theories = [variant.theory for variant in drawn if variant.theory is not None]
+    scale = ValueScale([row["waf"] for row in rows] + theories, bottom_max=WAF_MIN)
+    y = alt.Y("waf:Q", title="WAF (NAND bytes / host bytes)", scale=scale.altair, axis=horizontal_grid(6))
+
+    labels = []
+    for variant in drawn:
+        last = [row for row in rows if row["variant"] == variant.label][-1]
+        shown = last["waf"] if variant.waf is None else variant.waf
+        row = label_row(variant, shown, wording.waf(shown))
+        labels.append({**row, "drive_writes": last["drive_writes"], "label_x": end * 1.02})
+    labels = spread(labels, scale)
+    theory = [{"variant": v.label, "theory": v.theory, "from": 0, "to": end} for v in drawn if v.theory is not None]
+    settled = [
+        {"variant": variant.label, "drive_writes": at, "waf": _settled_waf(variant, rows)}
+        for variant in drawn
+        if variant.steady_at_host_bytes is not None
+        for at in [variant.drive_writes(variant.steady_at_host_bytes)]
+    ]
+    layers = [
+        *_stage_layers(drawn, end),
+        chart(labels)
+        .mark_rule(style="leader")
+        .encode(alt.X("drive_writes:Q"), alt.X2("label_x:Q"), alt.Y("value:Q"), alt.Y2("label_value:Q")),
+        *([_theory_layer(variants, theory)] if theory else []),
+        *line_layers(
+            variants,
+            rows,
+            drive_writes_axis(end, LABEL_ROOM),
+            y,
+            field="waf",
+            said="WAF in the window",
+            number_format=".2f",
+        ),
+        *([_settled_layer(variants, settled)] if settled else []),
+        *label_layers(variants, labels, alt.X("label_x:Q"), alt.Y("label_value:Q"), dx=9, dots=True),
+    ]
+    return switchable(alt.layer(*layers), HIDDEN_VARIANTS).properties(height=HEIGHT_PX)
+
+
+def spare_over_host_writes(variants: Sequence[ComparedVariant], series: Sequence[pl.DataFrame]) -> Picture | None:
+    """Two small pictures: free erase units, and the effective OP of garbage collection."""
+    series = [merge_windows(frame, _SMALL_POINTS_MAX)[0] for frame in series]
+    pictures = [
+        ("free_erase_units", "free erase units", 1, ",.1f"),
+        ("effective_over_provisioning", "effective OP, %", 100, ".2f"),
+    ]
+    charts: list[alt.LayerChart | alt.FacetChart] = []
+    for field, said, factor, number_format in pictures:
+        rows = rows_of(variants, series, field, factor)
+        if not rows:
+            continue
+        # The spare space of a fresh drive is its whole capacity; with the full scale, the steady state would lie on the
+        # axis.
+        settled = max({row["variant"]: row[field] for row in rows}.values())
+        top = min(max(row[field] for row in rows), 4 * settled) * 1.08 or 1.0
+        y = alt.Y(f"{field}:Q", title=said, scale=alt.Scale(domain=[0, top], nice=False), axis=horizontal_grid(4))
+        x = drive_writes_axis(max(row["drive_writes"] for row in rows), room=0.02)
+        layers = line_layers(
+            variants, rows, x, y, field=field, said=said, number_format=number_format, legend=not charts
+        )
+        charts.append(alt.layer(*layers).properties(height=_SMALL_HEIGHT_PX))
+    if not charts:
+        return None
+    return switchable(alt.vconcat(*charts, spacing=24), HIDDEN_VARIANTS)
+
+
+def _theory_layer(variants: Sequence[ComparedVariant], theory: Sequence[Row]) -> alt.Chart:
+    rules = chart(theory).mark_rule(style="theory")
+    layer: alt.Chart = rules.encode(alt.X("from:Q"), alt.X2("to:Q"), alt.Y("theory:Q"), variant_colour(variants))
+    return layer
+
+
+def _settled_layer(variants: Sequence[ComparedVariant], settled: Sequence[Row]) -> alt.Chart:
+    diamonds = chart(settled).mark_point(style="mark", shape="diamond", size=170, opacity=1)
+    fill = variant_fill(variants, legend=False)
+    layer: alt.Chart = diamonds.encode(alt.X("drive_writes:Q"), alt.Y("waf:Q"), fill)
+    return layer
+
+
+def _settled_waf(variant: ComparedVariant, rows: Sequence[Row]) -> float:
+    """The WAF of the steady state, or that of the last window if the variant has no WAF."""
+    if variant.waf is not None:
+        return variant.waf
+    return float([row["waf"] for row in rows if row["variant"] == variant.label][-1])
+
+
+def _stage_layers(variants: Sequence[ComparedVariant], end: float) -> list[alt.Chart]:
+    """A band behind every other stage, and names, if all variants change stage at the same drive writes."""
+    starts = [[variant.drive_writes(start) for _, start, _ in variant.stages] for variant in variants]
+    names = [name if isinstance(name, str) else f"stage {name}" for name, _, _ in variants[0].stages]
+    if len(names) < 2 or any(len(other) != len(names) for other in starts):
+        return []
+    if any(abs(a - b) > 0.02 * end for other in starts for a, b in zip(starts[0], other, strict=True)):
+        return []
+    # The last stage ends at each variant's own end.
+    bounds = [*starts[0], end]
+    bands: list[Row] = [
+        {
+            "name": name,
+            "from": bounds[index],
+            "to": bounds[index + 1],
+            "middle": (bounds[index] + bounds[index + 1]) / 2,
+        }
+        for index, name in enumerate(names)
+    ]
+    layers = [chart(bands[::2]).mark_rect(style="band").encode(alt.X("from:Q"), alt.X2("to:Q"))]
+    # A name is shown only if it fits into its band at the current width of the picture.
+    fits = f"length(datum.name) * {_CHARACTER_PX} < (datum.to - datum.from) / {end * (1 + LABEL_ROOM)} * width"
+    names_below = (
+        chart(bands)
+        .mark_text(style="note", baseline="bottom", dy=-4)
+        .encode(alt.X("middle:Q"), y=alt.value(HEIGHT_PX), text="shown:N")
+        .transform_calculate(shown=f"{fits} ? datum.name : ''")
+    )
+    return [*layers, names_below]

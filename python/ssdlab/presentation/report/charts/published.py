@@ -1,0 +1,234 @@
+"""Pictures of studies: simulated values as lines or bars with their spread over seeds, published values as marks."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import altair as alt
+
+from ssdlab.presentation.report import wording
+from ssdlab.presentation.report.charts.encodings import (
+    HIDDEN_VARIANTS,
+    Labelled,
+    Picture,
+    Row,
+    chart,
+    horizontal_grid,
+    line_layers,
+    switchable,
+    variant_colour,
+    variant_fill,
+    variants_key,
+)
+from ssdlab.presentation.report.figure import NO_VERTICAL_AXIS, Figure
+from ssdlab.presentation.report.lines import Line, Marks
+
+__all__ = ["Bar", "Line", "Marks", "published_bars", "published_lines"]
+
+_HEIGHT_PX = 320
+_ROW_PX = 46
+_BAR_PX = 16
+_PANEL_TITLE_PX = 14
+# Free space at the ends of the axes, as shares of their length.
+_ROOM_X = 0.03
+_ROOM_Y = 0.08
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A simulated value of `label` in a category, with its spread over the seeds and the published value."""
+
+    category: str
+    label: str
+    value: float
+    published: float | tuple[float, float] | None = None
+    spread: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class _Entry:
+    label: str
+
+
+def published_lines(
+    *,
+    name: str,
+    title: str,
+    caption: str,
+    lines: Sequence[Line],
+    x_title: str,
+    y_title: str,
+    marks: Sequence[Marks] = (),
+    scale: Literal["linear", "log"] = "linear",
+    scale_x: Literal["linear", "log"] = "linear",
+    number_format: str = ",.3~r",
+    marked: str = "published",
+) -> Figure:
+    """Lines over a common horizontal axis, which begins at 0 unless it is logarithmic.
+
+    `title` is the finding. The axis titles include units. `marked` is the word for the values shown as marks.
+    """
+    entries = _entries([*lines, *marks])
+    line_rows = [{"variant": line.label, "x": x, "y": y} for line in lines for x, y in line.points]
+    mark_rows = [{"variant": mark.label, "x": x, "y": y} for mark in marks for x, y in mark.points]
+    band_rows = [
+        {"variant": each.label, "x": x, "low": low, "high": high} for each in lines for x, low, high in each.spread
+    ]
+    at = [point for line in lines for point in line.points] + [point for each in marks for point in each.points]
+    values = [y for _, y in at] + [end for line in lines for _, *ends in line.spread for end in ends]
+    x_end = max(x for x, _ in at)
+    x_begin = min(x for x, _ in at) * (1 - _ROOM_X) if scale_x == "log" else 0
+    bottom = min(values) * (1 - _ROOM_Y) if scale == "log" else min(0.0, min(values) * (1 + _ROOM_Y))
+    x = alt.X(
+        "x:Q",
+        title=x_title,
+        scale=alt.Scale(type=scale_x, domain=[x_begin, x_end * (1 + _ROOM_X)], nice=False),
+        axis=alt.Axis(tickCount=7),
+    )
+    y_scale = alt.Scale(type=scale, domain=[bottom, max(values) * (1 + _ROOM_Y)], nice=False)
+    y = alt.Y("y:Q", title=y_title, scale=y_scale, axis=horizontal_grid(6))
+    layers: list[Any] = []
+    if band_rows:
+        band = chart(band_rows).mark_area(opacity=0.22, clip=True)
+        layers.append(
+            # The colour is encoded as for the lines: with a separate fill, the key of the lines would disappear.
+            band.encode(x, alt.Y("low:Q", scale=y_scale), alt.Y2("high:Q"), variant_colour(entries))
+        )
+    if line_rows:
+        where = [alt.Tooltip("x:Q", title=x_title, format=",.4~r")]
+        layers += line_layers(
+            entries,
+            line_rows,
+            x,
+            y,
+            field="y",
+            said=y_title,
+            number_format=number_format,
+            along="x",
+            where=where,
+            name=name.replace("-", "_"),
+        )
+    dots = [{"variant": line.label, "x": x, "y": y} for line in lines if line.dotted for x, y in line.points]
+    if dots:
+        layers.append(chart(dots).mark_point(style="mark", size=60).encode(x, y, variant_fill(entries, legend=False)))
+    if mark_rows:
+        tooltip = [
+            alt.Tooltip("variant:N"),
+            alt.Tooltip("x:Q", title=x_title, format=",.4~r"),
+            alt.Tooltip("y:Q", title=f"{marked} {y_title}", format=number_format),
+        ]
+        points = chart(mark_rows).mark_point(style="mark", shape="diamond", size=190, opacity=1)
+        layers.append(points.encode(x, y, variant_fill(entries, legend=not line_rows), tooltip=tooltip))
+    picture = switchable(alt.layer(*layers).properties(height=_HEIGHT_PX), HIDDEN_VARIANTS)
+    return Figure(name, wording.unbroken(title), caption, picture, (variants_key(entries),))
+
+
+def published_bars(
+    *,
+    name: str,
+    title: str,
+    caption: str,
+    bars: Sequence[Bar],
+    x_title: str,
+    number_format: str = ",.3~r",
+    own_axes: bool = False,
+    said: str = "simulated",
+) -> Figure:
+    """Bars by category and label, each with its name above it, its figure at its end, and marks of published values.
+
+    With `own_axes`, each category is a panel with its own axis, for figures of different kinds. `said` is the word for
+    the values shown as bars.
+    """
+    entries = _entries(bars)
+    panels = [[bar for bar in bars if bar.category == each] for each in dict.fromkeys(bar.category for bar in bars)]
+    whole = (
+        alt.vconcat(*(_panel(panel, entries, x_title, number_format, said) for panel in panels), spacing=20)
+        if own_axes
+        else _bars(bars, entries, x_title, number_format, said, named=True)
+    )
+    picture = switchable(whole, HIDDEN_VARIANTS).properties(usermeta=NO_VERTICAL_AXIS)
+    return Figure(name, wording.unbroken(title), caption, picture, (variants_key(entries),))
+
+
+def _panel(bars: Sequence[Bar], entries: Sequence[Labelled], x_title: str, number_format: str, said: str) -> Picture:
+    """The bars of one category under a title with its name and the unit."""
+    text = f"{bars[0].category}, {x_title}" if x_title else bars[0].category
+    title = alt.TitleParams(text, fontSize=_PANEL_TITLE_PX, offset=2)
+    result: Picture = _bars(bars, entries, None, number_format, said, named=False).properties(title=title)
+    return result
+
+
+def _bars(
+    bars: Sequence[Bar],
+    entries: Sequence[Labelled],
+    x_title: str | None,
+    number_format: str,
+    said: str,
+    *,
+    named: bool,
+) -> Picture:
+    """Bars on one axis; `named` adds the category to each name."""
+    rows: list[Row] = [
+        {
+            "variant": bar.label,
+            "row": f"{bar.category}\n{bar.label}",
+            "name": ", ".join([bar.category] * named + [bar.label] * (len(entries) > 1)),
+            "value": bar.value,
+            "low": bar.spread[0] if bar.spread else None,
+            "high": bar.spread[1] if bar.spread else None,
+            # The figure is behind the rightmost element of the row.
+            "end": max([bar.value, *_flat(bar.published), *(bar.spread or ())]) if _near(bar) else bar.value,
+        }
+        for bar in bars
+    ]
+    published: list[Row] = [
+        {"variant": bar.label, "row": f"{bar.category}\n{bar.label}", "published": value}
+        for bar in bars
+        for value in _flat(bar.published)
+    ]
+    widest = max([row["value"] for row in rows] + [row["published"] for row in published])
+    domain = [row["row"] for row in rows]
+    y = alt.Y("row:N", axis=None, sort=None, scale=alt.Scale(domain=domain, padding=0))
+    x = alt.X(
+        "value:Q",
+        title=x_title,
+        axis=alt.Axis(grid=True, tickCount=6),
+        scale=alt.Scale(domain=[0, widest * 1.18], nice=False),
+    )
+    tooltip = [alt.Tooltip("name:N", title="what"), alt.Tooltip("value:Q", title=said, format=number_format)]
+    below = _BAR_PX / 2 + 2
+    layers: list[Any] = [
+        chart(rows)
+        .mark_bar(style="segment", size=_BAR_PX, yOffset=below)
+        .encode(x, y, variant_fill(entries), tooltip=tooltip),
+        chart(rows)
+        .mark_text(style="number", align="left", baseline="middle", dx=12, yOffset=below)
+        .encode(alt.X("end:Q"), y, text=alt.Text("value:Q", format=number_format)),
+        chart(rows)
+        .mark_text(style="label", align="left", baseline="bottom", yOffset=-4)
+        .encode(y, x=alt.value(0), text="name:N"),
+    ]
+    if any(row["low"] is not None for row in rows):
+        spread = chart([row for row in rows if row["low"] is not None]).mark_rule(style="theory-tick", yOffset=below)
+        layers.append(spread.encode(alt.X("low:Q"), alt.X2("high:Q"), y))
+    if published:
+        mark = chart(published).mark_tick(
+            style="theory-tick", size=_BAR_PX + 10, yOffset=below, orient="vertical", thickness=3, opacity=1
+        )
+        of_mark = [alt.Tooltip("variant:N"), alt.Tooltip("published:Q", format=number_format)]
+        layers.append(mark.encode(alt.X("published:Q"), y, tooltip=of_mark))
+    return alt.layer(*layers, height=_ROW_PX * len(rows))
+
+
+def _flat(published: float | tuple[float, float] | None) -> tuple[float, ...]:
+    return () if published is None else published if isinstance(published, tuple) else (published,)
+
+
+def _near(bar: Bar) -> bool:
+    """Whether a mark would overlap the figure at the bar's end."""
+    return any(bar.value <= each <= bar.value * 1.25 for each in (*_flat(bar.published), *(bar.spread or ())))
+
+
+def _entries(labelled: Sequence[Labelled]) -> list[_Entry]:
+    """Each label once, in order of appearance."""
+    return [_Entry(label) for label in dict.fromkeys(each.label for each in labelled)]

@@ -1,0 +1,267 @@
+"""The findings of a comparison, as sentences computed from its figures: titles of pictures, and the summary."""
+
+from collections.abc import Mapping, Sequence
+
+from ssdlab.evidence.comparing import differ
+from ssdlab.evidence.estimate import Estimate, exact
+from ssdlab.presentation.report import headlines, wording
+from ssdlab.presentation.report.variant import LATENCY_PARTS, PARTS, ComparedVariant
+
+# A closed form with a larger deviation does not count as agreeing.
+_AGREES_WITHIN = 0.05
+# A smaller share of the mean latency is not worth a sentence.
+_WORTH_SAYING = 0.005
+# Wear is called even if the highest erase count is within this ratio of the mean.
+_EVEN_WITHIN = 1.5
+# After fewer erases a block, one erase more or less decides the ratio.
+_ERASES_MIN = 5
+
+
+def settling(variants: Sequence[ComparedVariant]) -> str:
+    """The title of WAF over host writes."""
+    known = _by_waf(variants)
+    if not known:
+        return "WAF over host writes"
+    shown = [known[-1], known[0]] if len(known) > 1 else known
+    clauses: list[str] = []
+    for variant, waf in shown:
+        name = wording.spoken(variant.label) if not clauses else variant.label
+        if variant.steady_reached and variant.steady_at_host_bytes is not None:
+            verb, bytes_after, remark = "settles", variant.steady_at_host_bytes, ""
+        elif variant.steady_reached is False:
+            verb, bytes_after, remark = "stands", variant.host_written_bytes, " and is not steady"
+        else:
+            verb, bytes_after, remark = "ends", variant.host_written_bytes, ""
+        after = wording.significant(variant.drive_writes(bytes_after), 2)
+        clauses.append(f"{name} {verb} at a WAF of {wording.waf(waf)} after {after} drive writes{remark}")
+    if all(variant.steady_reached for variant, _ in shown) and len(shown) == 2:
+        # The second clause leaves out the verb and the nouns of the first.
+        clauses[1] = clauses[1].replace(" settles at a WAF of ", " at ").replace(" drive writes", "")
+        return ", ".join(clauses)
+    return "; ".join(clauses)
+
+
+def spare_area_effect(variants: Sequence[ComparedVariant]) -> str:
+    """The title of WAF against OP: the savings of the best variant over the worst."""
+    known = _by_waf(variants)
+    if not known:
+        return "WAF against over-provisioning"
+    (best, waf_best), (worst, waf_worst) = known[0], known[-1]
+    if len(known) == 1:
+        effect = f"{wording.spoken(best.label)} writes {wording.waf(waf_best)} bytes to flash per host byte"
+    else:
+        effect = headlines.least_and_most(
+            best.label, _estimate(best, waf_best), worst.label, _estimate(worst, waf_worst)
+        )
+    deviation = theory_deviation_max(variants)
+    if deviation is None:
+        return effect
+    theory = (
+        "theory" if all(variant.theory is not None for variant, _ in known) else "the closed form, where it applies,"
+    )
+    verb = "agrees within" if deviation <= _AGREES_WITHIN else "differs by up to"
+    return f"{effect}; {theory} {verb} {wording.share(max(deviation, 0.001), 2)}"
+
+
+def speed(variants: Sequence[ComparedVariant]) -> str:
+    """The title of speed over time: the ratio of the fastest variant to the slowest."""
+    known = _by_iops(variants)
+    if not known:
+        return "Requests per second over simulated time"
+    (fastest, high), (slowest, low) = known[0], known[-1]
+    if all(variant.speed is not None and variant.speed.is_as_recorded for variant, _ in known):
+        rates = [f"{wording.significant(rate.value)} a second with {variant.label}" for variant, rate in known]
+        return f"Requests arrive at the recorded times, {wording.listed(rates[:1] + rates[1:][-1:])}"
+    in_state = " in the steady state" if all(variant.steady_reached for variant, _ in known) else ""
+    if len(known) == 1:
+        name = wording.spoken(fastest.label)
+        return f"{name} serves {wording.significant(high.value)} requests per second{_of_direction(fastest)}{in_state}"
+    return headlines.faster_and_slower(fastest.label, high, slowest.label, low, in_state)
+
+
+def tails(variants: Sequence[ComparedVariant]) -> str:
+    """The title of latencies over time: the 99.9th percentile of the worst and the best variant."""
+    known = sorted(
+        ((v, v.speed.p999) for v in variants if v.speed is not None and v.speed.p999 is not None),
+        key=lambda pair: pair[1].value,
+    )
+    if not known:
+        return "Latencies over simulated time"
+    (best, shortest), (worst, longest) = known[0], known[-1]
+    direction = worst.speed.direction if worst.speed else "request"
+    sentence = f"The 99.9th percentile of {direction} latency is {wording.duration(longest.value)}"
+    name = wording.spoken(worst.label)
+    if len(known) == 1:
+        return f"{sentence} with {name}"
+    if not differ(shortest, longest):
+        return f"{sentence} with {name}; that with {best.label} cannot be told from it"
+    return f"{sentence} with {name}, {wording.duration(shortest.value)} with {best.label}"
+
+
+def waits(variants: Sequence[ComparedVariant]) -> str:
+    """The title of the breakdown of latency: the share of garbage collection in the mean and the slowest requests."""
+    shares = {
+        kind: [(v, _share_of(v.latency_parts[kind], "gc")) for v in variants if v.latency_parts]
+        for kind in ("mean", "p99_9")
+    }
+    if not shares["mean"]:
+        return "Breakdown of latency"
+    worst, of_mean = max(shares["mean"], key=lambda pair: pair[1])
+    of_tail = {variant.label: share for variant, share in shares["p99_9"]}[worst.label]
+    direction = worst.speed.direction if worst.speed else "request"
+    if max(of_mean, of_tail) < _WORTH_SAYING:
+        parts = worst.latency_parts["mean"]
+        part = max(LATENCY_PARTS, key=lambda part: parts[part])
+        most = f"{wording.share(_share_of(parts, part), 2)} of the mean {direction} latency is {LATENCY_PARTS[part]}"
+        return f"{most}; waiting for garbage collection is below {wording.share(_WORTH_SAYING)} of it"
+    return (
+        f"With {wording.spoken(worst.label)} {wording.share(of_mean, 2)} of the mean {direction} latency is waiting "
+        f"for garbage collection, {wording.share(of_tail, 2)} of that of the slowest 0.1 %"
+    )
+
+
+def _share_of(parts: Mapping[str, float], part: str) -> float:
+    return parts[part] / sum(parts.values())
+
+
+def speed_against_over_provisioning(variants: Sequence[ComparedVariant]) -> str:
+    """The title of IOPS against OP: the values at both ends."""
+    known = sorted(
+        ((v, v.speed.iops) for v in variants if v.speed is not None), key=lambda pair: pair[0].over_provisioning
+    )
+    if len(known) < 2:
+        return "Requests per second against over-provisioning"
+    (least, iops_least), (most, iops_most) = known[0], known[-1]
+    first = f"{wording.significant(iops_least)} requests per second at {wording.share(least.over_provisioning)}"
+    last = f"{wording.significant(iops_most)} at {wording.share(most.over_provisioning)}"
+    return f"{first} of over-provisioning, {last}"
+
+
+def latency_against_over_provisioning(variants: Sequence[ComparedVariant]) -> str:
+    """The title of latency against OP: the means at both ends."""
+    known = sorted(
+        ((v, v.speed.latency_ns_mean) for v in variants if v.speed is not None and v.speed.latency_ns_mean is not None),
+        key=lambda pair: pair[0].over_provisioning,
+    )
+    if len(known) < 2:
+        return "Latency against over-provisioning"
+    (least, longest), (most, shortest) = known[0], known[-1]
+    direction = least.speed.direction if least.speed else "request"
+    first = f"A {direction} takes {wording.duration(longest)} on average at {wording.share(least.over_provisioning)}"
+    return f"{first} of over-provisioning, {wording.duration(shortest)} at {wording.share(most.over_provisioning)}"
+
+
+def causes(variants: Sequence[ComparedVariant]) -> str:
+    """The title of the parts of NAND writes: the largest part after the host's own writes, and the variant."""
+    known = [(variant, sum(variant.waf_parts.values())) for variant in variants if sum(variant.waf_parts.values()) > 0]
+    if not known:
+        return "Flash writes by cause"
+    worst, total = max(known, key=lambda pair: pair[1])
+    part, units = max(((p, worst.waf_parts.get(p, 0.0)) for p in PARTS if p != "host"), key=lambda pair: pair[1])
+    if units / total < 0.005:
+        return "Nearly all flash writes are host writes"
+    name = wording.capitalized(PARTS[part])
+    sentence = f"{name} causes {wording.share(units / total, 2)} of the flash writes with {wording.spoken(worst.label)}"
+    best, total_best = min(known, key=lambda pair: pair[1])
+    if best is worst:
+        return sentence
+    return f"{sentence}, {wording.share(best.waf_parts.get(part, 0.0) / total_best, 2)} with {best.label}"
+
+
+def wear(variants: Sequence[ComparedVariant]) -> str:
+    """The title of the wear histogram: the ratio of the highest erase count to the mean."""
+    ratios = [
+        (variant, variant.wear.erase_count_max / variant.wear.erase_count_mean)
+        for variant in variants
+        if variant.wear is not None and variant.wear.erase_count_mean > 0
+    ]
+    if not ratios:
+        return "Distribution of erase counts"
+    variant, ratio = max(ratios, key=lambda pair: pair[1])
+    if variant.wear is not None and variant.wear.erase_count_mean < _ERASES_MIN:
+        mean = wording.significant(variant.wear.erase_count_mean, 2)
+        return f"Blocks were erased {mean} times on average: too few to tell how even their wear is"
+    where = f" ({variant.label})" if len(ratios) > 1 else ""
+    if ratio <= _EVEN_WITHIN:
+        return f"Wear is even: the maximum erase count is {wording.times(ratio)} the mean{where}"
+    return f"Wear is uneven: the maximum erase count is {wording.times(ratio)} the mean{where}"
+
+
+def spare_room(variants: Sequence[ComparedVariant]) -> str:
+    """The title of effective OP over host writes: the variant with the least effective spare area."""
+    known = [(v, v.effective_over_provisioning) for v in variants if v.effective_over_provisioning is not None]
+    if not known:
+        return "Free erase units over host writes"
+    variant, effective = min(known, key=lambda pair: pair[1])
+    built_in = wording.share(variant.over_provisioning)
+    has = f"{wording.share(effective)} of effective spare area"
+    name = "" if wording.spoken(variant.label) != variant.label or len(variants) == 1 else f" ({variant.label})"
+    return f"Garbage collection has {has}; {built_in} is built in{name}"
+
+
+def summary(variants: Sequence[ComparedVariant]) -> str:
+    """One paragraph: the effect, its certainty, and the consequence for the lifetime of the drive."""
+    known = _by_waf(variants)
+    if not known:
+        return "The host wrote nothing, so there is no write amplification to compare."
+    (best, waf_best), (worst, waf_worst) = known[0], known[-1]
+    in_state = " in the steady state" if all(variant.steady_reached for variant, _ in known) else ""
+    sentences = [f"{spare_area_effect(variants)}."]
+    if len(known) > 1:
+        sentences.append(
+            f"Per host byte, {wording.waf(waf_worst)} bytes are programmed to NAND with {worst.label} "
+            f"and {wording.waf(waf_best)} with {best.label}{in_state}."
+        )
+    unsettled = [variant.label for variant in variants if variant.steady_reached is False]
+    if unsettled:
+        sentences.append(
+            f"The steady state was not reached with {wording.listed(unsettled)}: these figures may still change."
+        )
+    if best.years is not None and worst.years is not None and best.dwpd is not None and best.dwpd == worst.dwpd:
+        writes = "1 drive write" if best.dwpd == 1 else f"{best.dwpd:g} drive writes"
+        are_steady = best.steady_reached and worst.steady_reached
+        at = "" if are_steady else ", if write amplification stays as in these runs,"
+        rate = f"At {writes} per day{at} the flash lasts"
+        longest = f"{wording.significant(best.years, 2)} years with {best.label}"
+        shortest = f"{wording.significant(worst.years, 2)} years with {worst.label}"
+        sentences.append(f"{rate} {longest}." if best is worst else f"{rate} {shortest} and {longest}.")
+    return " ".join(sentences)
+
+
+def theory_deviation(variant: ComparedVariant) -> float | None:
+    """(WAF - theory) / theory."""
+    if variant.waf is None or variant.theory is None:
+        return None
+    return (variant.waf - variant.theory) / variant.theory
+
+
+def theory_deviation_max(variants: Sequence[ComparedVariant]) -> float | None:
+    """The largest absolute deviation of the variants to which a closed form applies; None if there are none.
+
+    The closed forms are of the steady state: variants that did not reach it, or did not seek it, do not count.
+    """
+    steady = [variant for variant in variants if variant.steady_reached]
+    deviations = [deviation for variant in steady if (deviation := theory_deviation(variant)) is not None]
+    return max((abs(deviation) for deviation in deviations), default=None)
+
+
+def _by_waf(variants: Sequence[ComparedVariant]) -> list[tuple[ComparedVariant, float]]:
+    """The variants with a WAF, smallest first."""
+    return sorted(((v, v.waf) for v in variants if v.waf is not None), key=lambda pair: pair[1])
+
+
+def _estimate(variant: ComparedVariant, waf: float) -> Estimate:
+    return variant.waf_estimate or exact(waf)
+
+
+def _of_direction(variant: ComparedVariant) -> str:
+    """The number of requests that the picture shows, such as ", 14,600 of them writes"; "" if it shows all."""
+    if variant.speed is None or variant.speed.direction_iops == variant.speed.iops:
+        return ""
+    return f", {wording.significant(variant.speed.direction_iops)} of them {variant.speed.direction}s"
+
+
+def _by_iops(variants: Sequence[ComparedVariant]) -> list[tuple[ComparedVariant, Estimate]]:
+    """The variants with a speed above 0, fastest first."""
+    known = [(v, v.speed.estimate) for v in variants if v.speed is not None and v.speed.iops > 0]
+    return sorted(known, key=lambda pair: -pair[1].value)

@@ -1,0 +1,200 @@
+"""The table of all variants, one row each; a missing value is an em dash with a reason below the table."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from ssdlab.evidence import estimate
+from ssdlab.presentation.report import wording
+from ssdlab.presentation.report.charts.encodings import present_parts, variants_key
+from ssdlab.presentation.report.findings import theory_deviation
+from ssdlab.presentation.report.template import render
+from ssdlab.presentation.report.variant import PARTS, ComparedVariant
+
+# The reasons for missing values if the caller gives none.
+_USUAL_REASONS = {
+    "effective_over_provisioning": "not measured",
+    "waf": "the host wrote nothing",
+    "waf_parts": "the host wrote nothing",
+    "speed": "not timed, or too short for an interval",
+    "theory": "no closed form applies to this workload and these policies",
+    "tbw_bytes": "needs write amplification and rated erase cycles",
+    "years": "needs write amplification, rated erase cycles and a daily write rate",
+    "wear": "not measured",
+    "deviation": "no closed form applies, or the run is not known to be in its steady state",
+    "tail": "fewer than ten requests above it, or not timed",
+    "steady_state": "the run did not search for a steady state",
+}
+
+
+@dataclass(frozen=True)
+class _Column:
+    """One column: `text` returns the cell, or None if the value of `field` is missing."""
+
+    heading: str
+    field: str
+    text: Callable[[ComparedVariant], str | None]
+    help: str = ""
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """A text, or the reason why it is missing, with its number below the table."""
+
+    text: str = ""
+    reason: str = ""
+    number: int = 0
+
+
+@dataclass(frozen=True)
+class _Row:
+    label: str
+    colour: str
+    cells: Sequence[_Cell]
+
+
+def variants_table(variants: Sequence[ComparedVariant]) -> Markup:
+    """HTML of the table in a region that scrolls sideways, with the reasons for missing values below it."""
+    columns = _columns(variants)
+    reasons: dict[str, int] = {}
+    entries = variants_key(variants).entries
+    rows = [
+        _Row(variant.label, entry.colour, [_cell(variant, column, reasons) for column in columns])
+        for variant, entry in zip(variants, entries, strict=True)
+    ]
+    return render(
+        "ssdlab.presentation.report",
+        "variants.html",
+        columns=columns,
+        rows=rows,
+        reasons=list(reasons),
+        missing=wording.EM_DASH,
+    )
+
+
+def _cell(variant: ComparedVariant, column: _Column, reasons: dict[str, int]) -> _Cell:
+    text = column.text(variant)
+    if text is not None:
+        return _Cell(text)
+    reason = _reason(variant.missing, column.field)
+    return _Cell(reason=reason, number=reasons.setdefault(reason, len(reasons) + 1))
+
+
+def _reason(missing: Mapping[str, str], field: str) -> str:
+    return missing.get(field, _USUAL_REASONS.get(field, "not measured"))
+
+
+def _columns(variants: Sequence[ComparedVariant]) -> list[_Column]:
+    columns = [
+        _Column(
+            "OP",
+            "over_provisioning",
+            lambda v: wording.share(v.over_provisioning),
+            "(physical - host capacity) / host capacity",
+        ),
+        _Column(
+            "effective OP",
+            "effective_over_provisioning",
+            lambda v: _said(v.effective_over_provisioning, wording.share),
+            "over-provisioning that garbage collection has",
+        ),
+        _Column("WAF", "waf", _waf, "bytes programmed to NAND per host byte; ± is half the width of its 95 % interval"),
+        *(_speed_columns() if any(variant.speed is not None for variant in variants) else ()),
+        _Column("theory", "theory", lambda v: _said(v.theory, wording.waf), "WAF of the closed-form model"),
+        _Column(
+            "deviation",
+            "deviation",
+            lambda v: _said(theory_deviation(v) if v.steady_reached else None, _signed_share),
+            "(WAF - theory) / theory, of a steady state",
+        ),
+        _Column(
+            "TBW",
+            "tbw_bytes",
+            lambda v: _said(v.tbw_bytes, wording.size),
+            "host bytes until the flash is worn out",
+        ),
+        _Column(
+            _years_heading(variants), "years", lambda v: _said(v.years, lambda years: wording.significant(years, 2))
+        ),
+        *(_part_column(part) for part in present_parts(variants)),
+        _Column("host writes", "host_written_bytes", lambda v: wording.size(v.host_written_bytes)),
+        _Column("NAND writes", "nand_programmed_bytes", lambda v: wording.size(v.nand_programmed_bytes)),
+        _Column(
+            "drive writes to settle",
+            "steady_state",
+            _steady,
+            "host writes until the steady state, in multiples of the drive's capacity",
+        ),
+        _Column("erase counts", "wear", _erase_counts, "minimum, mean and maximum erase count of blocks"),
+    ]
+    if len({variant.drive for variant in variants}) > 1 and any(v.drive not in v.label for v in variants):
+        columns.insert(0, _Column("drive", "drive", lambda v: v.drive))
+    return columns
+
+
+def _speed_columns() -> list[_Column]:
+    return [
+        _Column(
+            "IOPS",
+            "speed",
+            lambda v: None if v.speed is None else wording.significant(v.speed.iops),
+            "requests per simulated second in the compared window",
+        ),
+        _Column(
+            "mean latency",
+            "speed",
+            lambda v: None if v.speed is None else _said(v.speed.latency_ns_mean, wording.duration),
+            "of writes, or of reads if there are no writes",
+        ),
+        _Column(
+            "99 % latency",
+            "tail",
+            lambda v: None if v.speed is None else _said(v.speed.latency_ns_p99, wording.duration),
+            "the 99th percentile of all writes in the compared window, or of the reads if there are no writes",
+        ),
+        _Column(
+            "99.9 % latency",
+            "tail",
+            lambda v: None if v.speed is None else _said(v.speed.latency_ns_p999, wording.duration),
+            "the 99.9th percentile of all writes in the compared window, or of the reads if there are no writes",
+        ),
+    ]
+
+
+def _part_column(part: str) -> _Column:
+    return _Column(PARTS[part], "waf_parts", lambda v: wording.waf(v.waf_parts.get(part, 0.0)) if v.waf_parts else None)
+
+
+def _years_heading(variants: Sequence[ComparedVariant]) -> str:
+    rates = {variant.dwpd for variant in variants if variant.dwpd is not None}
+    return f"years at {rates.pop():g}{wording.NO_BREAK_SPACE}DWPD" if len(rates) == 1 else "years"
+
+
+def _waf(variant: ComparedVariant) -> str | None:
+    if variant.waf_estimate is None:
+        return _said(variant.waf, wording.waf)
+    return estimate.text(variant.waf_estimate, decimals_max=2)
+
+
+def _steady(variant: ComparedVariant) -> str | None:
+    if variant.steady_reached is None:
+        return None
+    if not variant.steady_reached or variant.steady_at_host_bytes is None:
+        return "not reached"
+    return wording.significant(variant.drive_writes(variant.steady_at_host_bytes))
+
+
+def _erase_counts(variant: ComparedVariant) -> str | None:
+    if variant.wear is None:
+        return None
+    wear = variant.wear
+    return f"{wear.erase_count_min:,} / {wording.significant(wear.erase_count_mean)} / {wear.erase_count_max:,}"
+
+
+def _signed_share(fraction: float) -> str:
+    return f"{fraction * 100:+z.1f}{wording.NO_BREAK_SPACE}%"
+
+
+def _said(value: float | None, text: Callable[[float], str]) -> str | None:
+    return None if value is None else text(value)

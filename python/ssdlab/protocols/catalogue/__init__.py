@@ -1,1 +1,0 @@
-"""The protocols, one file each; `ssdlab.protocols.registry` lists them."""

@@ -1,0 +1,99 @@
+"""Describes the state of a drive at the start and end of a run: without it, a WAF is hard to interpret.
+
+For runs that end with their job. For runs that search for the steady state, `steady_state.py` applies SNIA's rule.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ssdlab.simulator.results.result import Result
+
+# The values of `--precondition`, and a state saved by another run.
+_STARTS = {
+    "none": "fresh",
+    "fill": "filled once sequentially",
+    "steady": "in the steady state of a smaller drive",
+    "saved": "in a saved state",
+}
+# The last two fifths of the writes show whether write amplification is still changing.
+_PARTS = 5
+_CHANGE_MAX = 0.05
+# With fewer drive writes than this, no part of the run predicts the next one. Write amplification is level at first on
+# a drive that was fresh or filled in order, and rises to several times that later.
+_DRIVE_WRITES_MIN = 3
+_DRIVE_WRITES_MIN_WHEN_STEADY = 1
+
+
+# The saved state is the map: buffer, queues and open blocks are empty.
+_COLD = (
+    "; latencies of the first drive write are those of an idle drive (up to 54 % off), leave them out with ramp_time"
+)
+
+
+def said(result: "Result", start: str) -> str:
+    """The state at the start and at the end of the last stage, with the figures that show it."""
+    began = f"the drive began {_STARTS[start]}"
+    written = result.last_stage_ledger.host_written_bytes
+    share = written / result.capacity.user_bytes
+    if not written or result.waf is None:
+        return f"{began}; the last stage wrote nothing"
+    wrote = f"the last stage wrote {share:.2g} times its capacity"
+    needed = _needed(start)
+    if share < needed:
+        return f"{began}; {wrote}, too little to tell the state at the end (which takes {needed} times)"
+    before, last = waf_of_last_parts(result)
+    whole = result.last_stage_ledger.waf
+    if before is None or last is None or whole is None:
+        return f"{began}; {wrote}"
+    ended = "near steady" if _is_level(before, last) else "not steady"
+    figures = f"WAF {last:.2f} over the last fifth of that, {whole:.2f} over all of it"
+    warmth = _COLD if start == "steady" and result.timing_series is not None else ""
+    return f"{began} and ended {ended}: {wrote}, {figures}{warmth}"
+
+
+def caveat(result: "Result", start: str) -> str:
+    """What to add to a sentence with the figures of the last stage, which are means over it: "" if it was steady."""
+    written = result.last_stage_ledger.host_written_bytes
+    if not written or (result.steady_state and result.steady_state.reached):
+        return ""
+    if written / result.capacity.user_bytes < _needed(start):
+        return ", in a run too short to be steady"
+    before, last = waf_of_last_parts(result)
+    return (
+        "" if before is None or last is None or _is_level(before, last) else ", on average of a run that is not steady"
+    )
+
+
+def _needed(start: str) -> float:
+    return _DRIVE_WRITES_MIN_WHEN_STEADY if start == "steady" else _DRIVE_WRITES_MIN
+
+
+def _is_level(before: float, last: float) -> bool:
+    return abs(last / before - 1) <= _CHANGE_MAX
+
+
+def waf_of_last_parts(result: "Result") -> tuple[float | None, float | None]:
+    """Write amplification over the fourth and the fifth part of the last stage's host writes; None without writes."""
+    last_stage = result.stages[-1]
+    end, start = last_stage["host_written_bytes_end"], last_stage["host_written_bytes_start"]
+    programmed = dict(result.programmed_over_host_bytes)
+    marks = [min(programmed, key=lambda at, mark=mark: abs(at - mark)) for mark in _marks(start, end)]  # type: ignore[misc]
+
+    def waf(first: int, last: int) -> float | None:
+        return (programmed[last] - programmed[first]) / (last - first) if last > first else None
+
+    return waf(marks[0], marks[1]), waf(marks[1], marks[2])
+
+
+def _marks(start: int, end: int) -> list[float]:
+    """The host bytes at which the fourth fifth begins, at which it ends, and at the end."""
+    return [end - (end - start) * parts / _PARTS for parts in (2, 1, 0)]
+
+
+def offer(result: "Result", start: str) -> str | None:
+    """The option for a run that starts in a more typical state; None if it started in the steady state."""
+    if start == "steady":
+        return None
+    if result.last_stage_ledger.host_written_bytes:
+        return "for the steady state add --precondition steady"
+    return "for a written drive add --precondition fill" if start == "none" else None

@@ -1,0 +1,179 @@
+"""Splits the lines of a job file into sections of options. Not for the meaning of options.
+
+The format is fio's: `[name]` opens a section, each option has a line, as `key=value` or `key`, and `#` or `;` begins a
+comment anywhere on a line (fio's HOWTO, "Job file format"). `include NAME` inserts the lines of another file, found
+from the working folder or, if it is not there, from the folder of the including file.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ssdlab.errors import InputError, near
+from ssdlab.simulator.workloads.jobs import variables
+
+# A job file is a page of text; a much larger file is something else, for instance a device or an image.
+FILE_BYTES_MAX = 1 << 20
+
+# A file that includes itself would never end; fio stops when it has no file handles left.
+INCLUDES_DEEP_MAX = 16
+
+# The first words of workloads that are no file (`ssdlab.simulator.workloads.load`).
+OTHER_WORKLOADS = ("lsm-tree", "b-plus-tree", "flash-cache", "kv-cache", "sysbench", "fio")
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
+
+@dataclass(frozen=True)
+class RawOption:
+    """One option as written, without blanks at both ends. `text` is None if no `=` follows the key."""
+
+    key: str
+    text: str | None
+    line: int
+    source: str = ""
+    # The names in the text that were replaced by values from outside the file (`SIZE`, `$ncpus`), with these values.
+    replaced: Mapping[str, str] = field(default_factory=dict)
+    # fio does not skip blanks after every `=`: it reads `bs= 4k` as 4 bytes and refuses `rw= read`.
+    blank_before_value: bool = False
+
+    @property
+    def where(self) -> str:
+        """The file and the line, for messages."""
+        return f"{self.source}, line {self.line}"
+
+
+@dataclass
+class RawSection:
+    """A section and the line that opens it."""
+
+    name: str
+    line: int
+    options: list[RawOption] = field(default_factory=list)
+
+    @property
+    def is_global(self) -> bool:
+        """Whether the section only provides options for those behind it. fio checks only the first six letters."""
+        return self.name.startswith("global")
+
+
+def _other_workloads(path: Path) -> str:
+    """What may have been meant by the name of a file that is no file."""
+    words = str(path).split(maxsplit=1)
+    if path.suffix or path.exists() or not words:
+        return ""
+    return f"; a workload is a file, or begins with {', '.join(OTHER_WORKLOADS)}{near(words[0], OTHER_WORKLOADS)}"
+
+
+def read_text(path: Path) -> str:
+    """The text of a job file. Raises InputError if it cannot be read or is not text."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(FILE_BYTES_MAX + 1)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise InputError(f"{path}: cannot be read: {reason}{_other_workloads(path)}") from None
+    if len(content) > FILE_BYTES_MAX:
+        raise InputError(f"{path}: is larger than {FILE_BYTES_MAX:,} bytes; a fio job file is expected, a text")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise InputError(f"{path}, line {line}: is not text (byte {error.start} is not UTF-8); {_TEXT}") from None
+    if control := _CONTROL.search(text):
+        line = text.count("\n", 0, control.start()) + 1
+        raise InputError(f"{path}, line {line}: is not text (it holds byte {ord(control[0])}); {_TEXT}")
+    return text
+
+
+def split_sections(text: str, source: str, environment: Mapping[str, str]) -> list[RawSection]:
+    """The sections of a job file in their order, with included options.
+
+    `source` is the file's path: errors (InputError) name it, and included files are found from it.
+    """
+    sections: list[RawSection] = []
+    for number, line in _lines(text):
+        where = f"{source}, line {number}"
+        if line.startswith("["):
+            sections.append(RawSection(_section_name(line, where), number))
+            continue
+        if not sections:
+            raise InputError(f"{where}: {line!r} is before the first section; add a section above it, such as [global]")
+        sections[-1].options.extend(_options(line, number, source, environment, ()))
+    if not sections:
+        raise InputError(f"{source}: contains no section; {_EXPECTED}")
+    if all(section.is_global for section in sections):
+        raise InputError(f"{source}: contains no job, only [global]; add a section such as [job] with its options")
+    return sections
+
+
+_TEXT = "expected is a text, such as a fio job file"
+_EXPECTED = "expected is a fio job file: a line such as [job], then options such as rw=randwrite"
+
+
+def _lines(text: str) -> list[tuple[int, str]]:
+    """Every line that is not empty without its comment, with its number."""
+    stripped = ((number, _without_comment(line).strip()) for number, line in enumerate(text.split("\n"), start=1))
+    return [(number, line) for number, line in stripped if line]
+
+
+def _without_comment(line: str) -> str:
+    return line.split(";", 1)[0].split("#", 1)[0]
+
+
+def _section_name(line: str, where: str) -> str:
+    name = line[1:-1].strip()
+    if not line.endswith("]") or not name:
+        raise InputError(f"{where}: {line!r} is not a section; write a name between brackets, such as [job]")
+    return name
+
+
+def _options(
+    line: str, number: int, source: str, environment: Mapping[str, str], within: tuple[str, ...]
+) -> list[RawOption]:
+    """The option of a line, or those of the file that it includes. `within` lists the chain of including files."""
+    include = re.fullmatch(r"include(?:[ \t=]+(.*))?", line)
+    if not include:
+        return [read_option(line, number, source, environment)]
+    where = f"{source}, line {number}"
+    if not include[1]:
+        raise InputError(f"{where}: {line!r} names no file; write include and the name of a file")
+    path = _included(include[1], source, where)
+    if len(within) == INCLUDES_DEEP_MAX or str(path) in within:
+        raise InputError(f"{where}: {line!r} is a circular include")
+    options: list[RawOption] = []
+    for inner_number, inner in _lines(read_text(path)):
+        if inner.startswith("["):
+            raise InputError(
+                f"{path}, line {inner_number}: {inner!r} is a section; an included file contains options only"
+            )
+        options.extend(_options(inner, inner_number, str(path), environment, (*within, str(path))))
+    return options
+
+
+def _included(name: str, source: str, where: str) -> Path:
+    relative = Path(source).parent / name
+    for path in (Path(name), relative):
+        try:
+            if path.is_file():
+                return path
+        except (OSError, ValueError):
+            break
+    raise InputError(f"{where}: include {name}: no such file, neither here nor at {relative}")
+
+
+def read_option(line: str, number: int, source: str, environment: Mapping[str, str]) -> RawOption:
+    """The option of a line, with the values of its variables. Raises InputError if it has no name."""
+    where = f"{source}, line {number}"
+    # As in fio, a variable can replace any part of the line, and its value is not expanded again.
+    names = re.findall(r"\$\{([^${}]*)\}", line)
+    replaced = {name: environment.get(name, "") for name in names}
+    key, equals, text = variables.expand(line, environment).partition("=")
+    if not key.strip():
+        raise InputError(f"{where}: {line!r} has no option name before the '='")
+    if not equals:
+        return RawOption(key.strip(), None, number, source, replaced)
+    value, keywords = variables.replace_keywords(text.strip(), where)
+    replaced |= {f"${name}": str(number_of) for name, number_of in keywords.items()}
+    return RawOption(key.strip(), value, number, source, replaced, blank_before_value=text[:1].isspace())

@@ -1,0 +1,203 @@
+"""The calls of fio in the text of a shell script, as guides print them. Not for what the calls mean: `command_line.py`.
+
+Read are comments, continued lines, prompts, variables, loops over words, several commands on a line. Nothing is run: of
+other commands only the line is kept, for a note.
+"""
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import takewhile
+from pathlib import Path
+
+from ssdlab.errors import InputError
+from ssdlab.simulator.workloads.jobs.variables import machine
+
+NAMES = ("fio", "fio.exe")
+_CALL = re.compile(
+    r"^\s*(?:[$>%]\s+)?(?:[^#\n]*[\s;&|(/])?fio(?:\.exe)?\s+(?:[^#\n]*\s)?(?:--?[a-z]|\S+\.(?:fio|job|ini))", re.M
+)
+_SECTION = re.compile(r"^\s*\[[^\]\n]+\]\s*(?:[;#].*)?$", re.M)
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=.*", re.DOTALL)
+_VARIABLE = re.compile(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
+_PROCESSORS = re.compile(r"\$\(\s*nproc[^)]*\)|`\s*nproc[^`]*`")
+# The signs of Unix and of Windows that continue a line.
+_CONTINUED = "\\^"
+_LOOPS = ("for", "while", "until", "select")
+_WITHIN = ("do", "then", "else", "fi", "done", "{", "}")
+_SEPARATORS = frozenset(";&|()")
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of fio: the words behind its name, and the line on which it begins."""
+
+    words: tuple[str, ...]
+    line: int
+
+
+@dataclass(frozen=True)
+class Script:
+    """The calls of a script, and the lines with other commands or text."""
+
+    calls: tuple[Call, ...]
+    others: tuple[int, ...]
+
+
+def is_script(text: str) -> bool:
+    """Whether a text has calls of fio, and no sections of a job file."""
+    return not _SECTION.search(text) and _CALL.search(text) is not None
+
+
+def script(text: str, source: str, environment: Mapping[str, str]) -> Script:
+    """The calls of fio in a text, those of a loop over words once for each word.
+
+    Raises InputError, with the line, for what only a shell can work out.
+    """
+    reading = _Reading(source, dict(environment))
+    lines = list(_commands_by_line(text))
+    reading.run([(words, number) for number, line in lines for words in _split(line, f"{source}, line {number}")])
+    return Script(tuple(reading.calls), tuple(dict.fromkeys(reading.others)))
+
+
+Command = tuple[list[str], int]
+"""The words of a simple command, and its line."""
+
+
+@dataclass
+class _Reading:
+    """What has been read of a script: the values of its variables, the calls of fio, the lines with anything else."""
+
+    source: str
+    values: dict[str, str]
+    calls: list[Call] = field(default_factory=list)
+    others: list[int] = field(default_factory=list)
+
+    def run(self, commands: Sequence[Command]) -> None:
+        at = 0
+        while at < len(commands):
+            words, number = commands[at]
+            at += 1
+            if words[0] in _LOOPS:
+                end = _end_of_loop(commands, at)
+                self._loop(words, number, commands[at:end])
+                at = end + 1
+                continue
+            while words and words[0] in _WITHIN:
+                words = words[1:]
+            if words:
+                self._command(words, number)
+
+    def _loop(self, words: list[str], number: int, body: Sequence[Command]) -> None:
+        where = f"{self.source}, line {number}"
+        if len(words) > 3 and words[0] == "for" and words[2] == "in":
+            for value in words[3:]:
+                self.values[words[1]] = _expanded(value, self.values, where, strict=True)
+                self.run(body)
+            return
+        self.others.append(number)
+        if any(_behind_fio(within) is not None for within, _ in body):
+            raise InputError(
+                f"{where}: {' '.join(words)}: fio is called in a loop whose end only a shell knows; allowed is "
+                "for NAME in WORDS, or calls one after another"
+            )
+
+    def _command(self, words: list[str], number: int) -> None:
+        where = f"{self.source}, line {number}"
+        behind = _behind_fio(words)
+        if behind is not None:
+            for word in takewhile(_ASSIGNMENT.fullmatch, words):
+                name, _, value = word.partition("=")
+                self.values[name] = _expanded(value, self.values, where, strict=False)
+            self.calls.append(Call(tuple(_expanded(word, self.values, where, strict=True) for word in behind), number))
+            return
+        given = words[1:] if words[0] in ("export", "local", "readonly") else words
+        if all(_ASSIGNMENT.fullmatch(word) for word in given):
+            for word in given:
+                name, _, value = word.partition("=")
+                self.values[name] = _expanded(value, self.values, where, strict=False)
+            return
+        self.others.append(number)
+
+
+def _end_of_loop(commands: Sequence[Command], at: int) -> int:
+    """The place of the `done` of a loop whose body begins at `at`, or the end."""
+    depth = 1
+    for place in range(at, len(commands)):
+        word = commands[place][0][0]
+        depth += (word in _LOOPS) - (word == "done")
+        if not depth:
+            return place
+    return len(commands)
+
+
+def _commands_by_line(text: str) -> Iterator[tuple[int, str]]:
+    """Each command without its comment, prompt and continuations, with the number of its first line."""
+    began, command = 0, ""
+    for number, raw in enumerate(text.splitlines(), start=1):
+        line = re.sub(r"(^|\s)#.*", "", raw).strip()
+        # A copied page often loses the signs of continuation: a line that begins with an option continues a call.
+        continues = command and line.startswith("-")
+        if command and not (continues or command.endswith(tuple(_CONTINUED))):
+            yield began, command
+            command = ""
+        if not command:
+            began, command = number, re.sub(r"^[$>%]\s+", "", line)
+        else:
+            command = f"{command.rstrip(_CONTINUED).rstrip()} {line}"
+    if command:
+        yield began, command.rstrip(_CONTINUED)
+
+
+def _split(line: str, where: str) -> list[list[str]]:
+    """The words of each simple command of a line, without redirections."""
+    line = _PROCESSORS.sub(str(machine()["ncpus"]), line)
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
+    lexer.whitespace_split, lexer.commenters = True, ""
+    try:
+        tokens = list(lexer)
+    except ValueError as error:
+        if "fio" not in line:
+            return [line.split()[:1]]
+        raise InputError(f"{where}: {line!r} is not a command of a shell: {str(error).lower()}") from None
+    commands: list[list[str]] = [[]]
+    skips = False
+    for token in tokens:
+        if token[0] in "<>":
+            skips = True
+            if commands[-1] and commands[-1][-1] in ("1", "2"):
+                commands[-1].pop()
+        elif skips:
+            skips = False
+        elif set(token) <= _SEPARATORS:
+            commands.append([])
+        else:
+            commands[-1].append(token)
+    return [command for command in commands if command]
+
+
+def _behind_fio(words: list[str]) -> list[str] | None:
+    """The arguments of fio, with anything before its name, such as `sudo` or a container of the same name; None for
+    another command."""
+    for place, word in enumerate(words):
+        if Path(word).name in NAMES and len(words) > place + 1 and Path(words[place + 1]).name not in NAMES:
+            return words[place + 1 :]
+    return None
+
+
+def _expanded(word: str, values: Mapping[str, str], where: str, *, strict: bool) -> str:
+    """A word with the values of its variables. Raises InputError for one without value, if `strict`."""
+    # The tokens of `$(command)` are split at its bracket.
+    if strict and (word.endswith("$") or "`" in word):
+        raise InputError(
+            f"{where}: {word.removesuffix('$')!r} is the output of a command, which is not run here; write the value"
+        )
+
+    def value(match: re.Match[str]) -> str:
+        name = match[1] or match[2]
+        if strict and name not in values:
+            raise InputError(f"{where}: {word!r}: ${name} has no value; write {name}=VALUE on a line above")
+        return values.get(name, match[0])
+
+    return _VARIABLE.sub(value, word)

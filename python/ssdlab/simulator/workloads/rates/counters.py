@@ -1,0 +1,138 @@
+"""Reads counters that were written down several times: /proc/diskstats of Linux, and pg_stat_io of PostgreSQL.
+
+The fields of /proc/diskstats are those of the kernel's Documentation/admin-guide/iostats.rst; a sector there has 512
+bytes. In pg_stat_io, an operation has `op_bytes` bytes in PostgreSQL 16 and 17, and bytes are counted from 18 on.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from ssdlab.errors import InputError
+from ssdlab.simulator.workloads.rates.log import Flow, Interval, Log
+from ssdlab.simulator.workloads.rates.times import seconds_between, time_of
+
+_SECTOR_BYTES = 512
+_PAGE_BYTES = 8192
+DISKSTATS_LINE = re.compile(r"^(?P<before>.*?)\b(?P<numbers>\d+\s+\d+\s+(?P<name>[A-Za-z]\S*)(?:\s+\d+){11,})\s*$")
+_IGNORED = re.compile(r"(loop|ram|zram|sr|fd)\d+")
+_PG = "pg_stat_io"
+
+# Reads, bytes read, writes, bytes written, discards, bytes discarded, flushes.
+Counts = tuple[float, float, float, float, float, float, float]
+_ZERO: Counts = (0.0,) * 7
+Reading = tuple[float | None, dict[str, Counts]]
+
+
+def read_diskstats(text: str, file: str) -> Log:
+    """The log in repeated readings of /proc/diskstats, with times between them, in front of each line, or without."""
+    readings: list[Reading] = []
+    time: float | None = None
+    is_new = True
+    for number, line in enumerate(text.splitlines(), start=1):
+        match = DISKSTATS_LINE.match(line)
+        if match is None:
+            moment = time_of(line)
+            if moment is not None:
+                time, is_new = moment, True
+            elif line.strip() and line.split()[0].isdigit():
+                raise InputError(
+                    f"{file}, line {number}: {len(line.split())} fields; a line of /proc/diskstats has 14 or more"
+                )
+            continue
+        before = match["before"].strip(" ,;:|\t")
+        name, numbers = match["name"], [int(word) for word in match["numbers"].split()[3:]]
+        if before and (moment := time_of(before)) is not None and moment != time:
+            time, is_new = moment, True
+        if is_new or not readings or name in readings[-1][1]:
+            readings.append((time, {}))
+            is_new = False
+        if not _IGNORED.fullmatch(name):
+            readings[-1][1][name] = _counts_of_disk(numbers)
+    return _log("/proc/diskstats", readings, file)
+
+
+def _counts_of_disk(numbers: Sequence[int]) -> Counts:
+    discards, discarded = (numbers[11], numbers[13]) if len(numbers) >= 15 else (0, 0)
+    flushes = numbers[15] if len(numbers) >= 17 else 0
+    reads, read, writes, written = numbers[0], numbers[2], numbers[4], numbers[6]
+    return (
+        reads,
+        read * _SECTOR_BYTES,
+        writes,
+        written * _SECTOR_BYTES,
+        discards,
+        discarded * _SECTOR_BYTES,
+        flushes,
+    )
+
+
+def read_pg_stat_io(text: str, file: str) -> Log:
+    """The log in repeated tables of pg_stat_io, as psql prints them (`\\watch`), or as CSV."""
+    readings: list[Reading] = []
+    columns: list[str] = []
+    time: float | None = None
+    for number, line in enumerate(text.splitlines(), start=1):
+        separator = "|" if "|" in line else ","
+        cells = [cell.strip() for cell in line.split(separator)]
+        if "reads" in cells and "writes" in cells:
+            columns = cells
+            readings.append((time, {_PG: _ZERO}))
+            continue
+        if len(cells) == 1 or set(line.strip()) <= set("-+"):
+            moment = time_of(line)
+            time = time if moment is None else moment
+            continue
+        if not columns:
+            continue
+        if len(cells) != len(columns):
+            raise InputError(f"{file}, line {number}: {len(cells)} cells under {len(columns)} columns")
+        row = dict(zip(columns, cells, strict=True))
+        before = readings[-1][1][_PG]
+        added = _counts_of_postgres(row, f"{file}, line {number}")
+        readings[-1][1][_PG] = tuple(a + b for a, b in zip(before, added, strict=True))  # type: ignore[assignment]
+    log = _log(_PG, readings, file)
+    note = (
+        "the log counts what PostgreSQL asks of the kernel: reads that the page cache answers are in it, writes go "
+        "through the page cache, where some are merged; journals of the file system are not in it"
+    )
+    return Log(log.program, log.devices, [*log.notes, note])
+
+
+def _counts_of_postgres(row: Mapping[str, str], where: str) -> Counts:
+    def number(name: str) -> float:
+        cell = row.get(name, "")
+        if not cell or cell == "\\N":
+            return 0.0
+        try:
+            return float(cell)
+        except ValueError:
+            raise InputError(f"{where}: {name} is {cell!r}; allowed: a number or nothing") from None
+
+    reads, writes, extends = number("reads"), number("writes"), number("extends")
+    each = number("op_bytes") or _PAGE_BYTES
+    counted = "read_bytes" in row
+    read = number("read_bytes") if counted else reads * each
+    written = number("write_bytes") + number("extend_bytes") if counted else (writes + extends) * each
+    return (reads, read, writes + extends, written, 0.0, 0.0, number("fsyncs"))
+
+
+def _log(program: str, readings: Sequence[Reading], file: str) -> Log:
+    if len(readings) < 2:
+        raise InputError(
+            f"{file}: one reading of {program}, whose counters are totals since the start; rates need two or more, "
+            "with the time of each"
+        )
+    gaps = seconds_between([time for time, _ in readings])
+    known = sorted(gap for gap in gaps if gap is not None)
+    usual = known[len(known) // 2] if known else 1.0
+    notes = [] if known else ["the log has no times: its readings are taken to be 1 s apart"]
+    devices: dict[str, list[Interval]] = {}
+    for (_, before), (_, after), gap in zip(readings[:-1], readings[1:], gaps[1:], strict=True):
+        for name, counts in after.items():
+            seconds = gap or usual
+            old = before.get(name, counts)
+            # Counters that are smaller than before were set to zero: by a restart, or by pg_stat_reset_shared.
+            rates = [max(0.0, new - was) / seconds for new, was in zip(counts, old, strict=True)]
+            reads, writes, discards = (Flow(*rates[index : index + 2]) for index in (0, 2, 4))
+            devices.setdefault(name, []).append(Interval(seconds, reads, writes, discards, rates[6]))
+    return Log(program, devices, notes)

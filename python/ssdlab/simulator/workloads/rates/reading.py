@@ -1,0 +1,60 @@
+"""Recognises a log of rates by its beginning, and reads it."""
+
+import gzip
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from ssdlab.errors import InputError
+from ssdlab.simulator.workloads.rates import counters, sysstat
+from ssdlab.simulator.workloads.rates.log import Log
+
+_HEAD_CHARACTERS = 65_536
+_GZIP = b"\x1f\x8b"
+_JSON = re.compile(r'\s*\{\s*"sysstat"\s*:')
+_SYSSTAT = re.compile(
+    r"^\s*(?:#.*;|\d\S*(?: [AP]M)?\s+)?(?:Device:?|DEV)[\s;].*\b(?:r/s|tps|kB_read/s)|^\s*(?:tps|r/s)\s.*\sDevice\s*$",
+    re.MULTILINE,
+)
+_PG_STAT_IO = re.compile(r"^.*\breads\b.*[|,].*\bwrites\b.*$", re.MULTILINE)
+
+
+def _reader(head: str) -> Callable[[str, str], Log] | None:
+    if _JSON.match(head):
+        return sysstat.read_json
+    if _SYSSTAT.search(head):
+        return sysstat.read_text
+    if "backend_type" in head and _PG_STAT_IO.search(head):
+        return counters.read_pg_stat_io
+    lines = [line for line in head.splitlines()[:200] if line.strip()]
+    if any(counters.DISKSTATS_LINE.match(line) for line in lines[:3]):
+        return counters.read_diskstats
+    return None
+
+
+def is_log(path: str) -> bool:
+    """Whether the file begins as a log of rates. False for one that cannot be read."""
+    return _head_reader(path) is not None
+
+
+def read(path: str, name: str) -> Log:
+    """The log in the file, named `name` in messages. Raises InputError."""
+    found = _head_reader(path)
+    assert found is not None, "asked by is_log before"
+    try:
+        data = Path(path).read_bytes()
+        text = (gzip.decompress(data) if data[:2] == _GZIP else data).decode("utf-8", errors="replace")
+    except (OSError, EOFError) as error:
+        raise InputError(f"{name}: cannot be read: {error}") from None
+    return found(text, name)
+
+
+def _head_reader(path: str) -> Callable[[str, str], Log] | None:
+    try:
+        with Path(path).open("rb") as file:
+            is_compressed = file.read(2) == _GZIP
+        with gzip.open(path) if is_compressed else Path(path).open("rb") as file:
+            head = file.read(_HEAD_CHARACTERS)
+    except (OSError, EOFError):
+        return None
+    return None if b"\0" in head else _reader(head.decode("utf-8", errors="replace"))

@@ -1,0 +1,216 @@
+"""Are series thinned without losing information, and are labels kept apart?"""
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+from made_up import made_up_variant
+from ssdlab.presentation.report import ComparedVariant
+from ssdlab.presentation.report.charts.over_time import last_stage
+from ssdlab.presentation.report.charts.placing import HEIGHT_PX, ValueScale, separated, spread
+from ssdlab.presentation.report.comparison import comparison_figures
+from ssdlab.presentation.report.theme import DARK, LIGHT
+from ssdlab.presentation.report.thinning import merge_intervals, merge_windows
+
+
+def test_merged_windows_keep_the_sum_of_what_was_programmed() -> None:
+    series = made_up_variant("7 %", 0.07, windows=4001).series
+    merged, factor = merge_windows(series, 500)
+    assert factor == 9
+    assert 400 <= merged.height <= 502
+    assert merged.columns == series.columns
+    assert merged["host_written_bytes"].is_sorted()
+    assert merged["host_written_bytes"][-1] == series["host_written_bytes"][-1]
+    assert _programmed(merged) == pytest.approx(_programmed(series), rel=1e-9)
+    assert merged.filter(pl.col("stage") == 0)["host_written_bytes"].max() == (
+        series.filter(pl.col("stage") == 0)["host_written_bytes"].max()
+    ), "windows of two stages were merged"
+
+
+@pytest.mark.parametrize("windows", [60, 4000])
+def test_a_leftover_window_makes_no_spike(windows: int) -> None:
+    """A regression: in an incomplete last window with three erase units WAF was shown as 1 where the drive's was 8."""
+    series = made_up_variant("7 %", 0.07, windows=windows).series
+    last = series[-1].with_columns(
+        host_written_bytes=pl.col("host_written_bytes") + series["host_written_bytes"][0] // 50, waf=pl.lit(1.0)
+    )
+    merged, _ = merge_windows(pl.concat([series, last]))
+    assert merged["host_written_bytes"][-1] == last["host_written_bytes"][0]
+    assert merged["waf"][-1] > 4
+
+
+def _programmed(series: pl.DataFrame) -> float:
+    window_bytes = series["host_written_bytes"].diff().fill_null(series["host_written_bytes"][0])
+    return float((window_bytes * series["waf"]).sum())
+
+
+def test_short_series_stay_and_nulls_do_not_become_zero() -> None:
+    series = made_up_variant("7 %", 0.07, windows=60).series
+    assert_frame_equal(merge_windows(series)[0], series, check_dtypes=False)
+    empty = series.with_columns(waf=pl.lit(None, dtype=pl.Float64))
+    assert merge_windows(empty, 10)[0]["waf"].null_count() == merge_windows(empty, 10)[0].height
+
+
+@given(st.lists(st.floats(0, HEIGHT_PX), min_size=1, max_size=15).map(sorted))
+def test_labels_are_apart_in_order_and_inside(positions: list[float]) -> None:
+    placed = separated(positions, 17)
+    assert all(b - a >= 17 - 1e-6 for a, b in itertools.pairwise(placed))
+    assert placed[0] >= 0
+    assert placed[-1] <= HEIGHT_PX
+
+
+@given(st.lists(st.floats(10, HEIGHT_PX - 10), min_size=1, max_size=8).map(sorted))
+def test_labels_that_do_not_collide_stay(positions: list[float]) -> None:
+    if all(b - a >= 17 for a, b in itertools.pairwise(positions)):
+        assert separated(positions, 17) == pytest.approx(positions)
+
+
+def test_labels_far_apart_in_x_need_no_room_for_each_other() -> None:
+    labels = [{"label_x": x, "value": 2.0} for x in (1.0, 1.1, 9.0)]
+    placed = spread(labels, ValueScale([1, 4]), near_x=1.0)
+    assert placed[0]["label_value"] != placed[1]["label_value"]
+    assert placed[2]["label_value"] == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize("values", [[1.0, 5.0], [1.0, 90.0]])
+def test_scale_is_its_own_inverse(values: list[float]) -> None:
+    scale = ValueScale(values)
+    assert [scale.value(scale.px(value)) for value in values] == pytest.approx(values)
+
+
+def test_long_series_are_short_in_the_pictures() -> None:
+    figures = {figure.name: figure for figure in comparison_figures([made_up_variant("7 %", 0.07, windows=4000)])}
+    datasets = figures["waf-over-host-writes"].specification()["datasets"]
+    assert max(len(rows) for rows in datasets.values()) <= 302
+
+
+def test_pictures_that_have_nothing_to_show_are_left_out() -> None:
+    empty = made_up_variant("a", 0.1).series.with_columns(
+        waf=pl.lit(None, dtype=pl.Float64), effective_over_provisioning=pl.lit(None, dtype=pl.Float64)
+    )
+    nothing: dict[str, Any] = {"waf": None, "waf_parts": {}, "with_theory": False, "wear_histogram": (), "wear": None}
+    silent = made_up_variant(
+        "a", 0.1, **nothing, series=empty, effective_over_provisioning=None, steady=None, timed=False
+    )
+    assert [figure.name for figure in comparison_figures([silent])] == ["spare-area-over-host-writes"]
+
+
+def test_pictures_over_time_need_a_clock() -> None:
+    pair = [made_up_variant("a", 0.1, timed=False), made_up_variant("b", 0.2, timed=False)]
+    names = [figure.name for figure in comparison_figures(pair)]
+    assert "waf-over-host-writes" in names
+    assert not [name for name in names if "iops" in name or "latency" in name]
+
+
+@pytest.mark.parametrize(("hours", "parts", "unit"), [(4.0, 2, "hours"), (0.2, 1, "minutes"), (0.02, 1, "seconds")])
+def test_the_first_half_hour_is_drawn_when_there_is_much_more(hours: float, parts: int, unit: str) -> None:
+    figures = {figure.name: figure for figure in comparison_figures([made_up_variant("a", 0.1, hours=hours)])}
+    specification = figures["iops-over-time"].specification()
+    drawn = specification.get("vconcat", [specification])
+    assert len(drawn) == parts
+    titles = {value for part in drawn for value in _strings(part) if value.startswith("simulated time, ")}
+    assert titles == {f"simulated time, {unit}"} | ({"simulated time, minutes"} if parts == 2 else set())
+
+
+def test_time_begins_with_the_last_stage() -> None:
+    rows = last_stage(made_up_variant("a", 0.1, hours=1.0))
+    assert rows is not None
+    assert rows["stage"].unique().to_list() == [1]
+    assert rows["seconds"][0] == pytest.approx(60)
+    assert rows["seconds"][-1] == pytest.approx(3600 * 0.9)
+
+
+def test_merged_intervals_keep_the_requests() -> None:
+    series = made_up_variant("a", 0.1, windows=1003).timing_series
+    assert series is not None
+    merged = merge_intervals(series, 100)
+    assert merged.height <= 100 and merged.columns == series.columns
+    assert merged["write_ios"].sum() == series["write_ios"].sum()
+    assert merged["interval_seconds"].sum() == pytest.approx(series["interval_seconds"].sum())
+    assert merged["simulated_seconds"][-1] == series["simulated_seconds"][-1]
+    assert merged["read_latency_ns_p99"].null_count() == merged.height
+    least, most = series["write_latency_ns_p99"].min(), series["write_latency_ns_p99"].max()
+    assert merged["write_latency_ns_p99"].is_between(least, most).all()
+
+
+def test_points_at_one_over_provisioning_are_left_to_the_bars() -> None:
+    names = [
+        figure.name for figure in comparison_figures([made_up_variant(label, 0.1) for label in ("greedy", "fifo")])
+    ]
+    assert "waf-against-over-provisioning" not in names
+
+
+def test_charts_name_no_colour(variants: list[ComparedVariant]) -> None:
+    """A colour in a chart would be the same in the light and in the dark theme."""
+    for figure in comparison_figures(variants):
+        values = [value for value in _strings(figure.specification()) if value.startswith("#")]
+        assert values == [], figure.name
+
+
+def _strings(node: Any) -> Iterator[str]:
+    if isinstance(node, str):
+        yield node
+    elif isinstance(node, dict):
+        for value in node.values():
+            yield from _strings(value)
+    elif isinstance(node, list):
+        for value in node:
+            yield from _strings(value)
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
+def test_colours_stand_out_from_the_background(theme: Any) -> None:
+    """Contrast as WCAG 2.1 defines it: 3 for graphical objects, 4.5 for text."""
+    assert all(_contrast(colour, theme.background) >= 3 for colour in theme.variants)
+    assert _contrast(theme.ink, theme.background) >= 7
+    assert _contrast(theme.ink_soft, theme.background) >= 4.5
+    assert _contrast(theme.accent, theme.background) >= 4.5
+
+
+def _contrast(first: str, second: str) -> float:
+    def luminance(colour: str) -> float:
+        channels = [int(colour[index : index + 2], 16) / 255 for index in (1, 3, 5)]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    brighter, darker = sorted((luminance(first), luminance(second)), reverse=True)
+    return (brighter + 0.05) / (darker + 0.05)
+
+
+def test_every_axis_says_its_unit(variants: list[ComparedVariant]) -> None:
+    for figure in comparison_figures(variants):
+        specification = figure.specification()
+        parts = specification.get("vconcat") or [specification.get("spec", specification)]
+        for part in parts:
+            layers = part.get("layer", [part])
+            for channel in ("x", "y"):
+                titles = [layer["encoding"].get(channel, {}).get("title") for layer in layers]
+                upright = channel == "y" and figure.name in (
+                    "nand-writes-by-part",
+                    "latency-by-part",
+                    "wear",
+                )  # named rows; "%" on the labels
+                assert any(titles) or upright, (figure.name, channel)
+
+
+def test_bars_of_latency_add_up_and_need_a_clock() -> None:
+    variants = [made_up_variant("7 %", 0.07), made_up_variant("28 %", 0.28)]
+    (figure,) = (each for each in comparison_figures(variants) if each.name == "latency-by-part")
+    rows = [row for rows in figure.specification()["datasets"].values() for row in rows if "share" in row]
+    for variant in variants:
+        shares = [row["share"] for row in rows if row["variant"] == variant.label]
+        assert sum(shares) == pytest.approx(2), "one for the mean, one for the slowest"
+        durations = sum(row["duration"] for row in rows if row["variant"] == variant.label)
+        assert durations > 0
+    assert [entry.value for entry in figure.keys[0].entries] == [
+        *("flash", "garbage collection", "other host operations", "channel", "link", "controller"),
+    ], "what nobody waited for has no entry"
+    assert "garbage collection" in figure.title
+    untimed = [made_up_variant("7 %", 0.07, timed=False)]
+    assert not any(figure.name == "latency-by-part" for figure in comparison_figures(untimed))

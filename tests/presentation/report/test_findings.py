@@ -1,0 +1,167 @@
+"""Do the sentences agree with the figures?"""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from made_up import USER_BYTES, made_up_speed, made_up_variant, within
+from ssdlab.presentation.report import ComparedVariant, VariantSpeed, WearStatistics, findings, wording
+from ssdlab.presentation.report.variant import LATENCY_PARTS
+
+
+def _variant(label: str, waf: float | None, **changes: Any) -> ComparedVariant:
+    defaults: dict[str, Any] = {
+        "waf": waf,
+        "waf_estimate": None if waf is None else within(waf),
+        "theory": None,
+        "theory_formula": None,
+    }
+    return made_up_variant(label, 0.1, **(defaults | changes))
+
+
+def _plain(sentence: str) -> str:
+    return sentence.replace("\u00a0", " ")
+
+
+@pytest.mark.parametrize(
+    ("wafs", "expected"),
+    [
+        ({"7 %": 4.6, "28 %": 2.0}, "28 % spare area writes 2.3 times less to flash than 7 %"),
+        ({"fifo": 2.2, "greedy": 2.0, "random": 2.1}, "greedy writes 1.10 times less to flash than fifo"),
+        ({"a": 2.0, "b": 2.01}, "a and b write the same amount to flash within 1 %"),
+        ({"7 %": 4.6}, "7 % spare area writes 4.60 bytes to flash per host byte"),
+    ],
+)
+def test_effect_of_spare_area(wafs: dict[str, float], expected: str) -> None:
+    assert _plain(findings.spare_area_effect([_variant(label, waf) for label, waf in wafs.items()])) == expected
+
+
+def test_theory_agrees_or_differs_and_only_where_it_applies() -> None:
+    close = _variant("7 %", 4.0, theory=4.1)
+    far = _variant("28 %", 2.0, theory=1.6)
+    none = _variant("50 %", 1.3)
+    assert _plain(findings.spare_area_effect([close])).endswith("; theory agrees within 2.4 %")
+    assert _plain(findings.spare_area_effect([close, far])).endswith("; theory differs by up to 25 %")
+    assert _plain(findings.spare_area_effect([close, none])).endswith(
+        "; the closed form, where it applies, agrees within 2.4 %"
+    )
+    moving = _variant("7 %", 2.0, theory=4.1, steady_reached=False)
+    assert "theory" not in findings.spare_area_effect([moving]), "a transient is not compared with a steady state"
+    assert findings.theory_deviation(far) == pytest.approx(0.25)
+
+
+def test_years_of_runs_that_are_not_steady_say_so() -> None:
+    years = {"years": 2.0, "dwpd": 1.0}
+    steady, short = _variant("a", 2.0, **years), _variant("b", 2.0, **years, steady_reached=None)
+    assert "At 1 drive write per day the flash lasts" in findings.summary([steady])
+    assert "per day, if write amplification stays as in these runs, the flash lasts" in findings.summary([short])
+
+
+def test_settling_says_when_and_whether() -> None:
+    slow = _variant("7 %", 4.6, steady_at_host_bytes=5 * USER_BYTES)
+    fast = _variant("28 %", 1.9, steady_at_host_bytes=3 * USER_BYTES)
+    assert findings.settling([fast, slow]) == (
+        "7 % spare area settles at a WAF of 4.60 after 5.0 drive writes, 28 % at 1.90 after 3.0"
+    )
+    moving = _variant("7 %", 4.6, steady_reached=False, steady_at_host_bytes=None, host_written_bytes=40 * USER_BYTES)
+    assert findings.settling([moving, fast]) == (
+        "7 % spare area stands at a WAF of 4.60 after 40 drive writes and is not steady; "
+        "28 % settles at a WAF of 1.90 after 3.0 drive writes"
+    )
+    assert "may still change" in findings.summary([moving, fast])
+
+
+def test_causes_name_the_largest_part() -> None:
+    worst = _variant("a", 4.0, waf_parts={"host": 1.0, "gc": 1.0, "parity": 2.0})
+    best = _variant("b", 2.0, waf_parts={"host": 1.0, "gc": 0.5, "parity": 0.5})
+    assert _plain(findings.causes([best, worst])) == "Parity causes 50 % of the flash writes with a, 25 % with b"
+    assert "are host writes" in findings.causes([_variant("c", 1.0, waf_parts={"host": 1.0, "gc": 0.0})])
+
+
+def _at(iops: float, p999_ns: float | None = 2_340_000) -> VariantSpeed:
+    return made_up_speed(iops, 1e9 * 32 / iops, p999_ns)
+
+
+def test_speed_and_tails_name_the_ends() -> None:
+    slow = replace(_variant("7 %", 4.0, speed=_at(10_000, 5_020_000)), over_provisioning=0.07)
+    fast = replace(_variant("28 %", 2.0, speed=_at(24_000)), over_provisioning=0.28)
+    pair = [slow, fast]
+    assert _plain(findings.speed(pair)) == "28 % spare area is 2.4 times as fast in the steady state as 7 %"
+    assert _plain(findings.speed([slow])) == "7 % spare area serves 10,000 requests per second in the steady state"
+    mixed = replace(slow, speed=replace(_at(10_000), direction_iops=2_500))
+    assert ", 2,500 of them writes in the steady state" in findings.speed([mixed])
+    moving = _variant("7 %", 4.0, speed=_at(10_000), steady_reached=False)
+    assert "steady state" not in findings.speed([moving, fast])
+    assert findings.speed([_variant("a", 2.0, speed=_at(1000)), _variant("b", 2.0, speed=_at(1001))]).startswith(
+        "b and a are equally fast in the steady state within"
+    )
+    assert _plain(findings.tails(pair)) == (
+        "The 99.9th percentile of write latency is 5.02 ms with 7 % spare area, 2.34 ms with 28 %"
+    )
+    assert _plain(findings.speed_against_over_provisioning(pair)) == (
+        "10,000 requests per second at 7 % of over-provisioning, 24,000 at 28 %"
+    )
+
+
+def test_tails_are_compared_only_where_their_intervals_are_apart() -> None:
+    one, other = (_variant(label, 2.0, speed=_at(1000, ns)) for label, ns in (("a", 2_000_000), ("b", 2_150_000)))
+    assert _plain(findings.tails([one, other])) == (
+        "The 99.9th percentile of write latency is 2.15 ms with b; that with a cannot be told from it"
+    )
+    none = _variant("c", 2.0, speed=_at(1000, None))
+    assert not any(character.isdigit() for character in findings.tails([none])), "of too few requests"
+
+
+def test_no_wait_for_garbage_collection_is_no_finding_of_zero_percent() -> None:
+    parts = dict.fromkeys(LATENCY_PARTS, 0.0) | {"flash": 900.0, "link": 100.0}
+    variant = _variant("a", 1.0, latency_parts={"mean": parts, "p99_9": parts})
+    assert _plain(findings.waits([variant])) == (
+        "90 % of the mean write latency is flash; waiting for garbage collection is below 0.5 % of it"
+    )
+
+
+def test_no_clock_no_finding_of_speed() -> None:
+    untimed = [_variant("a", 2.0, timed=False), _variant("b", 2.0, timed=False)]
+    for finding in (findings.speed, findings.tails, findings.speed_against_over_provisioning):
+        assert not any(character.isdigit() for character in finding(untimed))
+
+
+def test_wear_is_even_or_not() -> None:
+    even = _variant("a", 2.0, wear=WearStatistics(9, 10.0, 12, 1.0))
+    uneven = _variant("b", 2.0, wear=WearStatistics(0, 10.0, 40, 9.0))
+    assert findings.wear([even]) == "Wear is even: the maximum erase count is 1.20 times the mean"
+    assert findings.wear([even, uneven]) == "Wear is uneven: the maximum erase count is 4.0 times the mean (b)"
+
+
+def test_wear_of_a_few_erases_says_nothing() -> None:
+    """A regression: three erases of a block against 0.5 on average was uneven wear."""
+    few = _variant("a", 2.0, wear=WearStatistics(0, 0.5, 3, 0.7))
+    assert findings.wear([few]) == "Blocks were erased 0.50 times on average: too few to tell how even their wear is"
+
+
+def test_nothing_written_invents_nothing() -> None:
+    silent = _variant("a", None, waf_parts={}, wear=None, effective_over_provisioning=None)
+    assert "no write amplification" in findings.summary([silent])
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        (wording.size(480103981056), "480 GB"),
+        (wording.size(999_900_000), "1.00 GB"),
+        (wording.size(512), "512 B"),
+        (wording.duration(5_020_000), "5.02 ms"),
+        (wording.duration(999_900), "1.00 ms"),
+        (wording.duration(5_024), "5.02 \u00b5s"),
+        (wording.duration(640), "640 ns"),
+        (wording.share(0.127), "12.7 %"),
+        (wording.share(0.07), "7 %"),
+        (wording.share(1.0), "100 %"),
+        (wording.significant(12345.6), "12,346"),
+        (wording.significant(4.6012), "4.60"),
+        (wording.listed(["a", "b", "c"]), "a, b and c"),
+    ],
+)
+def test_wording(said: str, expected: str) -> None:
+    assert _plain(said) == expected

@@ -1,0 +1,98 @@
+"""Quantities are parsed exactly, printed readably, and refused with a reason."""
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ssdlab.errors import InputError
+from ssdlab.foundation.quantities import (
+    format_bytes,
+    format_bytes_binary,
+    format_count,
+    format_scale,
+    format_share,
+    parse_bytes,
+    parse_scale,
+    parse_share,
+    parse_spare_areas,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "share"), [("7%", 0.07), ("0.07", 0.07), (" 12.7 % ", 0.127), ("0%", 0.0), ("150%", 1.5), ("1", 1.0)]
+)
+def test_shares(text: str, share: float) -> None:
+    assert parse_share(text) == share
+
+
+def test_lists_of_shares() -> None:
+    assert parse_spare_areas("0%,7%,28%") == [0.0, 0.07, 0.28]
+
+
+@pytest.mark.parametrize("text", ["", "x", "7", "-1%", "nan", "inf", "7%%", "1e999999999", "0%,", "7 percent"])
+def test_what_is_no_share_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match=r"share|negative|ambiguous|large"):
+        parse_spare_areas(text)
+
+
+def test_a_bare_number_above_one_is_not_guessed() -> None:
+    with pytest.raises(InputError, match=r"write 7% or, as a plain number, 0\.07"):
+        parse_share("7")
+
+
+@given(st.integers(min_value=0, max_value=10**6))
+def test_shares_are_exact_to_a_hundredth_of_a_percent(hundredths: int) -> None:
+    text = f"{hundredths // 100}.{hundredths % 100:02}%"
+    assert parse_share(text) == hundredths / 10_000
+    assert parse_share(format_share(parse_share(text))) == parse_share(text)
+
+
+@pytest.mark.parametrize("text", ["1/16", "0.0625", "6.25%", " 2 / 32 "])
+def test_scales(text: str) -> None:
+    assert parse_scale(text) == Fraction(1, 16)
+
+
+@pytest.mark.parametrize("text", ["0", "1/0", "2", "3/2", "-1/2", "x", "", "101%", "1e-99999999", "nan"])
+def test_what_is_no_scale_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="1/16"):
+        parse_scale(text)
+
+
+@given(st.integers(min_value=1, max_value=10**6), st.integers(min_value=0, max_value=10**6))
+def test_scales_come_back_as_they_were_printed(numerator: int, more: int) -> None:
+    scale = Fraction(numerator, numerator + more)
+    assert parse_scale(format_scale(scale)) == scale
+
+
+@pytest.mark.parametrize(
+    ("text", "size"), [("4096", 4096), ("480GB", 480 * 10**9), ("128 GiB", 2**37), ("1.5kib", 1536), ("1_000", 1000)]
+)
+def test_sizes(text: str, size: int) -> None:
+    assert parse_bytes(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "4k", "4G", "-1", "1.5", "0.3B", "4 Gibibytes", "GB", "1e9"])
+def test_what_is_no_size_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match=r"size|unit|whole number"):
+        parse_bytes(text)
+
+
+@given(st.integers(min_value=0, max_value=2**63))
+def test_printed_sizes_are_within_their_last_digit_and_below_the_next_unit(size: int) -> None:
+    for text, step in ((format_bytes(size), 1000), (format_bytes_binary(size), 1024)):
+        number, unit = text.split()
+        assert float(number) < step or unit in ("PB", "PiB")
+        factor = parse_bytes(f"1{unit}")
+        assert abs(float(number) * factor - size) <= 0.051 * factor
+
+
+def test_printing() -> None:
+    assert format_bytes(480103981056) == "480.1 GB"
+    assert format_bytes(999_960) == "1 MB"
+    assert format_bytes(960197124096) == "960.2 GB"
+    assert format_bytes_binary(512 * 2**30) == "512 GiB"
+    assert format_count(117212886) == "117,212,886"
+    assert format_share(0.07374) == "7.37 %"
+    assert format_scale(Fraction(1)) == "1"

@@ -1,0 +1,67 @@
+"""A scaled run reports figures of the full drive. A regression: 1/256 of an endurance rating was printed as the
+drive's."""
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ssdlab.experiments.comparison.axes import plan
+from ssdlab.experiments.comparison.output import compared
+from ssdlab.experiments.comparison.table import print_table
+from ssdlab.experiments.comparison.variant import Variant
+from ssdlab.experiments.sweeps.rows import row
+from ssdlab.simulator import workloads
+from ssdlab.simulator.drives import load
+from ssdlab.simulator.results.text import normal
+from ssdlab.simulator.targets import simulated
+from ssdlab.simulator.workloads.specifying import specify
+from ssdlab.theory import endurance
+
+JOB = Path(__file__).parents[3] / "jobs" / "randwrite.fio"
+
+
+@pytest.fixture(scope="module")
+def variant() -> Variant:
+    planned = plan(["generic-tlc-480"], None, [], scale=Fraction(1, 256))[0]
+    result = simulated.run(specify(workloads.load(str(JOB)), planned.drive, timed=False, precondition="fill"))
+    return Variant(planned, result, 1.0)
+
+
+def test_ratings_and_bytes_are_those_of_the_drive_as_sold(variant: Variant) -> None:
+    drive = load("generic-tlc-480")
+    waf = variant.result.settled_waf
+    assert waf is not None
+    tbw = endurance.lifetime_bytes(drive.nand.endurance_cycles, drive.capacity.physical_bytes, waf)
+    assert variant.tbw_bytes == pytest.approx(tbw)
+    assert variant.years == pytest.approx(endurance.years(tbw, 1.0, drive.capacity.user_bytes), rel=1e-3)
+    shown = compared([variant])[0]
+    # The fill and four passes of the job.
+    assert shown.host_written_bytes == pytest.approx(5 * drive.capacity.user_bytes, rel=1e-3)
+    assert shown.user_bytes == pytest.approx(drive.capacity.user_bytes, rel=1e-3)
+    assert shown.series["host_written_bytes"][-1] == shown.host_written_bytes == shown.stages[-1][2]
+    assert shown.tbw_bytes == variant.tbw_bytes
+    assert row({}, variant.result, drive.nand.endurance_cycles)["tbw_bytes"] == pytest.approx(tbw)
+
+
+def test_json_has_both(variant: Variant) -> None:
+    ours: Any = variant.to_dict()["ssdlab"]
+    assert ours["scaled"]["scale"] == "1/256"
+    assert ours["scaled"]["host_written_bytes"] == 256 * ours["host"]["written_bytes"]
+    assert ours["scaled"]["nand_programmed_bytes"] == 256 * ours["nand"]["programmed_bytes"]["total"]
+    assert ours["scaled"]["physical_bytes"] == load("generic-tlc-480").capacity.physical_bytes
+    assert ours["variant"]["tbw_bytes"] == variant.tbw_bytes
+    full = plan(["tiny"], None, [])[0].drive
+    job = workloads.load(str(JOB))
+    assert simulated.run(specify(job, full, timed=False)).to_dict()["ssdlab"]["scaled"] is None
+
+
+def test_table_and_text_name_the_scale_once(variant: Variant, capsys: pytest.CaptureFixture[str]) -> None:
+    from rich.console import Console
+
+    print_table([variant], Console(width=160))
+    printed = capsys.readouterr().out
+    assert printed.count("1/256") == 1 and "2.4" in printed
+    text = normal(variant.result)
+    assert text.count("1/256") == 1 and "as sold: flash=480 GiB, host=480.1 GB, written=2.4 TB" in text

@@ -1,0 +1,130 @@
+"""fio's command line, as an argument and in files, compared with fio's own reading of it (3.33)."""
+
+import json
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ssdlab.errors import InputError
+from ssdlab.simulator import workloads
+from ssdlab.simulator.workloads.jobs import load, parse
+from ssdlab.simulator.workloads.jobs.access import IODEPTH
+from ssdlab.simulator.workloads.jobs.jobfile import JobFile
+from ssdlab.simulator.workloads.jobs.table import BS, NUMJOBS, RW, STONEWALL
+
+CASES = Path(__file__).parent / "cases"
+FIO = shutil.which("fio") or ""
+
+
+def test_a_call_in_a_file_and_as_an_argument_is_the_same() -> None:
+    """A regression: both were refused, although guides give hardly anything else."""
+    path = CASES / "command-line.txt"
+    for file in (load(path), load(path.read_text().strip()), load(f"sudo {path.read_text()}")):
+        (job,) = file.sections
+        assert (job.name, job.get(NUMJOBS), job.get(IODEPTH), job.get(RW).direction) == (
+            "random-write",
+            16,
+            16,
+            "write",
+        )
+    assert workloads.title(path.read_text().strip()) == "random-write"
+
+
+def test_a_script_of_a_guide() -> None:
+    file = load(CASES / "guide.sh")
+    first, second = file.sections
+    assert (first.name, first.get(IODEPTH), first.get(STONEWALL)) == ("write_throughput", 64, False)
+    assert (second.name, second.get(IODEPTH), second.get(STONEWALL)) == ("iops-test-job", 256, True)
+    assert second.options["filename"] == "/dev/nvme0n1"
+    left_out = "only the calls of fio are taken; other commands and text are left out (line 3, 6, 7, 12)"
+    assert left_out in file.notes(timed=True)
+
+
+def test_options_of_one_call_do_not_reach_the_next() -> None:
+    file = parse("fio --bs=16k --name=a --name=b --bs=8k\nfio --name=c\n")
+    assert [(job.name, job.get(BS).read.least_bytes) for job in file.sections] == [  # type: ignore[union-attr]
+        ("a", 16384), ("b", 8192), ("c", 4096),
+    ]  # fmt: skip
+    assert [job.get(STONEWALL) for job in file.sections] == [False, False, True]
+
+
+def test_a_loop_over_words_is_a_call_for_each() -> None:
+    file = parse(
+        "for bs in 4k 8k; do\n  for rw in read write\n  do fio --name=$rw-$bs --bs=$bs --rw=$rw\n  done\ndone\n"
+    )
+    names = [job.name for job in file.sections]
+    assert names == ["read-4k", "write-4k", "read-8k", "write-8k"]
+    assert [job.get(STONEWALL) for job in file.sections] == [False, True, True, True]
+
+
+def test_a_call_of_a_job_file(tmp_path: Path) -> None:
+    (tmp_path / "two.fio").write_text("[x]\nrw=read\n[y]\nrw=write\n")
+    path = tmp_path / "call.sh"
+    path.write_text("fio two.fio --bs=16k --section=y\n")
+    (job,) = load(path).sections
+    assert (job.name, job.get(RW).direction, job.options) == ("y", "write", {"rw": "write"})
+
+
+@pytest.mark.skipif(not FIO, reason="fio is not installed")
+@pytest.mark.parametrize(
+    "words",
+    [
+        "--name=a --rw=write",
+        "-direct=1 -rw=randwrite -bs=4k -name=A --name=B --bs=8k",
+        "--rw randread --bs 4k --direct 0 --norandommap --name a --time_based=0",
+        "--name=a --bs=4k --name=global --bs=8k --name=c",
+        "--output-format=json --eta=never --group_reporting --name=a --bssplit=4k/50:8k/50",
+    ],
+)
+def test_fio_reads_the_call_the_same(tmp_path: Path, words: str) -> None:
+    more = "--ioengine=null --size=1m --output-format=json"
+    ran = subprocess.run(
+        [FIO, *shlex.split(f"{more} {words}")], capture_output=True, text=True, cwd=tmp_path, check=True
+    )
+    said = json.loads(ran.stdout[ran.stdout.index("{") :])
+    file = parse(f"fio {more} {words}")
+    if any("=global" in word for word in words.split()):
+        assert [job.name for job in file.sections] == [job["jobname"] for job in said["jobs"]]
+        return
+    assert shown(file) == (said["global options"], [job["job options"] for job in said["jobs"]])
+
+
+def shown(file: JobFile) -> tuple[dict[str, str], list[dict[str, str]]]:
+    """What fio shows of a file: options with a value, and the name of each job among its own."""
+    own = [{"name": job.name} | {key: text for key, text in job.options.items() if text} for job in file.sections]
+    return {key: text for key, text in file.global_options.items() if text}, own
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("fio --name=a --bss=4k", r"the command line, line 1: 'bss' is not an option .* did you mean"),
+        ("fio --name=a --bs=0", r"line 1: bs=0: allowed is"),
+        ("fio --name=a --bs=$BS", r"line 1: '--bs=\$BS': \$BS has no value; write BS=VALUE on a line above"),
+        ("fio --name=a --size=$(cat size)", r"is the output of a command, which is not run here"),
+        ("\nfio --name=a 'x", r"line 2: .* is not a command of a shell: no closing quotation"),
+        (
+            "while true; do\nfio --name=a\ndone",
+            r"line 1: while true: fio is called in a loop whose end only a shell knows",
+        ),
+        ("fio --version", r"calls fio without a job; add --name=NAME"),
+        ("fio missing.fio", r"missing\.fio: no such job file"),
+    ],
+)
+def test_errors_name_the_line_and_what_is_allowed(text: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        parse(text, "the command line", environment={})
+
+
+def test_behind_two_dashes_a_call_needs_no_quotes(tmp_path: Path) -> None:
+    call = "fio --name=x --rw=randwrite --ioengine=libaio --direct=1 --size=64m --io_size=1m"
+    ran = subprocess.run(
+        [sys.executable, "-m", "ssdlab", "run", "--drive", "generic-tlc-480", "--scale", "1/64", "--", *call.split()],
+        capture_output=True, text=True, check=False, cwd=tmp_path,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    assert "x: (groupid=0, jobs=1): err= 0" in ran.stdout

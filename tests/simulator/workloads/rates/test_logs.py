@@ -1,0 +1,454 @@
+"""Logs of rates, written by hand in the forms that sysstat, the kernel and PostgreSQL print: what each of them says.
+
+The layouts are those of iostat(1) and sar(1) of sysstat 10 to 12, of the kernel's Documentation/admin-guide/iostats.rst
+and of PostgreSQL's documentation of pg_stat_io.
+"""
+
+import gzip
+import json
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from ssdlab.errors import InputError
+from ssdlab.experiments.advice.described import of_log
+from ssdlab.experiments.advice.workload import Reading, daily_writes
+from ssdlab.simulator.workloads.rates import drawing
+from ssdlab.simulator.workloads.rates.log import Log, mean
+from ssdlab.simulator.workloads.rates.reading import is_log, read
+from ssdlab.simulator.workloads.rates.times import time_of
+from ssdlab.simulator.workloads.traces.recording import opened
+
+_10 = "Device: rrqm/s wrqm/s r/s w/s rkB/s wkB/s avgrq-sz avgqu-sz await r_await w_await svctm %util"
+_11 = (
+    "Device            r/s     w/s     rkB/s     wkB/s   rrqm/s   wrqm/s  %rrqm  %wrqm r_await w_await aqu-sz rareq-sz "
+    "wareq-sz  svctm  %util"
+)
+_12 = (
+    "Device r/s rkB/s rrqm/s %rrqm r_await rareq-sz w/s wkB/s wrqm/s %wrqm w_await wareq-sz "
+    "d/s     dkB/s   drqm/s  %drqm d_await dareq-sz     f/s f_await  aqu-sz  %util"
+)
+_CPU = (
+    "avg-cpu:  %user   %nice %system %iowait  %steal   %idle\n           0.60    0.00    0.35    0.02    0.00   99.03\n"
+)
+_HEAD = "Linux 3.10.0-862.el7.x86_64 (db1) \t03/14/2019 \t_x86_64_\t(4 CPU)\n\n"
+_BOOT_10 = "sda 9.00 9.00 9.00 9.00 99.00 99.00 22.00 0.00 0.93 1.47 0.87 0.35 0.06"
+_ROW_10 = "sda 0.00 0.35 10.00 30.00 40.00 240.00 14.00 0.10 0.93 1.47 0.87 0.35 1.06"
+_ROW_11 = "sda 10.00 30.00 40.00 240.00 0.00 0.35 0.00 1.00 1.47 0.87 0.10 4.00 8.00 0.35 1.06"
+_ROW_12 = (
+    "sda 10.00 40.00 0.00 0.00 1.47 4.00 30.00 240.00 0.35 1.00 0.87 8.00 "
+    "2.00   2048.00     0.00   0.00    0.10  1024.00    3.00    0.20   0.10   1.06"
+)
+
+_IDLE_12 = "sr0" + 22 * " 0.00"
+
+
+def _reports(head: str, *rows: str, times: tuple[str, ...] = ()) -> str:
+    parts = []
+    for index, row in enumerate(rows):
+        parts.append((f"{times[index]}\n" if times else "") + f"{_CPU}\n{head}\n{row}\n\n")
+    return _HEAD + "".join(parts)
+
+
+def _disk(**values: float) -> str:
+    return json.dumps({"disk_device": "sda"} | {key.replace("_", "/"): value for key, value in values.items()})
+
+
+def _json(*disks: str, stamps: tuple[str, ...]) -> str:
+    entries = [f'{{"timestamp": "{stamp}", "disk": [{disk}]}}' for stamp, disk in zip(stamps, disks, strict=True)]
+    return '{"sysstat": {"hosts": [{"nodename": "db1", "statistics": [' + ",\n".join(entries) + "]}]}}"
+
+
+_D1 = (
+    " 8 0 sda 100 5 800 90 300 60 4800 700 0 500 790 10 0 4000 1 7 2\n"
+    " 8 1 sda1 90 5 700 80 300 60 4800 700 0 480 780 0 0 0 0\n"
+)
+_D2 = (
+    " 8 0 sda 120 5 960 95 360 90 5760 900 0 560 990 14 0 12192 1 13 3\n"
+    " 8 1 sda1 110 5 860 85 360 90 5760 900 0 540 980 0 0 0 0\n"
+)
+_D1_OLD = "   8       0 sda 100 5 800 90 300 60 4800 700 0 500 790\n"
+_D2_OLD = "   8       0 sda 120 5 960 95 360 90 5760 900 0 560 990\n"
+_PG16 = (
+    "    backend_type    |    object     | context | reads | writes | extends | op_bytes | hits | fsyncs\n"
+    "--------------------+---------------+---------+-------+--------+---------+----------+------+--------\n"
+)
+_PG18 = "backend_type,object,context,reads,read_bytes,writes,write_bytes,extends,extend_bytes,fsyncs\n"
+
+# Name: text, seconds, reads per second, their KiB, writes per second, their KiB, discards per second.
+SAYS = {
+    "sysstat 10": (_reports(_10, _BOOT_10, _ROW_10), 1, 10, 4, 30, 8, 0),
+    "sysstat 10 with two reports after the first": (_reports(_10, _BOOT_10, _ROW_10, _ROW_10), 2, 10, 4, 30, 8, 0),
+    "sysstat 10 -m has few digits, so that a rate can be 0": (
+        _reports(
+            _10.replace("kB/s", "MB/s"),
+            _BOOT_10,
+            "sda 0.00 0.00 0.00 0.50 0.00 0.00 8.00 0.00 0.9 1.4 0.8 0.3 0.1",
+        ),
+        1,
+        0,
+        0,
+        0.5,
+        4,
+        0,
+    ),
+    "sysstat 9 counts sectors": (
+        _reports(
+            _10.replace("rkB/s", "rsec/s").replace("wkB/s", "wsec/s"),
+            _BOOT_10,
+            _ROW_10.replace(" 40.00", " 80.00").replace("240.00", "480.00"),
+        ),
+        1,
+        10,
+        4,
+        30,
+        8,
+        0,
+    ),
+    "sysstat 11.7": (_reports(_11, _ROW_11.replace("10.00 ", "99.00 "), _ROW_11), 1, 10, 4, 30, 8, 0),
+    "sysstat 12": (_reports(_12, _ROW_12, _ROW_12), 1, 10, 4, 30, 8, 2),
+    "sysstat 12 -m: sizes have more digits than rates": (
+        _reports(
+            _12.replace("kB/s", "MB/s"),
+            _ROW_12,
+            _ROW_12.replace("  240.00", "    0.23").replace("   40.00", "    0.04"),
+        ),
+        1,
+        10,
+        4,
+        30,
+        8,
+        2,
+    ),
+    "a decimal comma": (_reports(_12, _ROW_12, _ROW_12.replace(".", ",")), 1, 10, 4, 30, 8, 2),
+    "only one report": (_reports(_12, _ROW_12), 1, 10, 4, 30, 8, 2),
+    "-d, without the processors": (_HEAD + f"{_12}\n{_ROW_12}\n\n{_12}\n{_ROW_12}\n", 1, 10, 4, 30, 8, 2),
+    "-t, twelve hours": (
+        _reports(_12, _ROW_12, _ROW_12, times=("03/14/2019 11:59:58 AM", "03/14/2019 12:00:03 PM")),
+        5,
+        10,
+        4,
+        30,
+        8,
+        2,
+    ),
+    "-t, ISO": (
+        _reports(_12, _ROW_12, _ROW_12, times=("2023-01-01T10:00:00+0100", "2023-01-01T10:01:00+0100")),
+        60,
+        10,
+        4,
+        30,
+        8,
+        2,
+    ),
+    "-t, a day first": (
+        _reports(_12, _ROW_12, _ROW_12, times=("14/03/19 10:00:00", "14/03/19 10:00:02")),
+        2,
+        10,
+        4,
+        30,
+        8,
+        2,
+    ),
+    "-z leaves out a device without requests: those seconds are idle": (
+        _reports(_12, _ROW_12, _ROW_12, _IDLE_12),
+        2,
+        5,
+        4,
+        15,
+        8,
+        1,
+    ),
+    "-h, with units and the device last": (
+        _HEAD
+        + (
+            " r/s rkB/s rrqm/s %rrqm r_await rareq-sz Device\n 99.00 9.9k 0.00 0.0% 1.47 4.0k sda\n\n"
+            " w/s wkB/s wrqm/s %wrqm w_await wareq-sz Device\n 9.00 99.0k 0.35 1.0% 0.87 8.0k sda\n\n"
+        )
+        * 0
+        + " tps kB_read/s kB_wrtn/s kB_read kB_wrtn Device\n 9.00 9.0k 9.0k 1.0G 1.0G sda\n\n"
+        + " tps kB_read/s kB_wrtn/s kB_read kB_wrtn Device\n 40.00 64.0k 0.25M 1.0G 1.0G sda\n",
+        1,
+        8,
+        8,
+        32,
+        8,
+        0,
+    ),
+    "without -x: one number for reads and writes": (
+        _HEAD
+        + "Device             tps    kB_read/s    kB_wrtn/s    kB_dscd/s    kB_read    kB_wrtn    kB_dscd\n"
+        + "sda              99.00         9.00         9.00         0.00          1          1          0\n\n"
+        + "Device             tps    kB_read/s    kB_wrtn/s    kB_dscd/s    kB_read    kB_wrtn    kB_dscd\n"
+        + "sda              40.00        64.00       256.00         0.00         64        256          0\n",
+        1,
+        8,
+        8,
+        32,
+        8,
+        0,
+    ),
+    "JSON of sysstat 12": (
+        _json(
+            _disk(r_s=9.0, w_s=9.0),
+            '{"disk_device": "sda", "r/s": 10.0, "w/s": 30.0, "d/s": 2.0, "rkB/s": 40.0, "wkB/s": 240.0, '
+            '"dkB/s": 2048.0, '
+            '"rareq-sz": 4.0, "wareq-sz": 8.0, "dareq-sz": 1024.0, "aqu-sz": 0.1, "util": 1.0}',
+            stamps=("05/05/2025 10:00:00 AM", "05/05/2025 10:00:10 AM"),
+        ),
+        10,
+        10,
+        4,
+        30,
+        8,
+        2,
+    ),
+    "JSON of sysstat 11": (
+        _json(
+            _disk(r_s=9.0, w_s=9.0),
+            '{"disk_device": "sda", "rrqm": 0.0, "wrqm": 0.1, "r/s": 10.0, "w/s": 30.0, "rkB/s": 40.0, "wkB/s": 240.0, '
+            '"avgrq-sz": 14.0, "avgqu-sz": 0.1, "await": 1.0, "util": 1.0}',
+            stamps=("2025-05-05T10:00:00+0200", "2025-05-05T10:00:01+0200"),
+        ),
+        1,
+        10,
+        4,
+        30,
+        8,
+        0,
+    ),
+    "JSON that was cut off": (
+        _json(
+            _disk(r_s=9.0, w_s=9.0),
+            '{"disk_device": "sda", "r/s": 10.0, "w/s": 30.0, "rareq-sz": 4.0, "wareq-sz": 8.0}',
+            '{"disk_device": "sda", "r/s": 10.0, "w/s": 30.0, "rareq-sz": 4.0, "wareq-sz": 8.0}',
+            stamps=("05/05/2025 10:00:00 AM", "05/05/2025 10:00:01 AM", "05/05/2025 10:00:02 AM"),
+        )[:-40],
+        1,
+        10,
+        4,
+        30,
+        8,
+        0,
+    ),
+    "sar -dp of sysstat 12, with midnight and averages": (
+        "Linux 5.4.0-42-generic (db1) \t11/26/2025 \t_x86_64_\t(8 CPU)\n\n"
+        "11:40:01 PM       DEV       tps     rkB/s     wkB/s     dkB/s   areq-sz    aqu-sz     await     %util\n"
+        "11:50:01 PM       sda     40.00     64.00    256.00      0.00      8.00      0.01      0.26      1.06\n"
+        "11:50:01 PM       sr0      0.00      0.00      0.00      0.00      0.00      0.00      0.00      0.00\n"
+        "12:00:01 AM       sda     40.00     64.00    256.00      0.00      8.00      0.01      0.26      1.06\n\n"
+        "12:00:01 AM       DEV       tps     rkB/s     wkB/s     dkB/s   areq-sz    aqu-sz     await     %util\n"
+        "12:10:01 AM       sda     40.00     64.00    256.00      0.00      8.00      0.01      0.26      1.06\n\n"
+        "Average:          sda     99.00     99.00     99.00      0.00      8.00      0.01      0.26      1.06\n",
+        1800,
+        8,
+        8,
+        32,
+        8,
+        0,
+    ),
+    "sar -d of sysstat 10: sectors, 24 hours, a restart": (
+        "Linux 2.6.32-754.el6.x86_64 (db1) \t11/26/2015 \t_x86_64_\t(8 CPU)\n\n"
+        "10:00:01          DEV       tps  rd_sec/s  wr_sec/s  avgrq-sz  avgqu-sz     await     svctm     %util\n"
+        "10:00:02       dev8-0     40.00    128.00    512.00     16.00      0.01      0.26      0.26      1.06\n\n"
+        "10:00:02     LINUX RESTART\n\n"
+        "10:00:03          DEV       tps  rd_sec/s  wr_sec/s  avgrq-sz  avgqu-sz     await     svctm     %util\n"
+        "10:00:04       dev8-0     40.00    128.00    512.00     16.00      0.01      0.26      0.26      1.06\n",
+        4,
+        8,
+        8,
+        32,
+        8,
+        0,
+    ),
+    "sadf -d": (
+        "# hostname;interval;timestamp;DEV;tps;rkB/s;wkB/s;dkB/s;areq-sz;aqu-sz;await;%util\n"
+        "db1;600;2025-11-26 00:10:01 UTC;sda;40.00;64.00;256.00;0.00;8.00;0.01;0.26;1.06\n"
+        "db1;600;2025-11-26 00:20:01 UTC;sda;40.00;64.00;256.00;0.00;8.00;0.01;0.26;1.06\n",
+        1200,
+        8,
+        8,
+        32,
+        8,
+        0,
+    ),
+    "diskstats with dates between": (
+        f"Thu Nov 26 16:18:03 UTC 2026\n{_D1}Thu Nov 26 16:18:13 UTC 2026\n{_D2}",
+        10,
+        2,
+        4,
+        6,
+        8,
+        0.4,
+    ),
+    "diskstats with seconds between": (f"1764173883.25\n{_D1}1764173893.25\n{_D2}", 10, 2, 4, 6, 8, 0.4),
+    "diskstats with a rule around the time": (
+        f"=== 2026-11-26T16:18:03+00:00 ===\n{_D1}=== 2026-11-26T16:18:13+00:00 ===\n{_D2}",
+        10,
+        2,
+        4,
+        6,
+        8,
+        0.4,
+    ),
+    "diskstats with the time in front of each line": (
+        "".join(f"1764173883 {line}\n" for line in _D1.splitlines())
+        + "".join(f"1764173893 {line}\n" for line in _D2.splitlines()),
+        10,
+        2,
+        4,
+        6,
+        8,
+        0.4,
+    ),
+    "diskstats without times, of a kernel before 4.18": (_D1_OLD + _D2_OLD, 1, 20, 4, 60, 8, 0),
+    "pg_stat_io of PostgreSQL 16 under \\watch": (
+        f"            Thu Nov 26 16:18:03 2026 (every 10s)\n\n{_PG16}"
+        " client backend     | relation      | normal  |   100 |     50 |      10 |     8192 |  900 |      0\n"
+        " checkpointer | relation | normal | | 500 | | 8192 | | 20\n(2 rows)\n\n"
+        f"            Thu Nov 26 16:18:13 2026 (every 10s)\n\n{_PG16}"
+        " client backend     | relation      | normal  |   200 |     60 |      20 |     8192 |  950 |      0\n"
+        " checkpointer | relation | normal | | 680 | | 8192 | | 30\n(2 rows)\n",
+        10,
+        10,
+        8,
+        20,
+        8,
+        0,
+    ),
+    "pg_stat_io of PostgreSQL 18 counts bytes": (
+        f"2026-11-26 16:18:03\n{_PG18}client backend,relation,normal,100,1638400,50,409600,10,81920,\n"
+        f"2026-11-26 16:18:04\n{_PG18}client backend,relation,normal,110,1802240,70,573440,20,163840,\n",
+        1,
+        10,
+        16,
+        30,
+        8,
+        0,
+    ),
+}
+
+
+def log_of(text: str, folder: Path) -> Log:
+    path = folder / "log.txt"
+    path.write_text(text)
+    assert is_log(str(path))
+    return read(str(path), "log.txt")
+
+
+@pytest.mark.parametrize("name", SAYS)
+def test_what_a_log_says(name: str, tmp_path: Path) -> None:
+    text, seconds, reads, read_kib, writes, write_kib, discards = SAYS[name]
+    log = log_of(text, tmp_path)
+    whole = mean(log.devices[log.device(None, "log.txt")])
+    assert whole.seconds == pytest.approx(seconds)
+    assert (whole.reads.requests_per_s, whole.writes.requests_per_s) == pytest.approx((reads, writes), rel=0.01)
+    assert drawing.size_of(whole.reads) / 1024 == pytest.approx(read_kib, rel=0.01)
+    assert drawing.size_of(whole.writes) / 1024 == pytest.approx(write_kib, rel=0.01)
+    if "sar" not in name and "-x" not in name:
+        assert whole.discards.requests_per_s == pytest.approx(discards)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            _reports(_12, f"{_ROW_12}\n{_ROW_12.replace('sda ', 'sdb ')}"),
+            "of 2 devices; choose one with --device NAME; its devices: sda .245.8 kB/s written., sdb",
+        ),
+        (
+            _reports(_12, _ROW_12.replace("10.00", " 0.00").replace("30.00", " 0.00").replace("2.00 ", "0.00 ")),
+            "without a single request",
+        ),
+        (_D1, "one reading of /proc/diskstats, whose counters are totals since the start; rates need two or more"),
+        (_reports(_12, _ROW_12, f"{_ROW_12} 7.00"), "line 13: 24 values under 23 columns"),
+        (_reports(_12, _ROW_12, _ROW_12.replace("240.00", "24x.00")), "line 13: wkB/s is '24x.00'; allowed: a number"),
+        (
+            f"1764173883\n{_D1}1764173884\n   8       0 sda 100 5 800\n",
+            "line 5: 6 fields; a line of /proc/diskstats has 14",
+        ),
+    ],
+)
+def test_what_a_log_does_not_say(text: str, said: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=said):
+        log = log_of(text, tmp_path)
+        log.device(None, "log.txt")
+
+
+def test_a_device_is_chosen_by_name(tmp_path: Path) -> None:
+    log = log_of(f"1764173883\n{_D1}1764173884\n{_D2}", tmp_path)
+    # sda1 is a part of sda: its requests are among those of sda, and nobody has to choose.
+    assert (log.device(None, "log.txt"), log.device("sda1", "log.txt")) == ("sda", "sda1")
+    with pytest.raises(InputError, match=r"--device sdc: log.txt has no such device; did you mean 'sda'"):
+        log.device("sdc", "log.txt")
+
+
+@pytest.mark.parametrize(
+    ("line", "seconds"),
+    [
+        ("03/14/2019 02:03:04 PM", 1552572184.0),
+        ("2019-03-14T14:03:04", 1552572184.0),
+        ("2019-03-14T15:03:04+01:00", 1552572184.0),
+        ("Thu Mar 14 14:03:04 UTC 2019", 1552572184.0),
+        ("Thu Mar 14 02:03:04 PM CET 2019", 1552572184.0),
+        ("1552572184.5", 1552572184.5),
+        ("1552572184000", 1552572184.0),
+        ("--- 2019-03-14 14:03:04 ---", 1552572184.0),
+        ("Time: 02:03:04 PM", 50584.0),
+        ("sda 1 2 3", None),
+        ("avg-cpu:  %user", None),
+        ("12", None),
+    ],
+)
+def test_times(line: str, seconds: float | None) -> None:
+    assert time_of(line) == seconds
+
+
+def test_requests_have_the_rates_and_bytes_of_the_log(tmp_path: Path) -> None:
+    text = _reports(_12, _ROW_12, *[_ROW_12.replace("4.00 ", "22.50 ").replace(" 8.00 ", " 192.00 ")] * 60)
+    path = tmp_path / "log.txt"
+    path.write_text(text)
+    with opened([str(path)], None, 0, span_bytes=10**9) as recording:
+        (volume,) = recording.survey.volumes
+        assert (volume.reads, volume.writes, volume.trims) == (600, 1800, 120)
+        assert volume.written_bytes == pytest.approx(1800 * 192 * 1024, rel=0.001)
+        assert 59e9 < recording.survey.arrival_ns_max < 60e9
+        assert volume.end_bytes_max <= 10**9
+        requests = [line.split(",") for line in Path(recording.paths[0]).read_text().splitlines()]
+        places = {kind: [(int(at), int(size)) for _, op, at, size in requests if op == kind] for kind in "RW"}
+        follows = {
+            kind: sum(at == before + size for (before, size), (at, _) in pairwise(found)) / len(found)
+            for kind, found in places.items()
+        }
+        # Writes of 192 KiB follow each other; reads of 22.5 KiB are anywhere.
+        assert follows["W"] > 0.9 and follows["R"] < 0.01
+    said = " ".join(recording.drawn_from)
+    assert "writes in order, since their mean size is 128 KiB or more" in said and "reads at random" in said
+    assert "guessed" in said and "3 flushes a second are left out" in said
+
+
+def test_the_mean_load_as_a_job(tmp_path: Path) -> None:
+    path = tmp_path / "log.txt"
+    path.write_bytes(gzip.compress(_reports(_12, _ROW_12, _ROW_12).encode()))
+    described = of_log(str(path), None)
+    assert described.text is not None
+    for line in ("rw=randrw", "rwmixread=25", "bs=4096,8192", "size=100%", "norandommap"):
+        assert f"{line}\n" in described.text
+    daily, notes = daily_writes(None, described)
+    assert daily == 240 * 1024 * 86_400 and "21.2 GB a day" in notes[0]
+    said = " ".join(described.said(10**9))
+    assert re.search("Guessed, because a log of rates has no addresses: reads and writes at random", said)
+    assert "Discards are left out" in said
+
+
+def test_device_is_for_logs_only(tmp_path: Path) -> None:
+    path = tmp_path / "trace.csv"
+    path.write_text("1,R,0,4096\n")
+    with (
+        pytest.raises(InputError, match=r"--device sda: for a log of rates .*--volume"),
+        opened([str(path)], None, 0, "time,op,offset,bytes", device="sda"),
+    ):
+        pass
+    assert Reading(device="sda").device == "sda"
