@@ -758,7 +758,7 @@ fn too_little_space(
     SpecificationError::new("ftl.user_bytes", ftl.user_bytes, allowed)
 }
 
-fn user_units(user_bytes: u64, mapping_unit_bytes: u32) -> Result<u32, SpecificationError> {
+pub(crate) fn user_units(user_bytes: u64, mapping_unit_bytes: u32) -> Result<u32, SpecificationError> {
     let unit = u64::from(mapping_unit_bytes);
     if user_bytes == 0 || !user_bytes.is_multiple_of(unit) {
         let allowed = format!("a multiple of ftl.mapping_unit_bytes, {unit}, above 0");

@@ -4,8 +4,9 @@
 use super::job_steady_state::SNIA_ROUNDS;
 use super::memory::memory_of_drive;
 use crate::error::SpecificationError;
+use crate::ftl::user_units;
 use crate::policies::placement::handles_of;
-use crate::specification::drive::{Drive, check_microseconds, identifiers_for};
+use crate::specification::drive::{Drive, check_microseconds, devices_of, identifiers_for, namespace_ends};
 use crate::specification::job::{Identifiers, PerDirection};
 use crate::specification::store::Store;
 use crate::specification::{Job, Specification};
@@ -22,9 +23,13 @@ pub fn check_there_is_one(specification: &Specification) -> Result<(), Specifica
 }
 
 /// What can be refused without the tables of the drive, which can take gigabytes. Jobs are checked for a drive whose
-/// geometry is valid.
+/// geometry and capacity are valid.
 pub fn check_before_tables(specification: &Specification) -> Result<(), SpecificationError> {
     memory_of_drive(&specification.drive)?;
+    for device in devices_of(&specification.drive)? {
+        user_units(device.ftl.user_bytes, device.ftl.mapping_unit_bytes)?;
+        namespace_ends(&device)?;
+    }
     if specification.timed {
         specification.drive.host_link.rate()?;
     }
