@@ -20,7 +20,7 @@ from waiting import SECONDS_MAX, wait_for
 pytestmark = pytest.mark.surroundings
 
 ENDLESS = "[endless]\nrw=randwrite\ndirect=1\nbs=4k\nloops=1000000\n"
-RUN = ["run", "endless.fio", "--drive", "small.toml"]
+RUN = ["run", "endless.fio", "--drive", "small.toml", "--scale", "1"]
 COMPARISON = ["compare", *RUN[1:], "--until", "job", "--op", "20%,40%", "--workers", "2"]
 # More than reading the job and the drive takes: a process that has computed for this long is running its simulation.
 CPU_SECONDS_AT_WORK = 0.3

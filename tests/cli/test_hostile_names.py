@@ -122,7 +122,8 @@ def test_hostile_names_are_written_out(what: str, folder: Path) -> None:
 
 
 def test_every_command_is_given_hostile_names() -> None:
-    assert {words[0] for words in _CALLS.values()} >= COMMANDS.keys()
+    takes_nothing = {"questions"}
+    assert {words[0] for words in _CALLS.values()} >= COMMANDS.keys() - takes_nothing
 
 
 def _call(words: list[str], folder: Path) -> "subprocess.CompletedProcess[str]":

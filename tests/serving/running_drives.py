@@ -47,6 +47,7 @@ wear_leveling = "none"
 spare_area = "dynamic"
 [write_buffer]
 bytes = 1048576
+power_loss_protection = true
 [sources]
 "nand.*" = { kind = "assumed", source = "made up for tests" }
 "ftl.*" = { kind = "assumed", source = "made up for tests" }

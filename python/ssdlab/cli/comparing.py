@@ -51,9 +51,10 @@ def report(comparison: "Comparison", directory: Path, command_line: str) -> None
     """Prints the table and the facts, and writes the report and its files. Raises RunFailed if a drive failed."""
     from ssdlab.experiments.comparison.table import print_table
 
-    print_table(comparison.variants, Console())
+    console = Console()
+    print_table(comparison.variants, console)
     for fact in comparison.facts:
-        typer.echo(f"{fact}.")
+        console.print(f"{fact}.")
     names = comparison.write(directory, command_line=command_line)
     typer.echo(f"\nreport: {directory / names[-1]}\nfiles:  {len(names)} in {directory}")
     failures = [f"{variant.label}: {variant.result.failure}" for variant in comparison if variant.result.failure]

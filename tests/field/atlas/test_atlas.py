@@ -180,7 +180,7 @@ def test_advice_from_a_report(ssdlab: Program, tmp_path: Path) -> None:
         (["--smart", str(SAMPLE / "01.txt")], 2, "no write amplification"),
         (["--smart", str(SAMPLE)], 2, "reports of several drives"),
         (["--smart", str(SAMPLE / "11.txt"), "--skew", "zipf:1.2"], 2, "--smart determines the workload"),
-        (["--smart", str(SAMPLE / "11.txt"), "--left-empty", "100%"], 2, "--left-empty is '100%'"),
+        (["--smart", str(SAMPLE / "11.txt"), "--left-empty", "100%"], 2, "--left-empty: '100%' is out of range"),
         ([], 2, "--drive is missing"),
     ):
         done = ssdlab("advise", *words)

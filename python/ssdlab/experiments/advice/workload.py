@@ -69,10 +69,9 @@ def workload_of(files: Sequence[str], room_bytes: int, reading: Reading, stack: 
     ):
         if len(files) > 1:
             raise InputError(f"{', '.join(files)}: one job file or database, or the files of one trace")
-        if reading != Reading():
+        if reading.volume is not None or reading.device is not None or reading.merge_volumes or reading.skip_bad:
             raise InputError(
-                f"{files[0]} is a job file; --volume, --merge-volumes, --columns, --device and --skip-bad are for "
-                "traces"
+                f"{files[0]} is a job file; --volume, --merge-volumes, --device and --skip-bad are for traces"
             )
         return of_store(files[0]) if is_stored else of_job_file(files[0])
     recording = stack.enter_context(
