@@ -191,7 +191,7 @@ _FULL_SIZE = "import sys; from ssdlab.cli import main; sys.argv[1:] = {arguments
 def _run_within(limit: str, drive: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Runs the program in a process that first executes `limit`."""
     job = folder / "job.fio"
-    code = limit + "\n" + _FULL_SIZE.format(arguments=["run", str(job), "--drive", drive, "--untimed"])
+    code = limit + "\n" + _FULL_SIZE.format(arguments=["run", str(job), "--drive", drive, "--scale", "1", "--untimed"])
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=False)
 
 
