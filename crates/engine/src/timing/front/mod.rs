@@ -251,8 +251,8 @@ pub struct Front {
     event_queue: EventQueue,
     features: FeatureSet,
     tells_parts: bool,
-    /// Whether the last step ended only because of its number of events: between events that concern the host nothing is
-    /// decided, so that the steps change no outcome.
+    /// Whether the last step ended only because of its number of events, and nothing was submitted since: between events
+    /// that concern the host nothing is decided, so that the steps change no outcome.
     is_cut_short: bool,
     now_ns: u64,
     /// When the last request completed.

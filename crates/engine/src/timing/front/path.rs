@@ -20,6 +20,7 @@ impl Front {
         drive: &mut dyn TimedDrive,
         requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly> {
+        self.is_cut_short = false;
         let slot = self.slots.take(submission);
         if self.tells_parts::<W>() {
             *self.slots.account(slot) = Account::since(submission.issued_ns);

@@ -163,6 +163,7 @@ impl StripedFront {
         let next = self.devices.iter().map(Front::next_of_device).enumerate();
         let (index, (at_ns, rank)) = next.min_by_key(|&(_, next)| next).expect("a stripe has devices");
         if (until_ns, Rank::Requester) < (at_ns, rank) || at_ns == u64::MAX {
+            self.is_cut_short = false;
             return Ok(Stepped::ToTheEnd(0));
         }
         let others = self.devices.iter().enumerate().filter(|&(other, _)| other != index);
@@ -232,6 +233,7 @@ impl Intake for StripedFront {
         _drives: &mut (dyn Devices + '_),
         _requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly> {
+        self.is_cut_short = false;
         let slot = self.slots.take(submission);
         self.to_deal.push_back(slot);
         Ok(())
