@@ -54,10 +54,8 @@ def ran(specification: dict[str, Any]) -> tuple[int | None, int, str]:
 def specification(drive: str, *, timed: bool, scale: Fraction | None = None) -> dict[str, Any]:
     (planned,) = plan([drive], None, [], scale=scale)
     job = jobs.parse(JOB)
-    whole: dict[str, Any] = specify(job, planned.drive, until="job", precondition="none", timed=timed).to_dict()[
-        "engine"
-    ]
-    return whole
+    specified = specify(job, planned.drive, until="job", precondition="none", timed=timed).to_dict()
+    return dict(specified["engine"])
 
 
 def numbers(node: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

@@ -24,6 +24,7 @@ impl Named for Single {
 }
 
 impl Single {
+    #[allow(clippy::unnecessary_wraps, reason = "as the other policies of the list")]
     pub(super) fn new(_config: Config, _user_units: u32) -> Result<Self, SpecificationError> {
         Ok(Self)
     }

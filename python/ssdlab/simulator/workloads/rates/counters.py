@@ -19,7 +19,7 @@ _PG = "pg_stat_io"
 
 # Reads, bytes read, writes, bytes written, discards, bytes discarded, flushes.
 Counts = tuple[float, float, float, float, float, float, float]
-_ZERO: Counts = (0.0,) * 7
+_ZERO: Counts = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 Reading = tuple[float | None, dict[str, Counts]]
 
 

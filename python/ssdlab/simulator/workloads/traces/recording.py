@@ -364,7 +364,7 @@ def _drawn(
     names: tuple[str, ...], paths: tuple[str, ...], device: str | None, span_bytes: int, stack: ExitStack
 ) -> Recording:
     """Requests drawn from a log of rates, in a temporary file."""
-    if len(names) > 1:
+    if len(names) != 1:
         raise InputError(f"{', '.join(names)}: one log of rates at a time")
     log = read(paths[0], names[0])
     chosen_device = log.device(device, names[0])
