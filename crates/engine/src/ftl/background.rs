@@ -16,7 +16,6 @@ use crate::error::{ReadOnly, SpecificationError};
 use crate::ledger::Cause;
 use crate::nand::Geometry;
 use crate::nand::occupancy::State;
-
 use crate::policies::wear::LOOKED_AT;
 use crate::specification::drive::{Drive, EraseUnitKind};
 use crate::timing::Clock;

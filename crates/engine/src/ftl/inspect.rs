@@ -5,7 +5,6 @@ use super::layer::Layer;
 use super::layer::zoned::{ZoneCounts, ZoneTable};
 use super::space::GroupCounts;
 use crate::nand::occupancy::State;
-
 use crate::specification::drive::SpareArea;
 use crate::timing::Clock;
 use crate::units::{Lpn, Ppn};

@@ -7,7 +7,6 @@ use super::layer::Layer;
 use super::observed::Observed;
 use super::{Ftl, Spread};
 use crate::nand::occupancy::State;
-
 use crate::timing::Clock;
 use crate::units::{EraseUnit, Lpn, Ppn, StreamId};
 use serde::{Deserialize, Serialize};

@@ -16,7 +16,6 @@ use crate::error::{ReadOnly, SpecificationError};
 use crate::ledger::Cause;
 use crate::nand::Geometry;
 use crate::nand::occupancy::State;
-
 use crate::specification::drive::{Cell, Drive, WhenFull};
 use crate::timing::Clock;
 use crate::units::{EraseUnit, Lpn, Ppn, StreamId};

@@ -4,7 +4,6 @@ use super::Ftl;
 use super::layer::Layer;
 use crate::error::ReadOnly;
 use crate::ledger::Ledger;
-
 use crate::request::Request;
 use crate::timing::drive::{Idle, TimedDrive};
 use crate::timing::in_memory::InMemory;

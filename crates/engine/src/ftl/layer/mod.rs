@@ -14,7 +14,6 @@ use super::recovery::FoundUnit;
 use crate::error::{ReadOnly, SpecificationError};
 use crate::ledger::{Cause, Ledger, NamespaceLedger};
 use crate::nand::occupancy::State;
-
 use crate::request::Request;
 use crate::specification::drive::Drive;
 use crate::table::TableBytes;

@@ -8,7 +8,6 @@ use crate::ftl::Ftl;
 use crate::ftl::layer::{Layer, count_live_units};
 use crate::ftl::recovery::FoundUnit;
 use crate::ledger::Cause;
-
 use crate::request::{Operation, Request};
 use crate::specification::Drive;
 use crate::timing::Clock;

@@ -3,7 +3,6 @@
 use crate::error::ReadOnly;
 use crate::ftl::Ftl;
 use crate::ftl::layer::Layer;
-
 use crate::request::Request;
 use crate::timing::recorder::{Packed, Recorder};
 use crate::units::{Lpn, Ppn};

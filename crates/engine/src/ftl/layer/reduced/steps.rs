@@ -8,7 +8,6 @@ use crate::ftl::layer::Layer;
 use crate::ftl::recovery::FoundUnit;
 use crate::ledger::{Cause, Ledger};
 use crate::nand::occupancy::State;
-
 use crate::request::{Operation, Request};
 use crate::specification::Drive;
 use crate::table::TableBytes;

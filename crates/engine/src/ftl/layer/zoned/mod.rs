@@ -12,7 +12,6 @@ use crate::error::{ReadOnly, SpecificationError};
 use crate::ftl::Ftl;
 use crate::ledger::Cause;
 use crate::nand::Geometry;
-
 use crate::request::{Operation, Request};
 use crate::specification::drive::{Drive, zones_of};
 use crate::timing::Clock;
