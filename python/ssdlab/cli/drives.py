@@ -124,7 +124,7 @@ def _group(drive: ResolvedDrive) -> str:
 def _print_one(drive: ResolvedDrive) -> None:
     console = Console()
     console.print(f"{drive.name}: {drive.file.description}", style="bold")
-    console.print(f"stands for it: {standing.behind(drive.specification(), drive.scale)}")
+    console.print(f"behind this name: {standing.behind(drive.specification(), drive.scale)}")
     if drive.scale != 1:
         console.print(f"scaled: {format_scale(drive.scale)} of the full drive, same dies, erase units and OP")
     console.print()

@@ -175,3 +175,8 @@ def test_a_result_says_what_stands_behind_its_drive() -> None:
     drive = ssdlab.drive("nova-v128", scale="1/256")
     result = ssdlab.run(parse("[w]\nrw=write\nbs=64k\nio_size=1%\ndirect=1\n", "small.fio"), drive)
     assert json.loads(result.to_json())["ssdlab"]["standing"].startswith("only its geometry is known")
+
+
+def test_rows_that_values_were_fitted_to_are_counted() -> None:
+    assert "; values were fitted to 3 of the rows (" in standing.of_name("samsung-pm883-1920gb")
+    assert "fitted to" not in standing.of_name("intel-545s-256gb")

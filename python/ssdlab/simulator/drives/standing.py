@@ -102,7 +102,9 @@ def of_name(name: str) -> str:
     known = whole["drives"].get(name)
     if known is None or not (known["rows"] or known["compared_with"]):
         return _GEOMETRY
-    return f"{sentence(known)} (ssdlab {whole['version']}, {whole['date']})"
+    fitted = sum(bool(row.fitted) for row in load(name).data_sheet)
+    said = f"; values were fitted to {fitted} of the rows" if fitted else ""
+    return f"{sentence(known)}{said} (ssdlab {whole['version']}, {whole['date']})"
 
 
 def is_product(file: "DriveFile") -> bool:
