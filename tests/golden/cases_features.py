@@ -80,7 +80,6 @@ FEATURES: dict[str, Changes] = {
         "write_buffer.programs_first": True,
         "controller.program_us": 20.0,
     },
-    "cache-commands": {"nand.cache_program": True, "nand.cache_read": True},
     "one-shot": {"nand.pages_per_program": 3},
     "wear-static": {"ftl.wear_leveling": {"name": "static", "threshold": 1}},
     "blocks": {"ftl.erase_unit": "block"},

@@ -127,8 +127,6 @@ def test_the_design_s_example_is_in_the_catalogue_as_it_is_there_with_a_write_bu
             "resume_us": 0.0,
             "suspend_repeats_us": 0.0,
             "suspends_per_operation_max": 0,
-            "cache_program": False,
-            "cache_read": False,
             "background_us": 0.0,
             "background_per_second": 0.0,
         },

@@ -1,4 +1,4 @@
-"""Keys of drive files that were renamed: the older name works for a release, with a note that gives the current one."""
+"""Keys of drive files that were renamed or removed: the older file works for a release, with a note."""
 
 from pathlib import Path
 
@@ -65,3 +65,10 @@ def test_a_fit_frees_a_key_by_its_older_name() -> None:
     with pytest.warns(Note, match="housekeeping is now called background"):
         freed = fit_drive.parameter("housekeeping.idle_after_ms=1..100", load("generic-sata-tlc-500"))
     assert freed.name == "background.idle_after_ms"
+
+
+def test_removed_keys_are_accepted_at_their_default_only(tmp_path: Path) -> None:
+    with pytest.warns(Note, match=r"mine.toml: nand.cache_read was removed; false is accepted in this release only"):
+        load(_written(tmp_path, 'based_on = "tiny"\n[nand]\ncache_read = false\n'))
+    with pytest.raises(InputError, match="cache_program"):
+        load(_written(tmp_path, 'based_on = "tiny"\n[nand]\ncache_program = true\n'))

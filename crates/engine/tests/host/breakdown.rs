@@ -124,42 +124,6 @@ fn a_read_behind_gc_waits_for_what_is_left_of_it() {
     }
 }
 
-/// With cache registers: what the array is at decides whose time it is.
-#[test]
-fn on_a_die_with_a_cache_register_the_array_is_waited_for() {
-    let mut drive = drive(1);
-    (drive["nand"]["cache_program"], drive["nand"]["cache_read"]) = (json!(true), json!(true));
-    let drive: Drive = serde_json::from_value(drive).unwrap();
-    let flash = || Flash::new(&drive.nand, UNIT as u32, drive.ftl.erase_unit);
-    let next = |flash: &mut Flash| {
-        while flash.finished().is_empty() {
-            assert_eq!(flash.run(u64::MAX, 1), 1);
-        }
-        flash.finished().clear();
-        flash.service()
-    };
-    // The host's data cross the channel while garbage collection's program is under way, and wait for its end.
-    let mut programming = flash();
-    programming.carry_out(0, &[Decision::Program(Ppn(70), Cause::Gc)], 0);
-    while programming.next_event_ns().is_some_and(|next_ns| next_ns < 100_000) {
-        programming.run(100_000, 1);
-    }
-    programming.carry_out(100_000, &[Decision::Program(Ppn(100), Cause::Host)], 3);
-    let service = next(&mut programming);
-    let cleaned_ns = TRANSFER_NS + 700_000;
-    assert_eq!((service.queued_ns, service.ended_ns), (100_000, cleaned_ns + 700_000));
-    assert_eq!((service.array_ns, service.channel_ns), (700_000, TRANSFER_NS));
-    assert_eq!(service.gc_ns, cleaned_ns - 100_000);
-    // A read begins as soon as garbage collection's read has left the array.
-    let mut reading = flash();
-    reading.carry_out(0, &[Decision::Read(Ppn(40), Cause::Gc), Decision::Program(Ppn(70), Cause::Gc)], 0);
-    reading.carry_out(10_000, &[Decision::Read(Ppn(50), Cause::Host)], 7);
-    let service = next(&mut reading);
-    assert_eq!(service.ended_ns, 2 * ARRAY_NS + TRANSFER_NS);
-    assert_eq!((service.array_ns, service.channel_ns), (ARRAY_NS, TRANSFER_NS));
-    assert_eq!(service.gc_ns, ARRAY_NS - 10_000);
-}
-
 /// All features that a request can wait for, in turn.
 #[test]
 fn parts_add_up_to_the_latency_whatever_a_request_waits_for() {
@@ -175,8 +139,6 @@ fn parts_add_up_to_the_latency_whatever_a_request_waits_for() {
     });
     let mut reading_ahead = limited.clone();
     reading_ahead["read_ahead"] = json!({ "window_bytes": 64 * UNIT, "segment_bytes": 16 * UNIT });
-    let mut cached = drive(2);
-    (cached["nand"]["cache_program"], cached["nand"]["cache_read"]) = (json!(true), json!(true));
     let mut single = drive(1);
     single["ftl"]["placement"] = json!({ "name": "single" });
     for (name, drive) in [
@@ -185,7 +147,6 @@ fn parts_add_up_to_the_latency_whatever_a_request_waits_for() {
         ("limited", limited),
         ("by map pages", by_map_pages),
         ("reading ahead", reading_ahead),
-        ("cached", cached),
         ("single", single),
     ] {
         let mixed = |more: Value| {

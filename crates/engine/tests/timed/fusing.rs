@@ -171,11 +171,10 @@ fn fused_and_unfused_agree_on_every_completion() {
         drive
     });
     drives.extend(of_page_types);
-    let mut cached = drives[1].clone();
-    (cached.nand.cache_program, cached.nand.cache_read) = (true, true);
-    cached.write_buffer.power_loss_protection = false;
-    cached.write_buffer.gc_admission_share = 0.5;
-    drives.push(cached);
+    let mut volatile = drives[1].clone();
+    volatile.write_buffer.power_loss_protection = false;
+    volatile.write_buffer.gc_admission_share = 0.5;
+    drives.push(volatile);
     let of_groups = [&drives[0], &shared_channels].map(|plain| {
         let mut drive = plain.clone();
         drive.ftl.placement = super::reclaim_groups::handles(2, 2);

@@ -1,7 +1,6 @@
 //! Does the timed drive keep the laws of queues and the closed forms that follow from the drive file's own numbers?
 
 mod by_hand;
-mod caching;
 mod die_choice;
 mod erases;
 mod experiment;

@@ -1,4 +1,5 @@
-"""Older names of the keys of drive files, accepted for one release with a note that gives the current name."""
+"""Older names of the keys of drive files, accepted for one release with a note that gives the current name; and keys
+that were removed, accepted at their default."""
 
 import warnings
 from collections.abc import Mapping
@@ -9,6 +10,9 @@ from ssdlab.foundation.foreign import JsonObject
 
 _CURRENT = {"housekeeping": "background", "ftl.pacing": "ftl.gc_throttling"}
 """The current name of each renamed table or key; keys below it are renamed with it."""
+
+_REMOVED = ("nand.cache_program", "nand.cache_read")
+"""Keys that were removed: at their default, which is false, they are still accepted."""
 
 
 def current_key(key: str, where: str) -> str:
@@ -30,12 +34,22 @@ def with_current_keys(content: Mapping[str, Any], where: str) -> JsonObject:
         values = content.get(table)
         if values is not None and (not key or (isinstance(values, Mapping) and key in values)):
             _note(older, where)
+    content = {name: _without_removed(name, values, where) for name, values in content.items()}
     return {
         name: _with_current_names(values, "" if name == "sources" else f"{name}.")
         if isinstance(values, Mapping)
         else values
         for name, values in _with_current_names(content, "").items()
     }
+
+
+def _without_removed(table: str, values: object, where: str) -> object:
+    if not isinstance(values, Mapping):
+        return values
+    removed = {key for key, value in values.items() if f"{table}.{key}" in _REMOVED and value is False}
+    for key in sorted(removed):
+        warnings.warn(Note(f"{where}: {table}.{key} was removed; false is accepted in this release only"), stacklevel=3)
+    return {key: value for key, value in values.items() if key not in removed}
 
 
 def _with_current_names(values: Mapping[str, Any], prefix: str) -> JsonObject:

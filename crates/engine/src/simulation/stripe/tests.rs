@@ -96,7 +96,7 @@ fn drives() -> Vec<Drive> {
         ]),
         drive(&[("read_ahead", "window_bytes", json!(262_144)), ("read_ahead", "segment_bytes", json!(32768))]),
         drive(&[("ftl", "erase_unit", json!("block")), ("nand", "suspend", json!(true)), volatile]),
-        drive(&[("nand", "cache_read", json!(true)), ("faults", "factory_bad_blocks", json!(0.02))]),
+        drive(&[("faults", "factory_bad_blocks", json!(0.02))]),
     ]
 }
 

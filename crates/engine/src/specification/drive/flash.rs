@@ -1,5 +1,6 @@
 //! The tables that describe the flash: `[nand]`, `[slc_cache]`, `[parity]`, `[faults]`.
 
+use super::removed::RemovedSwitch;
 use crate::error::SpecificationError;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
@@ -101,14 +102,6 @@ pub struct Nand {
     #[serde(default)]
     #[schemars(example = 4, extend("unit" = "suspends", "acts" = "with nand.suspend"))]
     pub suspends_per_operation_max: u32,
-    /// whether the next page crosses the channel while one is programmed
-    #[serde(default)]
-    #[schemars(example = true, extend("acts" = "with a clock"))]
-    pub cache_program: bool,
-    /// whether the next page is read from the array while one crosses the channel
-    #[serde(default)]
-    #[schemars(example = true, extend("acts" = "with a clock"))]
-    pub cache_read: bool,
     /// duration of an internal operation of a die that occurs occasionally and cannot be suspended; 0: never
     #[serde(default)]
     #[schemars(range(min = 0), example = 2000.0, extend("unit" = "us", "acts" = "with a clock"))]
@@ -117,6 +110,14 @@ pub struct Nand {
     #[serde(default)]
     #[schemars(range(min = 0), example = 0.15, extend("unit" = "1/s", "acts" = "with nand.background_us"))]
     pub background_per_second: f64,
+    /// The transfer of a page during a program: removed.
+    #[serde(default, skip_serializing)]
+    #[schemars(skip)]
+    pub cache_program: RemovedSwitch,
+    /// A read during the transfer of a page: removed.
+    #[serde(default, skip_serializing)]
+    #[schemars(skip)]
+    pub cache_read: RemovedSwitch,
 }
 
 fn one() -> u32 {
@@ -223,14 +224,6 @@ impl Nand {
         check_microseconds("nand.resume_us", self.resume_us)?;
         check_microseconds("nand.suspend_repeats_us", self.suspend_repeats_us)?;
         self.check_background()?;
-        if self.suspend && (self.cache_program || self.cache_read) {
-            let allowed = "false with nand.cache_program or nand.cache_read: a cache register that is full is in the way of reads";
-            return Err(SpecificationError::new("nand.suspend", true, allowed));
-        }
-        if self.copy_pages_together > 0 && (self.cache_program || self.cache_read) {
-            let allowed = "0 with nand.cache_program or nand.cache_read";
-            return Err(SpecificationError::new("nand.copy_pages_together", self.copy_pages_together, allowed));
-        }
         if !(self.channel_mb_s > 0.0 && self.channel_mb_s <= 1e6) {
             return Err(SpecificationError::new("nand.channel_mb_s", self.channel_mb_s, "above 0 to 10^6 MB/s"));
         }
@@ -239,10 +232,6 @@ impl Nand {
 
     fn check_background(&self) -> Result<(), SpecificationError> {
         check_microseconds("nand.background_us", self.background_us)?;
-        if self.background_us > 0.0 && (self.cache_program || self.cache_read) {
-            let allowed = "0 with nand.cache_program or nand.cache_read";
-            return Err(SpecificationError::new("nand.background_us", self.background_us, allowed));
-        }
         let share = self.background_us * self.background_per_second / 1e6;
         if self.background_per_second >= 0.0 && (0.0..=0.5).contains(&share) {
             return Ok(());

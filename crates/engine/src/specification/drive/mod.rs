@@ -9,6 +9,7 @@ mod host;
 mod namespaces;
 mod product;
 mod reclaim_groups;
+mod removed;
 mod stripe;
 mod translation;
 mod zones;
@@ -21,6 +22,7 @@ pub use host::{Controller, Duplex, HostLink, Rate, ReadAhead, WriteBuffer};
 pub use namespaces::{NAMESPACES_MAX, Namespace, allocated_bytes, identifiers_for, namespace_ends};
 pub use product::{DriveFile, Identity, Market, Source, SourceKind};
 pub use reclaim_groups::check_goes_with_groups;
+pub use removed::RemovedSwitch;
 pub use stripe::{Stripe, devices_of};
 pub use translation::{
     BackgroundOperations, DataReduction, EraseUnitKind, Eviction, Ftl, MapCache, MapForm, PolicyChoice, SpareArea,
@@ -100,10 +102,10 @@ impl Drive {
                 resume_us: 0.0,
                 suspend_repeats_us: 0.0,
                 suspends_per_operation_max: 0,
-                cache_program: false,
-                cache_read: false,
                 background_us: 0.0,
                 background_per_second: 0.0,
+                cache_program: RemovedSwitch,
+                cache_read: RemovedSwitch,
             },
             ftl: Ftl {
                 user_bytes: 768 * 4096,

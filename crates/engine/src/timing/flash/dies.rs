@@ -15,7 +15,6 @@ use super::groups::GroupId;
 use super::kind::Kind;
 use super::known_ends::KnownEnds;
 use super::operation::{Array, Costs, Operation, Work};
-use super::pipeline::Pipelines;
 use super::ring::Ring;
 use super::service::{Ended, Queued, Service};
 use super::suspension::Suspension;
@@ -152,7 +151,6 @@ pub struct Dies {
     /// Only for flash that suspends programs and erases.
     pub(super) suspension: Option<Box<Suspension>>,
     /// Only for flash with cache program or cache read, whose dies work differently.
-    pub(super) pipelines: Option<Box<Pipelines>>,
     /// Only for flash that reads pages of copies together.
     copy_turns: Option<Box<CopyTurns>>,
     /// Only for flash whose dies have an internal operation.
@@ -177,7 +175,6 @@ impl Dies {
             known: KnownEnds::default(),
             keeps_load: false,
             suspension: None,
-            pipelines: None,
             copy_turns: None,
             background: None,
             begun: None,
@@ -249,9 +246,6 @@ impl Dies {
 
     /// The total busy time of the dies until `now`.
     pub fn busy_ns(&self, now: u64) -> u64 {
-        if let Some(pipelines) = &self.pipelines {
-            return pipelines.busy_ns(now);
-        }
         if self.known.is_used() {
             return self.known.busy_ns(now);
         }
@@ -278,9 +272,6 @@ impl Dies {
         if K::KNOWS_ENDS {
             return Some(self.take_known_event(now, index));
         }
-        if K::HAS_EXTRAS && self.pipelines.is_some() {
-            return self.take_event_of_pipeline(now, index);
-        }
         self.last_event = key(now, index);
         // If all operations are fused, each die has a private channel and never waits after the array operation.
         if K::IS_FUSED != Some(true) && self.dies[index].phase == Phase::ReadingArray {
@@ -304,9 +295,6 @@ impl Dies {
         if K::KNOWS_ENDS {
             return;
         }
-        if K::HAS_EXTRAS && self.pipelines.is_some() {
-            return self.advance_pipeline(now, self.die_of_event(index));
-        }
         if self.dies[index].phase == Phase::Idle {
             self.start_next::<K>(now, index);
         } else if K::HAS_EXTRAS && self.dies[index].phase == Phase::Suspended {
@@ -321,10 +309,6 @@ impl Dies {
             return self.queue_known(now, index, operation);
         }
         self.note_queued::<K>(index, operation);
-        if K::HAS_EXTRAS && self.pipelines.is_some() {
-            self.dies[index].others.push(operation.word());
-            return self.advance_pipeline(now, index);
-        }
         let die = &mut self.dies[index];
         match die.phase {
             Phase::Idle => {
@@ -357,9 +341,6 @@ impl Dies {
         self.dies[index].reads.push(operation.word());
         self.dies[index].reads.push(own_work_ns);
         self.note_queued::<K>(index, operation);
-        if K::HAS_EXTRAS && self.pipelines.is_some() {
-            return self.advance_pipeline(now, index);
-        }
         if self.dies[index].phase == Phase::Quiet || self.dies[index].chained > 1 {
             self.settle(now, index);
             let die = &mut self.dies[index];
@@ -522,7 +503,7 @@ impl Dies {
             Phase::Quiet | Phase::LastPart | Phase::Resumed => now.max(die.end_ns),
             _ => now + self.suspension.as_ref().map_or(0, |suspension| suspension.rest_ns(index)),
         };
-        at_work_until_ns + self.at_work_ns(index) + die.queued_ns
+        at_work_until_ns + die.queued_ns
     }
 
     /// How long a die has worked for the drive itself until now.
@@ -530,11 +511,6 @@ impl Dies {
     pub fn own_work_ns<K: Kind>(&self, now: u64, index: usize) -> u64 {
         if K::KNOWS_ENDS {
             return self.known.own_work_ns(now, index, &self.costs);
-        }
-        if K::HAS_EXTRAS
-            && let Some(pipelines) = &self.pipelines
-        {
-            return pipelines.own_work_ns(now, index);
         }
         let die = &self.dies[index];
         if K::HAS_EXTRAS && die.phase > Phase::LastPart {
@@ -564,11 +540,6 @@ impl Dies {
         if K::KNOWS_ENDS {
             return self.end_of_known_host(now, index, operation);
         }
-        if K::HAS_EXTRAS
-            && let Some(pipelines) = &self.pipelines
-        {
-            return pipelines.end_of_host(now, self.die_of_event(index), self.costs.array_ns(operation));
-        }
         if K::HAS_EXTRAS && self.dies[index].phase == Phase::Suspended {
             return self.dies[index].end_of_read_between(now, index);
         }
@@ -584,11 +555,8 @@ impl Dies {
     pub fn service(&self, now: u64, ended: &Ended, queued: Queued) -> Service {
         let array_ns = self.costs.array_ns(ended.operation);
         let die = &self.dies[ended.die];
-        let own_work_ns = match &self.pipelines {
-            None if self.known.is_used() => self.known.own_work_at_end_ns(now, ended.die),
-            None => die.busy_ns - die.host_ns,
-            Some(pipelines) => pipelines.own_work_ns(now, ended.die),
-        };
+        let own_work_ns =
+            if self.known.is_used() { self.known.own_work_at_end_ns(now, ended.die) } else { die.busy_ns - die.host_ns };
         // A suspended operation spent most of its time before; its suspensions are reads of others.
         let channel_ns = (now - ended.started_ns).checked_sub(array_ns);
         Service {
@@ -620,7 +588,7 @@ mod tests {
         reads.chain(others).sum()
     }
 
-    /// Fused or not, with suspension or with cache registers.
+    /// Fused or not, or with suspension.
     fn flash(variant: u8) -> Dies {
         let textbook = Drive::textbook().nand;
         let nand = Nand {
@@ -631,13 +599,9 @@ mod tests {
             channels: if variant == 1 { 1 } else { 2 },
             dies_per_channel: if variant == 1 { 2 } else { 1 },
             suspend: variant == 2,
-            cache_program: variant == 3,
-            cache_read: variant == 3,
             ..textbook
         };
-        let mut dies = Dies::new(2, nand.channels, Costs::new(&nand, 4096))
-            .with_suspension(Suspension::new(&nand))
-            .with_pipelines(Pipelines::new(&nand));
+        let mut dies = Dies::new(2, nand.channels, Costs::new(&nand, 4096)).with_suspension(Suspension::new(&nand));
         dies.set_slc_mode(&SlcCache { read_us: 0.020, program_us: 0.200, erase_us: 3.0, ..SlcCache::default() });
         dies.keep_load();
         dies
@@ -646,7 +610,7 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_queued_is_summed_as_it_comes_and_goes(
-            variant in 0u8..4,
+            variant in 0u8..3,
             steps in proptest::collection::vec((0u8..9, 0usize..2, 0u64..900), 1..200),
         ) {
             let mut dies = flash(variant);

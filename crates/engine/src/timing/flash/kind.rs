@@ -3,7 +3,7 @@
 //! `Flash` determines its kind when it is built, and everything below is compiled for that kind.
 
 pub(super) trait Kind {
-    /// Whether suspension, cache registers, blocks in SLC mode or waiting erases are possible; tested at run time.
+    /// Whether suspension, blocks in SLC mode or waiting erases are possible; tested at run time.
     const HAS_EXTRAS: bool;
     /// Whether only the ends of chains have events; None: tested at run time.
     const IS_FUSED: Option<bool>;

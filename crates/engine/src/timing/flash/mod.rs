@@ -15,7 +15,6 @@ mod kind;
 mod known_ends;
 mod layout;
 mod operation;
-mod pipeline;
 mod ring;
 pub mod service;
 mod suspension;
@@ -38,7 +37,6 @@ use in_memory::InMemory;
 use kind::{Any, FlashKind, Kind, for_kind};
 use layout::{DieLayout, WordLines, dies_without_bad_blocks};
 use operation::{Array, Costs, Operation, Work};
-use pipeline::Pipelines;
 use service::{Ended, Queued, Service};
 use std::ops::Range;
 use suspension::Suspension;
@@ -153,7 +151,6 @@ impl Flash {
             word_lines: WordLines::new(nand, units_per_page, erase_unit).map(Box::new),
             dies: Dies::new(dies, nand.channels, Costs::new(nand, mapping_unit_bytes))
                 .with_suspension(Suspension::new(nand))
-                .with_pipelines(Pipelines::new(nand))
                 .with_copy_turns(CopyTurns::new(nand))
                 .with_background(Background::new(nand)),
             dies_count: dies,
@@ -168,8 +165,6 @@ impl Flash {
             is_asked_for_load: false,
             waiting_erases: None,
             has_plain_dies: !nand.suspend
-                && !nand.cache_program
-                && !nand.cache_read
                 && nand.copy_read_us == 0.0
                 && nand.copy_pages_together <= 1
                 && nand.background_us == 0.0
@@ -368,7 +363,7 @@ impl Flash {
         self.dies.busy_ns(elapsed_ns) as f64 / (elapsed_ns.max(1) as f64 * f64::from(self.dies_count))
     }
 
-    /// Whether the flash has no suspension, cache registers, SLC mode, times by page, own times of copies or internal
+    /// Whether the flash has no suspension, SLC mode, times by page, own times of copies or internal
     /// operations, and its load is not used.
     #[inline(always)]
     fn is_plain(&self) -> bool {
