@@ -67,7 +67,7 @@ test: setup ## all tests of the engine and of the Python side
 	cargo test --locked --workspace --exclude ssdlab-python
 	cargo test --locked --workspace --exclude ssdlab-python --benches
 	@mkdir -p target
-	$(PYTHON) -m pytest -n auto --durations=40 | tee target/durations.txt
+	$(PYTHON) -m pytest -n auto --durations=40
 
 check: setup ## formatting, lints, types, lock files, the repository's own text; changes nothing
 	cargo fmt --all --check

@@ -5,11 +5,16 @@ Marks declare that a test needs root, /dev/fuse or loop devices; it is skipped, 
 Tests whose environment is real get a second try, because it can disturb them without any fault of the code: a browser,
 the kernel's mounts and devices, the moment when a signal arrives. All other tests are deterministic and get one try.
 Second tries are listed in the summary, so that a test that often needs one is noticed.
+
+Processes that tests leave running would keep the output of the whole run open, for hours; they are ended and named, and
+the run fails.
 """
 
+import contextlib
 import os
 import shutil
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,9 +28,57 @@ _NEEDS = {"fuse": "/dev/fuse", "loop": "/dev/loop-control"}
 _FIXTURES = {"browser", "devices", "loop", "mount", "serve"}
 
 
+_MARK = "SSDLAB_TEST_RUN"
+"""In the environment of the run and of all its child processes: the process of the run."""
+
+
 def pytest_configure() -> None:
     """Under nohup the tests and their child processes would ignore SIGHUP, which some of them test."""
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    os.environ.setdefault(_MARK, str(os.getpid()))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_sessionfinish(session: pytest.Session) -> Iterator[None]:
+    """After the workers of the run have ended, too, since pytest-xdist waits for them in this hook."""
+    yield
+    if os.environ[_MARK] != str(os.getpid()):
+        return
+    # Helpers of multiprocessing and the browser end a moment after their parents.
+    give_up_at = time.monotonic() + 10
+    while (left := _other_processes()) and time.monotonic() < give_up_at:
+        time.sleep(0.1)
+    if not left:
+        return
+    for process, command in left.items():
+        print(f"\nleft running by a test, ended now: {process} {command}")
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
+    if session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def _other_processes() -> dict[int, str]:
+    """The other processes of this run, with their command lines."""
+    mark = f"{_MARK}={os.environ[_MARK]}".encode()
+    found = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if mark in (folder / "environ").read_bytes().split(b"\0"):
+                command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
+                found[int(folder.name)] = command
+    return {process: command for process, command in found.items() if command and process != os.getpid()}
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Keeps the slowest tests in `target/durations.txt`, as `--durations` shows them."""
+    count = terminalreporter.config.option.durations
+    if not count or not Path("target").is_dir():
+        return
+    reports = [report for group in terminalreporter.stats.values() for report in group if hasattr(report, "duration")]
+    slowest = sorted(reports, key=lambda report: report.duration, reverse=True)[:count]
+    lines = [f"{report.duration:.2f}s {report.when} {report.nodeid}\n" for report in slowest]
+    Path("target/durations.txt").write_text("".join(lines))
 
 
 @pytest.hookimpl(tryfirst=True)
