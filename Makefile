@@ -22,7 +22,7 @@ unexport VIRTUAL_ENV
 # Tests start hundreds of interpreters; without stored bytecode each of them compiles every module again, for seconds.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo quick test check format docs man site wheel gallery bench blind ublk fuzz lock clean
+.PHONY: help setup demo quick test check format docs man site wheel gallery bench blind fuzz lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | sed 's/^/  make /' | expand -t 16
@@ -124,12 +124,6 @@ BLIND_DRIVES ?= 100
 BLIND_SEED ?= 501
 blind: setup ## identifies random simulated drives from outside, BLIND_DRIVES=100, BLIND_SEED=501; prints how far values are off
 	nice $(PYTHON) tools/blind.py $(BLIND_DRIVES) --seed $(BLIND_SEED) --policies
-
-# The bindings of the feature take libclang, here that of the development packages, and the C headers of the system.
-ublk: setup ## lints and tests of the cargo feature `ublk`, which is no part of the two above
-	export LIBCLANG_PATH="$${LIBCLANG_PATH:-$$(echo $(CURDIR)/.venv/lib/python3*/site-packages/clang/native)}"; \
-	cargo clippy --locked --package ssdlab-blockdev --features ublk --all-targets -- -D warnings && \
-	cargo test --locked --package ssdlab-blockdev --features ublk --lib ublk
 
 FUZZ_SECONDS ?= 600
 fuzz: setup ## fuzzes trace readers, parsers, NBD connections and the engine, FUZZ_SECONDS=600 each; see fuzz/README.md

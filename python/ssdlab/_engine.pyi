@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Literal, final
 
 __all__ = [
-    "BlockDevice",
     "Device",
     "HeldTrace",
     "LiveDrive",
@@ -204,8 +203,6 @@ class Device:
         """Serve it over NBD at a unix socket, to 1 to 1024 connections at a time. Raises OSError."""
     def serve_at_port(self, host: str, port: int, connections_max: int) -> Server:
         """The same at a TCP port; 0 takes a free one. Raises OSError."""
-    def attach(self) -> BlockDevice:
-        """Make a block device of it, through ublk. Raises OSError, which says what is missing."""
 
 @final
 class Mount:
@@ -231,13 +228,3 @@ class Server:
         """How many of them were closed at once, since there were as many as may be."""
     def stop(self) -> None:
         """Shut all connections and take the socket away."""
-
-@final
-class BlockDevice:
-    """A drive as a block device of the kernel's own."""
-
-    @property
-    def path(self) -> Path:
-        """Where programs find it."""
-    def stop(self) -> None:
-        """Take it away, whoever uses it. Raises OSError."""

@@ -14,22 +14,10 @@ from pathlib import Path
 import pytest
 
 from own_devices import needs
-from running_drives import DRIVE, Server
+from running_drives import Server
 from waiting import wait_for
 
 ServerMaker = Callable[..., Server]
-
-
-def test_without_ublk_it_says_what_is_missing(tmp_path: Path) -> None:
-    # Neither the wheel nor this build has it.
-    (tmp_path / "drive.toml").write_text(DRIVE)
-    command = [sys.executable, "-m", "ssdlab", "serve", "--drive", str(tmp_path / "drive.toml"), "--ublk"]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 1
-    assert "--ublk: this build has no ublk: it is compiled in with the cargo feature `ublk`" in done.stderr
-    done = subprocess.run([*command, "--port", "0"], capture_output=True, text=True)
-    assert done.returncode == 2
-    assert "--ublk creates a block device" in done.stderr
 
 
 @needs("nbdinfo")

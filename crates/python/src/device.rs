@@ -12,7 +12,6 @@ use ssdlab_blockdev::fuse::{self, Panel};
 use ssdlab_blockdev::nand::{Events, Recovery};
 use ssdlab_blockdev::nbd::{self, Address, Limits};
 use ssdlab_blockdev::null::Null;
-use ssdlab_blockdev::ublk;
 use ssdlab_engine::simulation::Outcome;
 use ssdlab_engine::specification::Drive;
 use std::path::PathBuf;
@@ -147,12 +146,6 @@ impl Device {
     fn serve_at_port(&self, py: Python<'_>, host: String, port: u16, connections_max: u32) -> PyResult<Server> {
         self.serve(py, Address::Tcp(host, port), connections_max)
     }
-
-    /// Makes a block device of the drive, through ublk.
-    fn attach(&self, py: Python<'_>) -> PyResult<BlockDevice> {
-        let attached = py.detach(|| ublk::attach(self.front.clone())).map_err(|error| os_error(&error))?;
-        Ok(BlockDevice { attached: Mutex::new(attached) })
-    }
 }
 
 impl Device {
@@ -253,32 +246,6 @@ impl Server {
 impl Server {
     fn server(&self) -> MutexGuard<'_, nbd::Server> {
         self.server.lock().expect("no call panics while it holds the server")
-    }
-}
-
-/// A drive as a block device of the kernel.
-#[pyclass(frozen)]
-pub struct BlockDevice {
-    attached: Mutex<ublk::BlockDevice>,
-}
-
-#[pymethods]
-impl BlockDevice {
-    /// The path of the device.
-    #[getter]
-    fn path(&self) -> PathBuf {
-        self.attached().path().to_owned()
-    }
-
-    /// Detaches it, even if it is in use.
-    fn stop(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| self.attached().stop()).map_err(|error| os_error(&error))
-    }
-}
-
-impl BlockDevice {
-    fn attached(&self) -> MutexGuard<'_, ublk::BlockDevice> {
-        self.attached.lock().expect("no call panics while it holds the block device")
     }
 }
 

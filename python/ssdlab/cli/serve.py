@@ -1,4 +1,4 @@
-"""`ssdlab serve`: serves a simulated drive over NBD, or as a block device of the kernel (ublk)."""
+"""`ssdlab serve`: serves a simulated drive over NBD."""
 
 import contextlib
 import signal
@@ -14,7 +14,6 @@ from ssdlab.cli import drive_options, options
 from ssdlab.errors import InputError
 from ssdlab.foundation.quantities import format_bytes
 from ssdlab.serving import nbd
-from ssdlab.serving.ublk import attached
 from ssdlab.serving.watching import watchable
 
 if TYPE_CHECKING:
@@ -45,20 +44,12 @@ class Address:
             help="Maximum NBD clients; further ones are rejected.  [default: 64]",
         ),
     ] = None
-    ublk: Annotated[
-        bool,
-        typer.Option(
-            "--ublk", help="As root: a block device instead, /dev/ublkbN. Requires a build with ublk, and Linux 6.0."
-        ),
-    ] = False
 
     def __post_init__(self) -> None:
         if self.port is not None and self.socket is not None:
             raise InputError("--socket and --port exclude each other")
         if self.port is None and self.host is not None:
             raise InputError("--host requires --port")
-        if self.ublk and any(given is not None for given in (self.port, self.socket, self.connections)):
-            raise InputError("--ublk creates a block device; --socket, --port and --connections are for NBD")
 
 
 def serve(
@@ -104,11 +95,7 @@ def serve(
 
 @contextlib.contextmanager
 def _place(served: "ServedDrive", address: Address) -> Iterator[str]:
-    """Serves the drive and yields its address: the path of a block device, or an NBD URI."""
-    if address.ublk:
-        with attached(served) as path:
-            yield str(path)
-        return
+    """Serves the drive and yields its NBD URI."""
     connections = address.connections or nbd.CONNECTIONS
     if address.port is None:
         place = nbd.at_socket(served, Path(address.socket or "ssdlab.sock").absolute(), connections)
