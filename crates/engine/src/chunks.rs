@@ -4,7 +4,6 @@
 //! The part of a request on one device is a single contiguous range there, whatever the number of its chunks.
 
 use crate::request::{Operation, Request};
-use crate::specification::drive::Stripe;
 use std::ops::Range;
 
 /// The part of a range of the drive that lies within one chunk.
@@ -28,10 +27,10 @@ pub struct Chunks {
 }
 
 impl Chunks {
-    /// The layout of `stripe`; a drive with one device has a single chunk.
-    pub fn new(stripe: &Stripe) -> Self {
-        let chunk_bytes = if stripe.is_on() { stripe.chunk_bytes } else { u64::MAX };
-        Self { chunk_bytes, row_bytes: chunk_bytes * u64::from(stripe.devices) }
+    /// The layout over so many devices; a drive with one device has a single chunk.
+    pub fn new(devices: u32, chunk_bytes: u64) -> Self {
+        let chunk_bytes = if devices > 1 { chunk_bytes } else { u64::MAX };
+        Self { chunk_bytes, row_bytes: chunk_bytes.saturating_mul(u64::from(devices)) }
     }
 
     /// The number of the drive's first `first_bytes` bytes that lie on `device`.
@@ -96,7 +95,7 @@ mod tests {
         /// Compared with a layout that places each byte separately.
         #[test]
         fn every_byte_goes_to_its_slot(devices in 1u32..5, chunk in 1u64..5, offset in 0u64..50, length in 1u32..40) {
-            let chunks = Chunks::new(&Stripe { devices, chunk_bytes: chunk });
+            let chunks = Chunks::new(devices, chunk);
             let place = |byte: u64| {
                 let number = byte / chunk;
                 let (device, row) = (number % u64::from(devices), number / u64::from(devices));
@@ -127,7 +126,7 @@ mod tests {
 
     #[test]
     fn a_flush_is_for_all() {
-        let chunks = Chunks::new(&Stripe { devices: 3, chunk_bytes: 4096 });
+        let chunks = Chunks::new(3, 4096);
         let flush = Request::new(Operation::Flush, 0, 0);
         assert!((0..3).all(|device| chunks.part(&flush, device) == Some(flush)));
     }

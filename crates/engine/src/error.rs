@@ -1,6 +1,5 @@
 //! Errors in a caller's input, and conditions that end a drive's writes.
 
-use crate::ftl::zoned::ZoneStatus;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -29,6 +28,42 @@ impl fmt::Display for SpecificationError {
 }
 
 impl std::error::Error for SpecificationError {}
+
+/// Why a zoned drive refuses a command: a status code of NVMe's zoned namespace command set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ZoneStatus {
+    /// The command crosses the end of a zone, or of its capacity.
+    ZoneBoundaryError,
+    /// A write to a full zone.
+    ZoneIsFull,
+    /// A write that does not begin at the write pointer.
+    ZoneInvalidWrite,
+    /// The limit of active zones is reached.
+    TooManyActiveZones,
+    /// The limit of open zones is reached.
+    TooManyOpenZones,
+    /// The zone's state does not allow the command.
+    InvalidZoneStateTransition,
+    /// The generic code: a range that is not a multiple of units, or a reset of a part of a zone.
+    InvalidFieldInCommand,
+    /// An append to a zone with a random write area.
+    InvalidZoneOperationRequest,
+}
+
+impl fmt::Display for ZoneStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::ZoneBoundaryError => "Zone Boundary Error",
+            Self::ZoneIsFull => "Zone Is Full",
+            Self::ZoneInvalidWrite => "Zone Invalid Write",
+            Self::TooManyActiveZones => "Too Many Active Zones",
+            Self::TooManyOpenZones => "Too Many Open Zones",
+            Self::InvalidZoneStateTransition => "Invalid Zone State Transition",
+            Self::InvalidFieldInCommand => "Invalid Field in Command",
+            Self::InvalidZoneOperationRequest => "Invalid Zone Operation Request",
+        })
+    }
+}
 
 /// Why a drive refuses a write. After any of these but a refused zone command it is read-only: it accepts no further
 /// writes, and its data can still be read.

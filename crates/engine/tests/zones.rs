@@ -3,7 +3,8 @@
 //! The twin keeps every unit of every zone by itself and finds all else by looking at all of them.
 
 use ssdlab_engine::error::ReadOnly;
-use ssdlab_engine::ftl::zoned::{ZoneState, ZoneStatus};
+use ssdlab_engine::error::ZoneStatus;
+use ssdlab_engine::ftl::zoned::ZoneState;
 use ssdlab_engine::ftl::{Ftl, Zoned};
 use ssdlab_engine::random::Random;
 use ssdlab_engine::request::{Operation, Request};

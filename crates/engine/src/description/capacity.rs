@@ -4,8 +4,8 @@
 use crate::error::SpecificationError;
 use crate::nand::Geometry;
 use crate::policies::die_choice::DieChoice;
-use crate::policies::placement::{self, handles_of};
-use crate::specification::drive::{Drive, EraseUnitKind, zones_of};
+use crate::policies::placement;
+use crate::specification::drive::{Drive, EraseUnitKind, handles_of, zones_of};
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -5,12 +5,10 @@ use super::capacity::DriveCapacity;
 use super::{Part, Problem, ProblemKind};
 use crate::error::SpecificationError;
 use crate::nand::Geometry;
-use crate::policies;
 use crate::policies::die_choice::DieChoice;
-use crate::policies::placement::handles_of;
 use crate::specification::drive::{
     Cell, Drive, EraseUnitKind, MapForm, ZonesOfDrive, check_goes_with_groups, check_goes_with_zones, devices_of,
-    namespace_ends, zones_of,
+    handles_of, namespace_ends, zones_of,
 };
 use serde_json::json;
 
@@ -20,7 +18,7 @@ const SEGMENT_UNITS_MAX: u32 = (1 << 15) - 1;
 const SLOTS_PER_UNIT_MAX: u32 = 128;
 
 pub fn check(drive: &Drive, part: Part) -> Vec<Problem> {
-    let mut problems = policies::problems(&drive.ftl);
+    let mut problems = super::policy_choices::problems(&drive.ftl);
     problems.extend(times(drive));
     let geometry = match Geometry::of(drive) {
         Ok(geometry) => geometry,

@@ -4,6 +4,7 @@
 mod capacity;
 mod consistency;
 mod keys;
+mod policy_choices;
 pub mod schema;
 
 use crate::error::SpecificationError;

@@ -9,7 +9,7 @@ use super::Ftl;
 use super::gc::Move;
 use super::layer::Layer;
 use crate::error::SpecificationError;
-use crate::policies::placement::Handles;
+use crate::specification::drive::Handles;
 use crate::timing::Clock;
 use crate::units::StreamId;
 use schemars::JsonSchema;

@@ -7,9 +7,8 @@ use super::Ftl;
 use super::layer::Layer;
 use super::space::{self, Layout, Margins, ReclaimGroups};
 use crate::error::{ReadOnly, SpecificationError};
-use crate::policies::placement::{Handles, handles_of};
 use crate::policies::wear::WearLeveling;
-use crate::specification::drive::{Drive, check_goes_with_groups};
+use crate::specification::drive::{Drive, Handles, check_goes_with_groups, handles_of};
 use crate::timing::Clock;
 use crate::units::{EraseUnit, StreamId};
 

@@ -2,8 +2,7 @@
 //! onto them.
 
 use crate::error::SpecificationError;
-use crate::policies::placement::reclaim_groups_of;
-use crate::specification::drive::{Drive, EraseUnitKind, Nand};
+use crate::specification::drive::{Drive, EraseUnitKind, Nand, reclaim_groups_of};
 
 /// Counts derived from a drive file. "Unit" alone means a mapping unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -127,7 +127,7 @@ impl<D: StripeDevice + ?Sized> Stripe<D> {
             })
         };
         let devices = devices_of(drive)?.into_iter().enumerate().map(of_device).collect::<Result<_, _>>()?;
-        Ok(Self::new(devices, Chunks::new(&drive.stripe)))
+        Ok(Self::new(devices, drive.stripe.chunks()))
     }
 
     /// The devices, in order.

@@ -2,8 +2,8 @@
 //! chooses the group, by address, so that all groups hold as much of them and all dies take part.
 
 use super::source::{RequestSource, SourceError};
-use crate::policies::placement::reclaim_groups_of;
 use crate::request::{Operation, Request};
+use crate::specification::drive::reclaim_groups_of;
 use crate::specification::{Drive, Job};
 use crate::workload::store::StoreCounts;
 

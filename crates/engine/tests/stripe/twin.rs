@@ -81,7 +81,7 @@ fn striped(drive: &Drive, requests: &[(u64, Request)]) -> (Vec<(u64, u64)>, Ledg
     let layers = (0..).zip(&members).map(|(seed, member)| build_timed(member, seed).unwrap());
     let mut layers = Layers(layers.collect());
     let fronts = members.iter().zip(&layers.0).map(|(member, layer)| front_of(member, &**layer)).collect();
-    let mut host = Host::before(StripedFront::new(fronts, Chunks::new(&drive.stripe)));
+    let mut host = Host::before(StripedFront::new(fronts, drive.stripe.chunks()));
     let (mut client, plans) = arriving(requests.len());
     client.left = requests.to_vec();
     host.start_all(0, plans, &mut layers, &mut client).unwrap();
@@ -103,7 +103,7 @@ fn striped(drive: &Drive, requests: &[(u64, Request)]) -> (Vec<(u64, u64)>, Ledg
 
 /// The twin: each device alone, with its parts at their times; a request is complete with the last of its parts.
 fn one_by_one(drive: &Drive, requests: &[(u64, Request)]) -> (Vec<(u64, u64)>, Ledger) {
-    let chunks = Chunks::new(&drive.stripe);
+    let chunks = drive.stripe.chunks();
     let mut completed: Vec<(u64, u64)> = requests.iter().map(|&(arrival_ns, _)| (arrival_ns, 0)).collect();
     let mut ledger = Ledger::default();
     for (index, member) in devices_of(drive).unwrap().iter().enumerate() {

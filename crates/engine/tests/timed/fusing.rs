@@ -5,10 +5,9 @@
 use super::experiment::*;
 use ssdlab_engine::ftl::Ftl;
 use ssdlab_engine::policies::die_choice;
-use ssdlab_engine::policies::placement::reclaim_groups_of;
 use ssdlab_engine::random::Random;
 use ssdlab_engine::request::{Operation, Request};
-use ssdlab_engine::specification::drive::{Drive, EraseUnitKind, PageTimes};
+use ssdlab_engine::specification::drive::{Drive, EraseUnitKind, PageTimes, reclaim_groups_of};
 use ssdlab_engine::timing::breakdown::Parts;
 use ssdlab_engine::timing::flash::Flash;
 use ssdlab_engine::timing::front::{Completion, Front, FrontEnd};

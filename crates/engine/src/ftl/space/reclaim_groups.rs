@@ -11,7 +11,7 @@
 
 use super::FreePool;
 use crate::nand::occupancy::{Occupancy, State};
-use crate::policies::placement::Handles;
+use crate::specification::drive::Handles;
 use crate::units::{EraseUnit, StreamId};
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -17,91 +17,12 @@
 
 use super::{PlacementPolicy, Resident, STREAMS_MAX};
 use crate::error::SpecificationError;
-use crate::policies::registry::{self, Named};
-use crate::specification::drive::PolicyChoice;
+use crate::policies::registry::Named;
+use crate::specification::drive::{HOST_STREAMS, Handles};
 use crate::units::{Lpn, StreamId};
-use serde::{Deserialize, Serialize};
 
 /// The most streams of a drive with reclaim groups; they are numbered in a byte.
 const GROUPED_STREAMS_MAX: usize = 128;
-
-#[derive(Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Config {
-    /// Placement identifiers, or handles with reclaim groups, 1 to 15; they count from 0.
-    pub identifiers: u8,
-    /// Whether data moved by garbage collection remains with its identifier.
-    pub persistently_isolated: bool,
-    /// Reclaim groups, sets of dies with equal numbers of them; 1: the whole drive.
-    pub reclaim_groups: u8,
-    /// Erase units of a reclaim unit.
-    pub reclaim_unit_erase_units: u16,
-}
-
-/// What a placement of the host's makes of the drive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Handles {
-    /// Reclaim unit handles.
-    pub handles: u8,
-    /// Reclaim groups.
-    pub reclaim_groups: u8,
-    /// Whether data moved by garbage collection remains with its handle.
-    pub persistently_isolated: bool,
-    /// Erase units of a reclaim unit.
-    pub reclaim_unit_erase_units: u16,
-}
-
-impl Handles {
-    /// Placement identifiers: one for each handle in each group.
-    pub fn identifiers(self) -> u8 {
-        self.handles.saturating_mul(self.reclaim_groups)
-    }
-
-    /// Checks the reclaim unit of a drive with this many erase units. The error names the key.
-    pub fn check_reclaim_unit(self, erase_units: u32) -> Result<(), SpecificationError> {
-        let most = erase_units / u32::from(self.reclaim_groups.max(1));
-        let given = self.reclaim_unit_erase_units;
-        if (1..=most).contains(&u32::from(given)) {
-            return Ok(());
-        }
-        let allowed = format!("1 to {most}, the erase units of a reclaim group");
-        Err(SpecificationError::new("ftl.placement.reclaim_unit_erase_units", given, allowed))
-    }
-
-    /// Streams of garbage collection in each group: one, or one for each handle; none if it uses those of the handles.
-    fn gc_streams_each(self) -> u8 {
-        match (self.persistently_isolated, self.reclaim_groups) {
-            (false, _) => 1,
-            (true, 1) => 0,
-            // A handle's own erase unit may be in another group, if this one is full.
-            (true, _) => self.handles,
-        }
-    }
-
-    /// Streams of each group.
-    pub fn streams_each(self) -> u8 {
-        self.handles + self.gc_streams_each()
-    }
-
-    /// Erase units that each of several groups needs besides its share of the data and the reserve: the open ones, those
-    /// that garbage collection may open, and two so that a victim always has stale units.
-    pub fn held_back_erase_units(self) -> u32 {
-        u32::from(self.streams_each()) + u32::from(self.gc_streams_each()) + 2
-    }
-}
-
-impl Config {
-    fn handles(&self) -> Handles {
-        let &Self { identifiers, persistently_isolated, reclaim_groups, reclaim_unit_erase_units } = self;
-        Handles { handles: identifiers, reclaim_groups, persistently_isolated, reclaim_unit_erase_units }
-    }
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self { identifiers: 8, persistently_isolated: false, reclaim_groups: 1, reclaim_unit_erase_units: 1 }
-    }
-}
 
 /// See the file's description. The stream of a handle in a group has the number of their placement identifier; those of
 /// garbage collection follow, one a group.
@@ -110,19 +31,18 @@ pub struct HostStreams {
 }
 
 impl Named for HostStreams {
-    const NAME: &'static str = "host-streams";
+    const NAME: &'static str = HOST_STREAMS;
     const SUMMARY: &'static str = "an open erase unit for each placement identifier that the host gives (fdp)";
     const SOURCE: &'static str = "NVM Express TP4146, flexible data placement; Kang, Hyun, Maeng and Cho 2014";
-    type Config = Config;
+    type Config = Handles;
 }
 
 impl HostStreams {
-    pub(super) fn new(config: Config, _user_units: u32) -> Result<Self, SpecificationError> {
-        if config.identifiers == 0 || usize::from(config.identifiers) >= STREAMS_MAX {
+    pub(super) fn new(handles: Handles, _user_units: u32) -> Result<Self, SpecificationError> {
+        if handles.handles == 0 || usize::from(handles.handles) >= STREAMS_MAX {
             let allowed = format!("a whole number from 1 to {}", STREAMS_MAX - 1);
-            return Err(SpecificationError::new("ftl.placement.identifiers", config.identifiers, allowed));
+            return Err(SpecificationError::new("ftl.placement.identifiers", handles.handles, allowed));
         }
-        let handles = config.handles();
         let (groups, streams_each) = (usize::from(handles.reclaim_groups), usize::from(handles.streams_each()));
         if groups == 0 || groups * streams_each > GROUPED_STREAMS_MAX {
             let allowed =
@@ -172,23 +92,12 @@ impl PlacementPolicy for HostStreams {
     }
 }
 
-/// The handles of a drive with this placement; None if it ignores placement identifiers.
-pub fn handles_of(choice: &PolicyChoice) -> Option<Handles> {
-    let config = || registry::config::<HostStreams>("placement", choice).ok();
-    (choice.name == HostStreams::NAME).then(config).flatten().map(|config| config.handles())
-}
-
-/// The number of reclaim groups of a drive with this placement.
-pub fn reclaim_groups_of(choice: &PolicyChoice) -> u32 {
-    handles_of(choice).map_or(1, |handles| u32::from(handles.reclaim_groups).max(1))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn config(identifiers: u8, persistently_isolated: bool, reclaim_groups: u8) -> Config {
-        Config { identifiers, persistently_isolated, reclaim_groups, reclaim_unit_erase_units: 1 }
+    fn config(handles: u8, persistently_isolated: bool, reclaim_groups: u8) -> Handles {
+        Handles { handles, persistently_isolated, reclaim_groups, reclaim_unit_erase_units: 1 }
     }
 
     #[test]

@@ -15,7 +15,7 @@ mod zone_slots;
 pub use class_spare::ClassSpare;
 pub use frequency_frontiers::FrequencyFrontiers;
 pub use host_gc_split::HostGcSplit;
-pub use host_streams::{Handles, HostStreams, handles_of, reclaim_groups_of};
+pub use host_streams::HostStreams;
 pub use single::Single;
 pub use zone_slots::ZoneSlots;
 
@@ -23,7 +23,7 @@ use super::registry::{self, Description};
 use super::victim::Pool;
 use crate::error::SpecificationError;
 use crate::specification::Drive;
-use crate::specification::drive::{PolicyChoice, zones_of};
+use crate::specification::drive::{Handles, PolicyChoice, zones_of};
 use crate::units::{Lpn, StreamId};
 use serde::{Deserialize, Serialize};
 

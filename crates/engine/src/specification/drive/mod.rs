@@ -5,6 +5,7 @@
 //! those of a drive file; rules between values are in `description::check`.
 
 mod flash;
+mod handles;
 mod host;
 mod namespaces;
 mod product;
@@ -18,6 +19,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use flash::{Cell, Faults, Nand, PageTimes, Parity, SlcCache, WhenFull, check_microseconds};
+pub use handles::{HOST_STREAMS, Handles, handles_of, reclaim_groups_of};
 pub use host::{Controller, Duplex, HostLink, Rate, ReadAhead, WriteBuffer};
 pub use namespaces::{NAMESPACES_MAX, Namespace, allocated_bytes, identifiers_for, namespace_ends};
 pub use product::{DriveFile, Identity, Market, Source, SourceKind};

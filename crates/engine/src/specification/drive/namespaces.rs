@@ -1,8 +1,7 @@
 //! The list `[[namespace]]`: several namespaces on one drive. Field names are the keys of the drive file.
 
-use super::Drive;
+use super::{Drive, Handles, handles_of};
 use crate::error::SpecificationError;
-use crate::policies::placement::{Handles, handles_of};
 use crate::units::Lpn;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

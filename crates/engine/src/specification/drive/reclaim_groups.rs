@@ -1,8 +1,7 @@
 //! Reclaim groups, `ftl.placement.reclaim_groups`: which features go with them.
 
-use super::{Drive, SpareArea};
+use super::{Drive, SpareArea, reclaim_groups_of};
 use crate::error::SpecificationError;
-use crate::policies::placement::reclaim_groups_of;
 
 /// Refuses features that move data without regard to the groups of a drive. Errors name the key.
 pub fn check_goes_with_groups(drive: &Drive) -> Result<(), SpecificationError> {

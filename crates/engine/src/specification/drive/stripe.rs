@@ -38,6 +38,11 @@ impl Stripe {
     pub fn is_on(&self) -> bool {
         self.devices != 1
     }
+
+    /// Where the drive's bytes lie.
+    pub fn chunks(&self) -> Chunks {
+        Chunks::new(self.devices, self.chunk_bytes)
+    }
 }
 
 /// The devices of a drive, each as a separate drive; without a stripe the drive itself. Errors name the key.
@@ -62,7 +67,7 @@ pub fn devices_of(drive: &Drive) -> Result<Vec<Drive>, SpecificationError> {
     check_is_never_idle(drive)?;
     namespace_ends(drive)?;
     check_goes_with_groups(drive)?;
-    let chunks = Chunks::new(&drive.stripe);
+    let chunks = drive.stripe.chunks();
     let device = |index| {
         let mut device = Drive { stripe: Stripe::default(), ..drive.clone() };
         device.ftl.user_bytes = chunks.bytes_on(index, user_bytes);

@@ -555,8 +555,11 @@ impl Dies {
     pub fn service(&self, now: u64, ended: &Ended, queued: Queued) -> Service {
         let array_ns = self.costs.array_ns(ended.operation);
         let die = &self.dies[ended.die];
-        let own_work_ns =
-            if self.known.is_used() { self.known.own_work_at_end_ns(now, ended.die) } else { die.busy_ns - die.host_ns };
+        let own_work_ns = if self.known.is_used() {
+            self.known.own_work_at_end_ns(now, ended.die)
+        } else {
+            die.busy_ns - die.host_ns
+        };
         // A suspended operation spent most of its time before; its suspensions are reads of others.
         let channel_ns = (now - ended.started_ns).checked_sub(array_ns);
         Service {

@@ -8,7 +8,7 @@ mod area;
 mod table;
 
 use super::Layer;
-use crate::error::{ReadOnly, SpecificationError};
+use crate::error::{ReadOnly, SpecificationError, ZoneStatus};
 use crate::ftl::Ftl;
 use crate::ledger::Cause;
 use crate::nand::Geometry;
@@ -17,7 +17,7 @@ use crate::specification::drive::{Drive, zones_of};
 use crate::timing::Clock;
 use crate::units::{EraseUnit, Lpn, Ppn, StreamId};
 pub use area::AreaCounts;
-pub use table::{Granted, Zone, ZoneCounts, ZoneState, ZoneStatus, ZoneTable};
+pub use table::{Granted, Zone, ZoneCounts, ZoneState, ZoneTable};
 
 /// The layer of zoned drives.
 pub struct Zoned {

@@ -5,10 +5,10 @@
 //! (`area.rs`). All sizes are mapping units.
 
 use super::area::{Area, AreaCounts};
+use crate::error::ZoneStatus;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use std::fmt;
 
 /// The states of the specification without read-only and offline: a simulated drive that runs out of spare blocks
 /// becomes read-only as a whole.
@@ -24,42 +24,6 @@ pub enum ZoneState {
     Closed,
     /// Full: written to its capacity, or finished.
     Full,
-}
-
-/// Why a command is refused: a status code of NVMe's zoned namespace command set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ZoneStatus {
-    /// The command crosses the end of a zone, or of its capacity.
-    ZoneBoundaryError,
-    /// A write to a full zone.
-    ZoneIsFull,
-    /// A write that does not begin at the write pointer.
-    ZoneInvalidWrite,
-    /// The limit of active zones is reached.
-    TooManyActiveZones,
-    /// The limit of open zones is reached.
-    TooManyOpenZones,
-    /// The zone's state does not allow the command.
-    InvalidZoneStateTransition,
-    /// The generic code: a range that is not a multiple of units, or a reset of a part of a zone.
-    InvalidFieldInCommand,
-    /// An append to a zone with a random write area.
-    InvalidZoneOperationRequest,
-}
-
-impl fmt::Display for ZoneStatus {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::ZoneBoundaryError => "Zone Boundary Error",
-            Self::ZoneIsFull => "Zone Is Full",
-            Self::ZoneInvalidWrite => "Zone Invalid Write",
-            Self::TooManyActiveZones => "Too Many Active Zones",
-            Self::TooManyOpenZones => "Too Many Open Zones",
-            Self::InvalidZoneStateTransition => "Invalid Zone State Transition",
-            Self::InvalidFieldInCommand => "Invalid Field in Command",
-            Self::InvalidZoneOperationRequest => "Invalid Zone Operation Request",
-        })
-    }
 }
 
 /// One zone.
