@@ -120,7 +120,9 @@ def studies(folder: Path, names: list[str]) -> list[str]:
     wanted = {name: [name] for name in names} or {"all": ["--all"]}
     for name, words in wanted.items():
         output = folder if name == "all" else folder / name
-        subprocess.run([sys.executable, "-m", "ssdlab", "study", *words, "--output", str(output)], check=True)
+        subprocess.run(
+            [sys.executable, "-m", "ssdlab", "study", *words, "--output", str(output), "--pictures", "svg"], check=True
+        )
     return sorted(path.parent.name for path in folder.glob("*/report.html"))
 
 

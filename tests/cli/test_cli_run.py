@@ -61,9 +61,20 @@ def test_same_specification_same_bytes_whatever_the_file_name(ssdlab: Any, tmp_p
         page,
     )
     assert "ssdlab run uniform.fio --drive small.toml" in page
-    assert {"waf-over-host-writes-light.svg", "iops-over-time-dark.svg"} <= {
-        path.name for path in (tmp_path / "a" / "pictures").iterdir()
-    }
+    assert 'data-figure="waf-over-host-writes"' in page and 'data-figure="iops-over-time"' in page
+
+
+def test_pictures_are_files_of_their_own_on_demand(ssdlab: Any, tmp_path: Path) -> None:
+    """By default the report contains its pictures, and there is no other file of them."""
+    ended = ssdlab(*RUN, "--output", "none/")
+    assert not (tmp_path / "none/pictures").exists() and "pictures/" not in ended.stderr
+    ended = ssdlab(*RUN, "--output", "svg/", "--pictures", "svg")
+    names = {path.name for path in (tmp_path / "svg/pictures").iterdir()}
+    assert {"waf-over-host-writes-light.svg", "iops-over-time-dark.svg"} <= names and "and pictures/" in ended.stderr
+    assert {Path(name).suffix for name in names} == {".svg"}
+    refused = ssdlab(*RUN, "--output", "jpeg/", "--pictures", "jpeg")
+    assert refused.returncode == 2
+    assert "--pictures is 'jpeg'; allowed: all, svg, none" in refused.stderr
 
 
 def test_a_folder_of_another_command_is_refused(ssdlab: Any, tmp_path: Path) -> None:

@@ -8,13 +8,15 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import Annotated, Any, cast, get_args
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from ssdlab.cli.groups import flat
-from ssdlab.errors import NoRoom, RunFailed
+from ssdlab.errors import NoRoom, RunFailed, check_word
+from ssdlab.presentation.report import chosen
+from ssdlab.presentation.report.chosen import Pictures
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,23 @@ GROUPS = {
 }
 """The commands in the groups of the overview."""
 
+WITH_PICTURES = frozenset(
+    {"advise", "atlas", "compare", "demo", "fleet", "health", "measure", "replay", "run", "study", "sweep"}
+)
+"""The commands that write a report with pictures."""
+
+
+# `None` keeps the choice of a command that calls this one, as `demo` does.
+_PICTURES = Annotated[
+    str | None,
+    typer.Option(
+        "--pictures",
+        metavar="|".join(get_args(Pictures)),
+        autocompletion=lambda incomplete: [word for word in get_args(Pictures) if word.startswith(incomplete)],
+        help="Files of the report's pictures beside it: SVG and PNG, SVG, or none.  [default: none]",
+    ),
+]
+
 
 class Interrupted(Exception):
     """Ctrl-C, SIGTERM or SIGHUP as an exception that typer does not handle. The message says what was written."""
@@ -148,9 +167,25 @@ def loaded(name: str) -> Any:
     function = getattr(import_module(f"ssdlab.cli.{name}"), name)
     alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
     alone.command(name=name, help=f"{inspect.getdoc(function)}\n\n\b\nExample:\n  {COMMANDS[name].example}")(
-        _interruptible(flat(function))
+        _interruptible(_with_pictures(flat(function)) if name in WITH_PICTURES else flat(function))
     )
     return typer.main.get_command(alone)
+
+
+def _with_pictures(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with the option `--pictures`, whose choice applies to all that it writes."""
+
+    def call(*, pictures: str | None, **options: Any) -> None:
+        if pictures is not None:
+            check_word("--pictures", pictures, get_args(Pictures))
+        with chosen.choosing(cast(Pictures | None, pictures)):
+            command(**options)
+
+    signature = inspect.signature(command)
+    option = inspect.Parameter("pictures", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_PICTURES)
+    call.__signature__ = signature.replace(parameters=[*signature.parameters.values(), option])  # type: ignore[attr-defined]
+    call.__annotations__ = {**command.__annotations__, "pictures": _PICTURES}
+    return call
 
 
 def _interruptible(command: Callable[..., None]) -> Callable[..., None]:

@@ -12,6 +12,7 @@ from ssdlab.cli.console import Console
 from ssdlab.cli.progress import shown
 from ssdlab.errors import RunFailed
 from ssdlab.experiments.comparison import request
+from ssdlab.experiments.comparison.table import print_table
 from ssdlab.foundation.quantities import AUTO
 
 if TYPE_CHECKING:
@@ -49,8 +50,6 @@ class Running:
 
 def report(comparison: "Comparison", directory: Path, command_line: str) -> None:
     """Prints the table and the facts, and writes the report and its files. Raises RunFailed if a drive failed."""
-    from ssdlab.experiments.comparison.table import print_table
-
     console = Console()
     print_table(comparison.variants, console)
     for fact in comparison.facts:

@@ -17,7 +17,6 @@ _JOB = "randwrite"
 _DRIVE = "generic-tlc-480"
 _OP = "7%,28%"
 _SCALE = "1/128"
-_PICTURE = "waf-over-host-writes-light.png"
 _BAR_CELLS = 48
 
 
@@ -26,7 +25,7 @@ def demo(
 ) -> None:
     """Compare two spare areas of a small drive under random writes, in under half a minute.
 
-    Needs no file: the job, the drive and the report's parts come with ssdlab. Writes the report, its pictures and the
+    Needs no file: the job, the drive and the report's parts come with ssdlab. Writes the report and the
     job file, so that the printed command can be repeated and changed.
     """
     directory = Path(output)
@@ -41,9 +40,7 @@ def demo(
     with compare.make_context("compare", words) as context:
         compare.invoke(context)
     typer.echo(f"\n{_bars(directory)}\n")
-    picture = next(directory.rglob(_PICTURE))
-    typer.echo(f"The same over time:            {picture.resolve()}")
-    typer.echo(f"All of it, in a browser:       {(directory / 'report.html').resolve()}")
+    typer.echo(f"All of it, in a browser: {(directory / 'report.html').resolve()}")
 
 
 def _bars(directory: Path) -> str:

@@ -175,8 +175,8 @@ def _measure_job(
     if to.directory:
         from ssdlab.hardware.device import page
 
-        page.write(measured, to.directory, command_line)
-        names += ["pictures/", "report.html"]
+        *pictures, whole = page.write(measured, to.directory, command_line)
+        names += [*(["pictures/"] if pictures else []), whole]
     to.give(writers[to.format](measured))
     if names:
         typer.echo(f"wrote {to.directory}/{', '.join(names)}", err=True)

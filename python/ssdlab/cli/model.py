@@ -17,6 +17,7 @@ from ssdlab.foundation.quantities import format_share, parse_left_empties, parse
 from ssdlab.presentation.report import drawing
 from ssdlab.presentation.terminal import show
 from ssdlab.simulator.results.files import staged
+from ssdlab.theory import closed_forms
 
 Victim = Literal["fifo", "greedy", "d-choices", "random"]
 OUTPUT_SUFFIXES = (".png", ".svg", ".html")
@@ -100,7 +101,6 @@ def model(
     OP is the effective over-provisioning: without reserve, parity, bad blocks and the unwritten part of open erase
     units.
     """
-    from ssdlab.theory import closed_forms
     from ssdlab.theory.field_inference import more
 
     if output:
@@ -148,8 +148,6 @@ def _in_options(message: str) -> str:
 
 def _pool(victim: str, units_per_erase_unit: int, d: int | None) -> tuple[Callable[[float], float], str]:
     """Write amplification as a function of over-provisioning under uniform writes, and the name of the formula."""
-    from ssdlab.theory import closed_forms
-
     drawn = 10 if d is None else d
     return {
         "fifo": (closed_forms.fifo, "FIFO"),
@@ -167,8 +165,6 @@ def _pool(victim: str, units_per_erase_unit: int, d: int | None) -> tuple[Callab
 
 def _skewed(skew: Skew, pool: Callable[[float], float], pool_formula: str) -> tuple[Callable[[float], float], str]:
     """The same as `_pool` for hot and cold writes, through one open erase unit or separate ones."""
-    from ssdlab.theory import closed_forms
-
     r, f = skew.hot_writes, skew.hot_space
     assert r is not None and f is not None
     writes, space = (r, 1 - r), (f, 1 - f)

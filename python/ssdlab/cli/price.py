@@ -17,6 +17,7 @@ from ssdlab.errors import InputError
 from ssdlab.foundation.quantities import format_share, parse_bytes, parse_spare_areas
 from ssdlab.presentation.terminal import show
 from ssdlab.simulator.drives import load, resolve
+from ssdlab.theory.closed_forms import greedy
 from ssdlab.theory.price import DEFINITIONS, DEFINITIONS_OF_LIFE, Offer, rounded
 
 
@@ -121,8 +122,6 @@ def _of_drives(
 
 
 def _uniform_waf(over_provisioning: float, units_per_erase_unit: int) -> float | None:
-    from ssdlab.theory.closed_forms import greedy
-
     return greedy(over_provisioning, units_per_erase_unit) if over_provisioning > 0 else None
 
 

@@ -14,7 +14,10 @@ from ssdlab.cli.destination import check_folder
 from ssdlab.errors import InputError
 from ssdlab.experiments.replays import request
 from ssdlab.experiments.replays.plan import volumes_of
+from ssdlab.experiments.replays.profile_text import as_json as json_of
+from ssdlab.experiments.replays.profile_text import print_profile
 from ssdlab.experiments.replays.request import Until
+from ssdlab.experiments.replays.theory import expectations
 from ssdlab.foundation.quantities import parse_spare_areas
 from ssdlab.simulator.workloads.specifying import Beginning
 from ssdlab.simulator.workloads.traces.profile import profile_of
@@ -199,10 +202,6 @@ def replay(
 
 def _print_profiles(recording: "Recording", reading: Reading, shares: list[float], as_json: bool) -> None:
     """Prints one profile of all volumes together, or one of each selected volume."""
-    from ssdlab.experiments.replays.profile_text import as_json as json_of
-    from ssdlab.experiments.replays.profile_text import print_profile
-    from ssdlab.experiments.replays.theory import expectations
-
     chosen: list[str | None] = [None]
     if reading.volumes or reading.each_volume:
         chosen = volumes_of(recording, reading.volumes, each=reading.each_volume)

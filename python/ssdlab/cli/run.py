@@ -122,7 +122,7 @@ def run(
         from ssdlab.simulator.results import page
 
         result.write(to.directory)
-        page.write(
+        written = page.write(
             result,
             to.directory,
             job=workloads.title(job),
@@ -135,7 +135,8 @@ def run(
             command_line=command_line(context),
         )
         series = "data/timeseries.parquet" + ("" if clock.untimed else ", data/timeseries-time.parquet")
-        typer.echo(f"wrote {to.directory}/result.json, {series}, report.html and pictures/", err=True)
+        pictures = " and pictures/" if len(written) > 1 else ""
+        typer.echo(f"wrote {to.directory}/result.json, {series}, report.html{pictures}", err=True)
     # As in fio, the logs are written in addition to the report.
     names = logs.write(result, to.log_folder)
     if clock.untimed and any("logs" in entry.output for entry in result.specification.reporting):

@@ -4,6 +4,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from ssdlab.experiments.comparison.axes import Planned
+from ssdlab.experiments.comparison.variant import Variant
 from ssdlab.live.messages import Report
 from ssdlab.live.share import command_line, job_file_name
 
@@ -31,7 +32,6 @@ class Reports:
     def save(self, workbench: "Workbench") -> Report:
         """Writes a report of the session so far. Returns its folder, and the path of its page for the browser."""
         from ssdlab.experiments.comparison import output
-        from ssdlab.experiments.comparison.variant import Variant
 
         with workbench.settled() as drives:
             results = [settled.result for settled in drives]

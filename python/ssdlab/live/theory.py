@@ -7,7 +7,9 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-_MODULE = "ssdlab.theory.expectation"
+from ssdlab.theory.expectation import expected
+
+_SOLVER = "scipy.optimize"
 _LOAD_AFTER_SECONDS = 2.0
 LOADING = "loading the formulas"
 
@@ -47,8 +49,6 @@ class Theory:
         return known[key]
 
     def _solved(self, effective_over_provisioning: float) -> Line:
-        from ssdlab.theory.expectation import expected
-
         try:
             expectation = expected(self._jobs, self._drive, effective_over_provisioning)
         except (ArithmeticError, ValueError) as error:
@@ -60,13 +60,13 @@ class Theory:
 def _loading() -> threading.Event:
     """The event that is set when the formulas are loaded.
 
-    They import SciPy, which takes half a second and is delayed until the first picture is shown: even in another thread
-    it would slow that down, because only one thread executes Python code at a time.
+    They use SciPy, whose import takes half a second and is delayed until after the first picture is shown: even in
+    another thread it would slow that down, because only one thread executes Python code at a time.
     """
     is_loaded = threading.Event()
 
     def load() -> None:
-        import_module(_MODULE)
+        import_module(_SOLVER)
         is_loaded.set()
 
     later = threading.Timer(_LOAD_AFTER_SECONDS, load)

@@ -13,10 +13,6 @@ import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-from scipy.integrate import quad
-from scipy.optimize import brentq
-from scipy.special import digamma, hyp2f1
-
 # Above this number of units per erase unit, the d-choices recursion is interpolated between this number and the limit.
 D_CHOICES_EXACT_UNITS_MAX = 2048
 # The interpolation is linear in 1 / Np, which requires a spare area of many units in each erase unit.
@@ -61,6 +57,8 @@ def fifo_classes(over_provisioning: float, write_shares: Sequence[float], space_
         return grown - over_provisioning
 
     upper = 1.01 * min(2 * over_provisioning, 1 + over_provisioning)
+    from scipy.optimize import brentq
+
     root = brentq(excess, 0.5 * over_provisioning, upper, xtol=1e-15 * over_provisioning, rtol=1e-14)
     return max(1.0, (1 + over_provisioning) / float(root))
 
@@ -244,11 +242,15 @@ def _harmonic_difference(n: int, m: int) -> float:
     """H_n - H_m for n >= m >= 0. Few terms are summed, because the difference of two large sums would lose digits."""
     if n - m <= 64:
         return math.fsum(1 / j for j in range(m + 1, n + 1))
+    from scipy.special import digamma
+
     return float(digamma(n + 1) - digamma(m + 1))
 
 
 def _solve_d_choices(over_provisioning: float, share_live: Callable[[float], float]) -> float:
     """A = K alpha for the K at which the live share of all units is 1 / alpha. A is between 1 and a random victim's."""
+    from scipy.optimize import brentq
+
     alpha = 1 + over_provisioning
     low, high = 0.999 / alpha, 1.001 / over_provisioning
     root = brentq(lambda log_k: share_live(math.exp(log_k)) - 1 / alpha, math.log(low), math.log(high), xtol=1e-13)
@@ -275,6 +277,8 @@ def _share_live(k: float, units: int, d: int) -> float:
 
 def _share_live_limit(k: float, d: int) -> float:
     """The same for infinite Np: the integral over s of exp(-G(s) / K), G(s) = integral of dt / (1 - t^d) up to s."""
+    from scipy.integrate import quad
+    from scipy.special import hyp2f1
 
     def reach(s: float) -> float:
         return math.exp(-s * float(hyp2f1(1, 1 / d, 1 + 1 / d, s**d)) / k)

@@ -36,7 +36,7 @@ def test_it_says_what_to_leave_empty_and_why(ssdlab: Program, tmp_path: Path) ->
     assert 0.2 < result["over_provisioning"] < 0.26, "theory says 22 %"
     page = (tmp_path / "advice/report.html").read_text()
     assert page.index("unpartitioned") < page.index("Supporting runs")
-    assert (tmp_path / "advice/pictures/waf-dark.png").stat().st_size > 10_000
+    assert 'data-figure="waf"' in page
     text = re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
     assert "band" not in text and "price per TB written" not in text, "there is none"
     assert '<th scope="col">what for</th>' in page and "fstrim" in text.split("<thead>")[-1]

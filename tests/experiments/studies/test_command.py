@@ -62,7 +62,7 @@ def made_up(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("made_up")
 def test_a_run_writes_rows_page_pictures_and_series(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    call("study", *["made-up", "--seed", "3", "--workers", "1", "--output"], tmp_path / "out")
+    call("study", *["made-up", "--seed", "3", "--workers", "1", "--pictures", "all", "--output"], tmp_path / "out")
     written = {str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*.*")}
     pictures = {
         f"pictures/{name}-{theme}.{ending}"

@@ -44,7 +44,7 @@ def test_a_drive_file_of_ones_own_is_studied(tmp_path: Path) -> None:
     assert read.simulated == pytest.approx(by_hand, rel=1e-3)
     assert (read.unit, write.fitted and write.fitted.parameters, read.fitted) == ("us", ("nand.program_us",), None)
     assert studied.finding.startswith("1 of 2 rows of the data sheets of 1 drive are met within 10 %, 1 within 15 %")
-    names = studied.write(tmp_path / "out")
+    names = studied.write(tmp_path / "out", pictures="svg")
     page = (tmp_path / "out" / "report.html").read_text()
     assert f"--drive {path}" in page and "pictures/rated-and-simulated-light.svg" in names
 

@@ -6,6 +6,7 @@ import pytest
 
 from made_up import made_up_variant
 from ssdlab.presentation.report import ComparedVariant, write_comparison
+from ssdlab.presentation.report.chosen import choosing
 
 COMMAND_LINE = "ssdlab compare jobs/randwrite.fio --op 7%,28% > '</script><b>'"
 
@@ -24,4 +25,7 @@ def variants() -> list[ComparedVariant]:
 @pytest.fixture(scope="session")
 def report(variants: list[ComparedVariant], tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     directory = tmp_path_factory.mktemp("report") / "new"
-    return write_comparison(variants, directory, title="Spare <area>", subtitle="made up", command_line=COMMAND_LINE)
+    with choosing("all"):
+        return write_comparison(
+            variants, directory, title="Spare <area>", subtitle="made up", command_line=COMMAND_LINE
+        )

@@ -10,6 +10,7 @@ from ssdlab.foundation.quantities import format_share
 from ssdlab.simulator.specification import Specification
 from ssdlab.simulator.workloads import Workload, described, jobs, specifying, stores
 from ssdlab.simulator.workloads.rates import drawing, reading
+from ssdlab.theory.expectation import expected
 
 if TYPE_CHECKING:
     from ssdlab.simulator.drives import ResolvedDrive
@@ -38,8 +39,6 @@ class Described:
 
         Raises InputError if the jobs do not fit on the drive.
         """
-        from ssdlab.theory.expectation import expected
-
         jobs = self.jobs.resolve(drive.capacity.user_bytes, seed=1, scale=drive.scale)
         return expected(jobs, drive.specification(), over_provisioning).value
 

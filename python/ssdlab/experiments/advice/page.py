@@ -14,8 +14,8 @@ from ssdlab.experiments.advice.trials import Trial, TrialJson, Trials, mean
 from ssdlab.experiments.advice.words import Sentence, SentenceJson, commands, figure
 from ssdlab.presentation.report import headlines, page, parts, wording
 from ssdlab.presentation.report.charts.published import Line, Marks, published_lines
+from ssdlab.presentation.report.chosen import write_figures
 from ssdlab.presentation.report.figure import Figure
-from ssdlab.presentation.report.files import write_figures
 from ssdlab.simulator.drives import standing
 from ssdlab.simulator.results.files import names_in, staged
 

@@ -14,6 +14,7 @@ from ssdlab.experiments.comparison.request import Names, Running, Settings, Spar
 from ssdlab.experiments.comparison.variant import Variant
 from ssdlab.foundation.quantities import AUTO
 from ssdlab.presentation.report import headlines
+from ssdlab.presentation.report.chosen import Pictures, choosing
 from ssdlab.presentation.report.comparison import comparison_figures
 from ssdlab.presentation.report.figure import Figure
 from ssdlab.presentation.report.shown import Shown, said
@@ -83,19 +84,23 @@ class Comparison(Shown):
         """The pictures of the report."""
         return comparison_figures(output.compared(self.variants, self.notes))
 
-    def write(self, directory: str | Path, *, command_line: str | None = None) -> list[str]:
-        """Writes report.html, pictures, result.json and the series as Parquet, all or none. Returns their names.
+    def write(
+        self, directory: str | Path, *, command_line: str | None = None, pictures: Pictures | None = None
+    ) -> list[str]:
+        """Writes report.html, result.json and the series as Parquet, all or none. Returns their names.
 
-        `command_line` is shown on the page; it should reproduce the files. Raises RunFailed if the disk is full.
+        `pictures="svg"` or `"all"` (SVG and PNG) also writes the page's pictures as separate files. `command_line` is
+        shown on the page; it should reproduce the files. Raises RunFailed if the disk is full.
         """
-        return output.write(
-            self.variants,
-            Path(directory),
-            title=self.headline,
-            subtitle=f"{self.question}; {self.subtitle}",
-            command_line=command_line,
-            notes=[*self.notes, *self.facts],
-        )
+        with choosing(pictures):
+            return output.write(
+                self.variants,
+                Path(directory),
+                title=self.headline,
+                subtitle=f"{self.question}; {self.subtitle}",
+                command_line=command_line,
+                notes=[*self.notes, *self.facts],
+            )
 
 
 def compare(

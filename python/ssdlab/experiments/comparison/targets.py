@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ssdlab.errors import InputError
 from ssdlab.foundation.foreign import JsonObject
 from ssdlab.presentation.report import wording
-from ssdlab.presentation.report.files import write_figures
+from ssdlab.presentation.report.chosen import write_figures
 from ssdlab.simulator.results.files import staged
 from ssdlab.simulator.results.job_result import DirectionResult
 from ssdlab.simulator.results.result import ResultJson

@@ -13,8 +13,8 @@ from ssdlab.experiments.fleet.tenants import HANDLES, SHARED, SPLIT, TenantPlan
 from ssdlab.foundation.quantities import format_bytes
 from ssdlab.presentation.report import page, parts, wording
 from ssdlab.presentation.report.charts.published import Bar, published_bars
+from ssdlab.presentation.report.chosen import write_figures
 from ssdlab.presentation.report.figure import Figure
-from ssdlab.presentation.report.files import write_figures
 from ssdlab.simulator.results.files import data_file, names_in, staged
 
 WORDS = {SHARED: "sharing a drive", HANDLES: "sharing a drive with a placement handle each", SPLIT: "a drive each"}

@@ -12,7 +12,7 @@ from ssdlab.experiments.protocols.contract import Protocol
 from ssdlab.experiments.protocols.figures import COLUMNS, Figures
 from ssdlab.experiments.protocols.page import PAGE_NAME, Extra, pictures, protocol_page
 from ssdlab.foundation.foreign import JsonObject
-from ssdlab.presentation.report.files import write_figures
+from ssdlab.presentation.report.chosen import write_figures
 from ssdlab.presentation.terminal import show
 from ssdlab.simulator.results.files import staged
 

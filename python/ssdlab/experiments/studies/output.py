@@ -1,4 +1,4 @@
-"""Writes the files of a study, all or none: report.html, pictures as SVG and PNG, result.json, series in data/."""
+"""Writes the files of a study, all or none: report.html, its pictures if chosen, result.json, series in data/."""
 
 import json
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from typing import TypedDict
 from ssdlab.experiments.studies.context import Context
 from ssdlab.experiments.studies.contract import RowJson, Study, StudyResult
 from ssdlab.experiments.studies.page import PAGE_NAME, all_page, scale_notice, study_page
-from ssdlab.presentation.report.files import write_figures
+from ssdlab.presentation.report.chosen import write_figures
 from ssdlab.simulator.results.files import data_file, data_name, staged
 from ssdlab.simulator.specification import Specification, SpecificationJson
 

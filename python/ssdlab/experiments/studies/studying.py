@@ -11,6 +11,7 @@ from ssdlab.errors import InputError
 from ssdlab.experiments.studies import output, registry, wording
 from ssdlab.experiments.studies.context import Context
 from ssdlab.experiments.studies.contract import Range, Row, Study, StudyResult
+from ssdlab.presentation.report.chosen import Pictures, choosing
 from ssdlab.presentation.report.figure import Figure
 from ssdlab.presentation.report.shown import Shown
 from ssdlab.simulator.runs import ShowProgress, silent
@@ -44,11 +45,15 @@ class Studied(Shown):
         """The pictures of the study's page."""
         return self.result.figures
 
-    def write(self, directory: str | Path) -> list[str]:
-        """Writes report.html, pictures, result.json and the series as Parquet, all or none. Returns their names."""
+    def write(self, directory: str | Path, *, pictures: Pictures | None = None) -> list[str]:
+        """Writes report.html, result.json and the series as Parquet, all or none. Returns their names.
+
+        `pictures="svg"` or `"all"` (SVG and PNG) also writes the page's pictures as separate files.
+        """
         context = self.context
         line = command_line(self.study.name, full=context.full, seed=context.seed, drive=context.drive)
-        return output.write(self.study, self.result, self.context, Path(directory), line)
+        with choosing(pictures):
+            return output.write(self.study, self.result, self.context, Path(directory), line)
 
 
 def study(

@@ -19,8 +19,8 @@ from ssdlab.experiments.sweeps import table
 from ssdlab.experiments.sweeps.rows import within
 from ssdlab.presentation.report import headlines, page, parts, wording
 from ssdlab.presentation.report.charts.encodings import HIDDEN_VARIANTS, Picture, chart, horizontal_grid, switchable
+from ssdlab.presentation.report.chosen import write_figures
 from ssdlab.presentation.report.figure import Figure, Key, KeyEntry
-from ssdlab.presentation.report.files import write_figures
 from ssdlab.presentation.report.theme import LIGHT
 from ssdlab.simulator.results.files import data_file, staged
 

@@ -13,8 +13,8 @@ from ssdlab.field.atlas.distributions import Atlas, Distribution
 from ssdlab.presentation.report import page, parts, wording
 from ssdlab.presentation.report.charts.encodings import HIDDEN_VARIANTS, Row, chart, switchable, variant_fill
 from ssdlab.presentation.report.charts.published import Bar, Line, published_bars, published_lines
+from ssdlab.presentation.report.chosen import write_figures
 from ssdlab.presentation.report.figure import Figure
-from ssdlab.presentation.report.files import write_figures
 from ssdlab.simulator.results.files import names_in, staged
 
 _MAKERS_SHOWN = 6

@@ -13,8 +13,8 @@ from ssdlab.field.health.drive import Row
 from ssdlab.field.health.summary import Summary
 from ssdlab.presentation.report import page, parts, wording
 from ssdlab.presentation.report.charts.published import Line, published_lines
+from ssdlab.presentation.report.chosen import write_figures
 from ssdlab.presentation.report.figure import Figure
-from ssdlab.presentation.report.files import write_figures
 from ssdlab.simulator.results.files import staged
 from ssdlab.theory.endurance_class import CLASSES
 

@@ -7,8 +7,8 @@ from ssdlab.hardware.device.measured import Measured
 from ssdlab.hardware.device.run import LAYOUT
 from ssdlab.presentation.report import page, parts, wording
 from ssdlab.presentation.report.charts.published import Line, published_lines
+from ssdlab.presentation.report.chosen import write_page
 from ssdlab.presentation.report.figure import Figure
-from ssdlab.presentation.report.files import write_page
 
 # A screen does not resolve more points than this.
 _POINTS_MAX = 500
@@ -16,7 +16,7 @@ _JOBS_IN_TITLE = 3
 
 
 def write(measured: Measured, directory: Path, command_line: str) -> list[str]:
-    """Writes `report.html` and `pictures/`. Returns their names."""
+    """Writes `report.html` and the chosen files of its pictures. Returns their names, the page last."""
     name = str(measured.target.get("path") or measured.target.get("name") or "the target")
     jobs = [(job.name, _iops(job.read.iops, job.write.iops), job.latency.mean_ns) for job in measured.jobs]
     entries = [(job, _said(iops, mean_ns)) for job, iops, mean_ns in jobs]

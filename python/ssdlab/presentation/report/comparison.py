@@ -1,4 +1,4 @@
-"""The report of `ssdlab compare`: pictures in all formats, and the page with their findings."""
+"""The report of `ssdlab compare`: its pictures, and the page with their findings."""
 
 import json
 from collections.abc import Sequence
@@ -23,6 +23,7 @@ from ssdlab.presentation.report.charts.over_time import (
 )
 from ssdlab.presentation.report.charts.parts import parts_of_nand_writes
 from ssdlab.presentation.report.charts.wear import wear_histogram
+from ssdlab.presentation.report.chosen import picture_files
 from ssdlab.presentation.report.figure import Figure
 from ssdlab.presentation.report.files import write_atomically
 from ssdlab.presentation.report.table import variants_table
@@ -42,18 +43,17 @@ def write_comparison(
     subtitle: str,
     command_line: str | None = None,
 ) -> list[Path]:
-    """Writes `report.html` into `directory`, and each picture as SVG and PNG, light and dark, into its `pictures/`.
+    """Writes `report.html` into `directory`, and the chosen files of each picture into its `pictures/`.
 
     Returns the paths, the page last. Everything is drawn before the first file is written, and each file is written
     completely or not at all.
     """
     _check(variants)
     figures = comparison_figures(variants)
-    contents: list[tuple[str, str | bytes]] = [
-        (f"pictures/{name}", content) for figure in figures for name, content in figure.files()
-    ]
+    contents: list[tuple[str, str | bytes]] = list(picture_files(figures))
     contents.append((PAGE_NAME, comparison_page(variants, figures, title, subtitle, command_line).html()))
-    (directory / "pictures").mkdir(parents=True, exist_ok=True)
+    for name, _ in contents:
+        (directory / name).parent.mkdir(parents=True, exist_ok=True)
     return [write_atomically(directory / name, content) for name, content in contents]
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import altair as alt
-import vl_convert
 
 from ssdlab.presentation.report import drawing
 from ssdlab.presentation.report.theme import AXIS_EXTENT_PX, LIGHT, THEMES, Theme, VegaLite, vega_config
@@ -70,23 +69,26 @@ class Figure:
 
     def svg(self) -> str:
         """The picture in the light theme. Raises RunFailed if drawing would abort."""
-        drawing.check()
-        text: str = vl_convert.vegalite_to_svg(self._exported(LIGHT, _still(self._whole())))
-        return text
+        return self._svg(LIGHT, _still(self._whole()))
 
-    def svgs(self) -> Iterator[tuple[str, str]]:
-        """(file name, content): SVG, light and dark."""
-        drawing.check()
+    def files(self, *, png: bool = True) -> Iterator[tuple[str, str | bytes]]:
+        """(file name, content): SVG, light and dark, and each as PNG (twice the size) unless it is not wanted."""
+        import vl_convert
+
         still = _still(self._whole())
         for theme in THEMES:
-            yield f"{self.name}-{theme.name}.svg", vl_convert.vegalite_to_svg(self._exported(theme, still))
+            svg = self._svg(theme, still)
+            yield f"{self.name}-{theme.name}.svg", svg
+            if png:
+                picture: bytes = vl_convert.svg_to_png(svg, scale=2)
+                yield f"{self.name}-{theme.name}.png", picture
 
-    def files(self) -> Iterator[tuple[str, str | bytes]]:
-        """(file name, content): SVG and PNG (twice the size), light and dark."""
-        for name, svg in self.svgs():
-            yield name, svg
-            png: bytes = vl_convert.svg_to_png(svg, scale=2)
-            yield name.removesuffix(".svg") + ".png", png
+    def _svg(self, theme: Theme, still: VegaLite) -> str:
+        import vl_convert
+
+        drawing.check()
+        text: str = vl_convert.vegalite_to_svg(self._exported(theme, still))
+        return text
 
     def _exported(self, theme: Theme, whole: VegaLite) -> VegaLite:
         """Vega-Lite of a separate picture: with its title, its legend and the theme's colours."""

@@ -7,22 +7,18 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from importlib.resources import files
 
-import vl_convert
 from markupsafe import Markup
 
-from ssdlab.presentation.report import drawing, parts
+from ssdlab.presentation.report import parts
+from ssdlab.presentation.report.bundle import vega_bundle
 from ssdlab.presentation.report.figure import Figure
 from ssdlab.presentation.report.template import render
 from ssdlab.presentation.report.theme import AXIS_EXTENT_PX, DARK, LIGHT, css_variables, vega_config
 
 # Vega compiles its expressions to functions, which needs 'unsafe-eval'; without requests no foreign code is loaded.
 _POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:"
-
-# The bundled script makes this function available to the page.
-_BUNDLE_SNIPPET = "window.vegaEmbed = vegaEmbed;"
 
 # A command in the form written by command.html.
 _COMMAND = re.compile(r'class="command"\W+code\Wssdlab ([a-z]+)')
@@ -69,7 +65,7 @@ class Page:
             style=css_variables() + _asset("page.css"),
             notices=[_pieces(notice) for notice in self.notices],
             data=data,
-            vega=_vega_bundle() if data else "",
+            vega=vega_bundle() if data else "",
             script=_asset("page.js") if data else "",
         )
 
@@ -88,13 +84,6 @@ def specification(texts: Mapping[str, str]) -> Section:
 def _pieces(text: str) -> list[tuple[str, bool]]:
     """Splits the text at command-line options, which are marked as code that must not be broken across lines."""
     return [(piece, _OPTION.fullmatch(piece) is not None) for piece in re.split(f"({_OPTION.pattern})", text) if piece]
-
-
-@cache
-def _vega_bundle() -> str:
-    """Vega, Vega-Lite and Vega-Embed as one script; it sets `vegaEmbed` on the window."""
-    drawing.check()
-    return str(vl_convert.javascript_bundle(_BUNDLE_SNIPPET)).replace("</script", "<\\/script")
 
 
 def _asset(name: str) -> str:

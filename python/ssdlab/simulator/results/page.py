@@ -6,8 +6,8 @@ from fractions import Fraction
 from pathlib import Path
 
 from ssdlab.presentation.report import headlines, wording
+from ssdlab.presentation.report.chosen import write_page
 from ssdlab.presentation.report.comparison import comparison_figures, comparison_page
-from ssdlab.presentation.report.files import write_page
 from ssdlab.simulator.results import drive_state, namespaces_page
 from ssdlab.simulator.results.compared import of_result, outcome
 from ssdlab.simulator.results.result import Result
@@ -28,7 +28,7 @@ def _of_last_stage(result: Result) -> str:
 def write(
     result: Result, directory: Path, *, job: str, start: str, notes: Sequence[str], command_line: str
 ) -> list[str]:
-    """Writes `report.html` and `pictures/`, and returns their names.
+    """Writes `report.html` and the chosen files of its pictures, and returns their names, the page last.
 
     `start` is how the drive began, in the words of `drive_state`; `notes` are remarks for the reader.
     """

@@ -2,12 +2,11 @@
 
 from ssdlab.experiments.studies.context import Context
 from ssdlab.experiments.studies.contract import Assumption, Study, StudyResult
+from ssdlab.experiments.studies.flash_cache import comparison
 
 
 def run(context: Context) -> StudyResult:
     """Varies the cache's share of the drive, then the share of small objects, with and without handles."""
-    from ssdlab.experiments.studies.flash_cache import comparison
-
     return comparison.run(context)
 
 
