@@ -1,4 +1,4 @@
-"""`ssdlab check`: checks a file or drive for internal fragmentation and for working trims. Changes nothing."""
+"""`ssdlab check`: checks a file or drive for internal fragmentation and for working trims."""
 
 import json
 from typing import TYPE_CHECKING, Annotated
@@ -29,11 +29,13 @@ def check(
         typer.Option("--best", metavar="SIZE", help="Read rate per second of the fresh drive, such as 540MB."),
         options.RATE,
     ] = None,
+    no_write: Annotated[bool, typer.Option("--no-write", help="Write no fresh region to compare a file with.")] = False,
     output_format: options.TextOrJson = "text",
 ) -> None:
-    """Check whether a file or drive is internally fragmented, and whether trims reach its drive. Changes nothing.
+    """Check whether a file or drive is internally fragmented, and whether trims reach its drive.
 
-    Reads sequentially past the page cache, segment by segment, and compares with the best speed of the drive: samples
+    Changes no data. Reads sequentially past the page cache, segment by segment, and compares with the best speed of
+    the drive: a region of at most 64 MiB that is written beside the file without a name and removed again, samples
     over the whole drive, if this user may read it (root may), or --best. Also reports the state of TRIM, how much
     data the drive holds that no file system uses, and remedies. Unknown values are reported as unknown.
     """
@@ -43,7 +45,8 @@ def check(
         raise InputError("--best 0: allowed: more than 0")
     best_mb_s = best and best / 1e6
     with described() as shown:
-        found = run(path, read_bytes_max=read_test, best_mb_s=best_mb_s, tell=shown or (lambda what, share: None))
+        tell = shown or (lambda what, share: None)
+        found = run(path, read_bytes_max=read_test, best_mb_s=best_mb_s, writes=not no_write, tell=tell)
     typer.echo(json.dumps(found.to_dict(), indent=2) if output_format == "json" else _text(found))
 
 
@@ -89,4 +92,7 @@ def _reads(found: "Checked") -> list[str]:
     if found.reads.disk_mb_s:
         low, high = min(found.reads.disk_mb_s), max(found.reads.disk_mb_s)
         lines.append(f"  over disk   {low:.0f} to {high:.0f} MB/s at {len(found.reads.disk_mb_s)} samples with data")
+    if fresh := found.reads.fresh_mb_s:
+        size = format_bytes(found.reads.fresh_bytes)
+        lines.append(f"  fresh       {min(fresh):.0f} to {max(fresh):.0f} MB/s in {size} written beside it and removed")
     return lines + [f"  note        {note}" for note in found.reads.notes]

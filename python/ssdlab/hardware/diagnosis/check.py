@@ -120,22 +120,28 @@ def check(
     *,
     read_bytes_max: int,
     best_mb_s: float | None = None,
+    writes: bool = True,
     tell: Callable[[str, float], None] = lambda what, share: None,
 ) -> Checked:
-    """Checks a file, folder or device without changing it. Raises InputError for the path, and RunFailed if it cannot
+    """Checks a file, folder or device without changing it. With `writes`, a file is compared with a region that is
+    written beside it and removed again. Raises InputError for the path, and RunFailed if it cannot
     be read."""
     place = locate(path)
     lay, pieces = _lay(place) if place.kind == Kind.FILE else (None, [(0, place.size_bytes)])
+    smart = health.read(place)
+    # Before the fresh region is written, whose removal need not trim it.
+    trims = trim.look(place, smart)
     found = None
     if place.kind != Kind.FOLDER:
         try:
-            found = reads.test(place, pieces, total_bytes_max=read_bytes_max, best_mb_s=best_mb_s, tell=tell)
+            found = reads.test(
+                place, pieces, total_bytes_max=read_bytes_max, best_mb_s=best_mb_s, writes=writes, tell=tell
+            )
         except PermissionError:
             raise InputError(f"{place.in_words}: no permission to read it; run ssdlab as root") from None
         except OSError as error:
             raise RunFailed(f"{place.in_words} cannot be read directly: {error.strerror}") from None
-    smart = health.read(place)
-    result = Checked(place, lay, found, trim.look(place, smart), smart)
+    result = Checked(place, lay, found, trims, smart)
     result.findings = [*_of_health(result), *_of_reads(result), *_of_trim(result.trim)]
     return result
 
@@ -206,7 +212,8 @@ def _of_reads(result: Checked) -> list[Finding]:
         return [*findings, Finding("unknown", f"{speed}: cannot tell whether it is fragmented{_why(found)}", _CALM)]
     if share.low >= SOUND_SHARE:
         findings.append(Finding("good", f"{speed}: not internally fragmented"))
-        if found.given_best_mb_s is None and not found.disk_mb_s and place.kind == Kind.FILE:
+        has_others = found.disk_mb_s or found.fresh_mb_s
+        if found.given_best_mb_s is None and not has_others and place.kind == Kind.FILE:
             findings.append(
                 Finding(
                     "unknown", "whether all of it is equally slow: only its own segments could be compared", "--best"

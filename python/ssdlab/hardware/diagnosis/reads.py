@@ -1,27 +1,29 @@
 """The sequential read speed of a file or drive, relative to the best speed of its drive.
 
-It is read several times, in turn with places over the drive: a single reading differs from the next by what else the
-machine and the drive are doing.
+It is read several times, in turn with a freshly written region and places over the drive: a single reading differs
+from the next by what else the machine and the drive are doing.
 """
 
 import contextlib
 import os
+import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypedDict
 
 from ssdlab.evidence.estimate import Estimate, of_samples
-from ssdlab.hardware.diagnosis import clock, read_speed
+from ssdlab.hardware.diagnosis import clock, fresh, read_speed
+from ssdlab.hardware.diagnosis.fresh import Fresh
 from ssdlab.hardware.diagnosis.read_speed import Segment
 from ssdlab.hardware.safety import sysfs
 from ssdlab.hardware.safety.held import FileId, open_same
-from ssdlab.hardware.safety.place import Place
+from ssdlab.hardware.safety.place import Kind, Place
 
 BYTES_MIN = 8 << 20
 """The least amount to read; less is only a few requests, and possibly the drive's cache."""
 READINGS = 5
-"""How often file and drive are read, in turn."""
+"""How often file, fresh region and drive are read, in turn."""
 _SEGMENTS_MIN = 16
 _DISK_PLACES = 24
 _SLOWEST = 5
@@ -51,23 +53,27 @@ class ReadsJson(TypedDict):
     segment_mb_s: dict[str, float] | None
     slowest_segments: list[SlowSegmentJson]
     disk_places_mb_s: list[float]
+    fresh_bytes: int
+    fresh_mb_s: list[float]
     notes: list[str]
 
 
 @dataclass(frozen=True)
 class Reading:
-    """The file, or the drive, and places over the drive, read once."""
+    """The file, or the drive, the fresh region and places over the drive, read once."""
 
     segments: tuple[Segment, ...]
     """In order, without segments that read as zeroes in part or completely, because a drive need not read flash for
     them."""
     disk_mb_s: tuple[float, ...]
     """Speeds of places spread over the drive."""
+    fresh_mb_s: tuple[float, ...] = ()
+    """Speeds of the segments of the fresh region."""
 
     def share_of_best(self, given_mb_s: float | None) -> float | None:
         """The mean speed over the speed given by the user, otherwise over the 90th percentile of all speeds."""
         mean = read_speed.mean_mb_s(self.segments)
-        best = given_mb_s or _best((*_speeds(self.segments), *self.disk_mb_s))
+        best = given_mb_s or _best((*_speeds(self.segments), *self.disk_mb_s, *self.fresh_mb_s))
         return min(1.0, mean / best) if mean and best else None
 
 
@@ -82,6 +88,8 @@ class Reads:
     given_best_mb_s: float | None
     clock_is_simulated: bool
     notes: tuple[str, ...] = field(default=())
+    fresh_bytes: int = 0
+    """The size of the fresh region; 0 without one."""
 
     @property
     def segments(self) -> list[Segment]:
@@ -94,14 +102,19 @@ class Reads:
         return [speed for reading in self.readings for speed in reading.disk_mb_s]
 
     @property
+    def fresh_mb_s(self) -> list[float]:
+        """Speeds of the segments of the fresh region, of all readings."""
+        return [speed for reading in self.readings for speed in reading.fresh_mb_s]
+
+    @property
     def mean_mb_s(self) -> float | None:
         return read_speed.mean_mb_s(self.segments)
 
     @property
     def best_mb_s(self) -> float | None:
-        """The speed given by the user, otherwise the 90th percentile of all segments read, in the file and over the
-        disk."""
-        return self.given_best_mb_s or _best((*self.speeds, *self.disk_mb_s))
+        """The speed given by the user, otherwise the 90th percentile of all segments read, in the file, in the fresh
+        region and over the disk."""
+        return self.given_best_mb_s or _best((*self.speeds, *self.disk_mb_s, *self.fresh_mb_s))
 
     @property
     def speeds(self) -> list[float]:
@@ -142,6 +155,8 @@ class Reads:
                 {"offset": each.offset, "bytes": each.length, "mb_s": each.mb_s} for each in slowest[:_SLOWEST]
             ],
             "disk_places_mb_s": list(self.disk_mb_s),
+            "fresh_bytes": self.fresh_bytes,
+            "fresh_mb_s": self.fresh_mb_s,
             "notes": list(self.notes),
         }
 
@@ -152,9 +167,11 @@ def test(
     *,
     total_bytes_max: int,
     best_mb_s: float | None = None,
+    writes: bool = True,
     tell: Callable[[str, float], None] = lambda what, share: None,
 ) -> Reads | None:
-    """Reads pieces (offset, length) of a file or device, and places spread over its disk if that is permitted, in turn.
+    """Reads pieces (offset, length) of a file or device, and in turn places spread over its disk, if that is permitted,
+    and with `writes` a region freshly written beside a file.
 
     Returns None if there is too little to read. Raises OSError if a read fails.
     """
@@ -182,31 +199,46 @@ def test(
 
     readings = []
     empty: dict[int, int] = {}
-    disk_bytes = 0
+    other_bytes = 0
     before = sysfs.read_bytes(place.disk) if place.disk else None
     disk = _Disk.of(place, segment_bytes)
-    with _opened(place.path, place.file_id) as descriptor:
-        for stretches in rounds:
+    with _fresh(place, size, writes=writes, tell=tell) as region, _opened(place.path, place.file_id) as descriptor:
+        for number, stretches in enumerate(rounds):
             segments = read_speed.read(descriptor, stretches, drive_clock, advance=advance)
-            places = disk.read(drive_clock)
-            disk_bytes += sum(segment.length for segment in places)
+            beside: list[Segment] = []
+            if region.descriptor is not None:
+                beside = read_speed.read(region.descriptor, region.stretches(segment_bytes), drive_clock)
+            places = disk.read(drive_clock, number)
+            other_bytes += sum(segment.length for segment in (*beside, *places))
             empty |= {segment.offset: segment.length for segment in segments if segment.is_empty}
             readings.append(
                 Reading(
                     tuple(segment for segment in segments if not segment.is_empty),
                     tuple(_speeds([segment for segment in places if not segment.is_empty])),
+                    tuple(_speeds(beside)),
                 )
             )
     after = sysfs.read_bytes(place.disk) if place.disk else None
-    others = None if before is None or after is None else max(0, after - before - read_bytes - disk_bytes)
+    others = None if before is None or after is None else max(0, after - before - read_bytes - other_bytes)
     return Reads(
         readings=tuple(readings),
         empty_bytes=sum(empty.values()),
         other_read_bytes=others,
         given_best_mb_s=best_mb_s,
         clock_is_simulated=is_simulated,
-        notes=disk.notes,
+        notes=(*disk.notes, *([f"no fresh region to compare with: {region.why_not}"] if region.why_not else [])),
+        fresh_bytes=region.size_bytes,
     )
+
+
+@contextlib.contextmanager
+def _fresh(place: Place, size_bytes: int, *, writes: bool, tell: Callable[[str, float], None]) -> Iterator[Fresh]:
+    """The fresh region beside a file; a device has no place for one."""
+    if not writes or place.kind != Kind.FILE:
+        yield Fresh(None)
+        return
+    with fresh.beside(place.path, place.file_id, size_bytes, tell=tell) as region:
+        yield region
 
 
 @dataclass(frozen=True)
@@ -214,33 +246,42 @@ class _Disk:
     """The disk of a place, of which stretches are read for comparison; none if it is not readable."""
 
     path: Path | None
-    stretches: Sequence[tuple[int, int]]
+    step_bytes: int = 0
+    """The disk is cut into stretches of this size, with a place in each."""
+    places: int = 0
+    segment_bytes: int = 0
     notes: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, place: Place, segment_bytes: int) -> "_Disk":
         path = Path(f"/dev/{place.disk}")
         if place.path == path:
-            return cls(None, ())
+            return cls(None)
         if place.disk is None or not place.disk_size_bytes:
-            return cls(None, (), ("no disk is visible here: the best speed is that of this file's own segments",))
+            return cls(None, notes=("no disk is visible here to compare with",))
         try:
             with _opened(path, FileId.of(path.stat())):
                 pass
         except OSError as error:
-            note = f"{path} could not be read ({error.strerror}): the best is that of this file's own segments"
-            return cls(None, (), (note,))
+            return cls(None, notes=(f"{path} could not be read to compare with ({error.strerror})",))
         step = place.disk_size_bytes // _DISK_PLACES // _MIB * _MIB
         # On small disks a single place, because several would overlap.
-        offsets = [index * step for index in range(_DISK_PLACES)] if step >= segment_bytes else [0]
-        return cls(path, [(offset, min(segment_bytes, place.disk_size_bytes - offset)) for offset in offsets])
+        places = _DISK_PLACES if step >= segment_bytes else 1
+        return cls(path, max(step, segment_bytes), places, min(segment_bytes, place.disk_size_bytes))
 
-    def read(self, drive_clock: clock.Clock) -> list[Segment]:
-        """The stretches, read once."""
+    def stretches(self, number: int) -> list[tuple[int, int]]:
+        """The places of a reading: at random, one in each part of the disk, so that no reading has the places of the
+        one before, which may be in the drive's cache."""
+        generator = random.Random(number)
+        steps = range(0, self.step_bytes - self.segment_bytes + 1, read_speed.ALIGNMENT_BYTES)
+        return [(part * self.step_bytes + generator.choice(steps), self.segment_bytes) for part in range(self.places)]
+
+    def read(self, drive_clock: clock.Clock, number: int) -> list[Segment]:
+        """The places of a reading."""
         if self.path is None:
             return []
         with _opened(self.path, FileId.of(self.path.stat())) as descriptor:
-            return read_speed.read(descriptor, self.stretches, drive_clock)
+            return read_speed.read(descriptor, self.stretches(number), drive_clock)
 
 
 def _speeds(segments: Sequence[Segment]) -> list[float]:
