@@ -1,4 +1,4 @@
-"""Writes the files that the examples in README.md read. usage: example_files.py FOLDER
+"""Writes the files that the examples in docs/examples.md read. usage: example_files.py FOLDER
 
 All data is made up: an hour of requests from two volumes of a host, SMART reports of a drive on two days, two points
 for fitting a drive, and a drive with four tenants.

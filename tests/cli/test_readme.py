@@ -1,7 +1,8 @@
-"""The examples of README.md work as they stand: each is a command with existing options, and each named file is in the
-repository or created by an earlier line."""
+"""The examples of docs/examples.md and README.md work as they stand: each is a command with existing options, and each
+named file is in the repository or created by an earlier line."""
 
 import itertools
+import re
 import shlex
 import subprocess
 import sys
@@ -16,8 +17,12 @@ from ssdlab.cli import app
 from ssdlab.experiments.advice.fit_drive import read_points
 
 ROOT = Path(__file__).parents[2]
-_BLOCK = ROOT.joinpath("README.md").read_text().partition("## Examples\n\n```\n")[2].partition("\n```")[0]
-LINES = [words for line in _BLOCK.splitlines() if (words := shlex.split(line, comments=True))]
+_BLOCKS = [
+    block
+    for page in ("docs/examples.md", "README.md")
+    for block in re.findall(r"^```\n(.*?)^```", ROOT.joinpath(page).read_text(), re.MULTILINE | re.DOTALL)
+]
+LINES = [words for block in _BLOCKS for line in block.splitlines() if (words := shlex.split(line, comments=True))]
 COMMANDS = [words for words in LINES if words[0] == "ssdlab"]
 _SUFFIXES = {".fio", ".toml", ".csv", ".gz", ".json", ".txt", ".db", ".files"}
 # The values of these options are output paths.
@@ -48,7 +53,9 @@ def test_an_example_is_a_command_with_options_that_exist(words: list[str]) -> No
     _, command, _ = group.resolve_command(group.make_context("ssdlab", ["drives"]), words[1:])
     assert command, f"no command {words[1]}"
     # Parses the line and converts its values; raises a usage error if it is invalid.
-    command.make_context(words[1], words[2:])
+    # A job may follow as a command line of its own.
+    given = [*words[2 : words.index("--")], "job"] if "--" in words else words[2:]
+    command.make_context(words[1], given)
 
 
 def test_every_file_in_an_example_is_shipped_or_made_above() -> None:
