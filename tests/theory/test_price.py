@@ -111,6 +111,25 @@ def test_a_year_of_a_usable_gigabyte() -> None:
     assert "$/usable GB and year" in told and f"{years:.1f}" in told
 
 
+def test_energy_and_carbon_of_a_year(tmp_path: Path) -> None:
+    """1 W and, for 100 GB a day at a WAF of 3, three programs, two reads and a transfer of each page."""
+    text = drive_file("drawn", blocks=128, pages=128, user_bytes=40 << 20)
+    energies = "[power]\nidle_watts = 1\nread_uj = 5\nprogram_uj = 30\nerase_uj = 128\ntransfer_nj_per_byte = 0.5\n"
+    (tmp_path / "drawn.toml").write_text(text.replace("[sources]", energies + "[sources]", 1))
+    arguments = ["price", "--drive", str(tmp_path / "drawn.toml"), "--waf", "3", "--co2e-per-kwh", "300"]
+    (row,) = json.loads(CliRunner().invoke(app, [*arguments, "--output-format", "json"]).stdout)["rows"]
+    assert (row["watts_mean"], row["kwh_per_year"]) == (1.0, pytest.approx(8.76))
+    assert row["co2e_kg_per_year"] == pytest.approx(2.628)
+    arguments += ["--writes-per-day", "100GB"]
+    (row,) = json.loads(CliRunner().invoke(app, [*arguments, "--output-format", "json"]).stdout)["rows"]
+    joules_a_page = (3 * (30 + 1) + 2 * 5) / 1e6 + 4096 * 0.5e-9
+    assert row["watts_mean"] == pytest.approx(1 + 100e9 / 4096 * joules_a_page / 86_400)
+    told = CliRunner().invoke(app, arguments, env={"COLUMNS": "200"}).stdout
+    assert "kWh/year" in told and "kg CO2e/year" in told
+    told = CliRunner().invoke(app, ["price", "--drive", "tiny"], env={"COLUMNS": "200"}).stdout
+    assert "kWh" not in told
+
+
 def test_the_command_prints_each_columns_definition() -> None:
     told = CliRunner().invoke(app, ["price", "--drive", "agility2-100gb"], env={"COLUMNS": "200"}).stdout
     assert "4.286" in told and "3.117" in told and "price / GiB of flash" in told
@@ -124,6 +143,8 @@ def test_the_command_prints_each_columns_definition() -> None:
         (["--flash", "1GB", "--user", "2GB"], "should be above 0 and at most"),
         (["--drive", "tiny", "--writes-per-day", "0"], "--writes-per-day is 0"),
         (["--drive", "tiny", "--price", "-1"], "--price is -1"),
+        (["--drive", "tiny", "--co2e-per-kwh", "-1"], "--co2e-per-kwh is -1"),
+        (["--drive", "tiny", "--co2e-per-kwh", "300"], "the energy of tiny is unknown"),
         (["--drive", "tiny", "--output-format", "xml"], "--output-format is 'xml'"),
     ],
 )

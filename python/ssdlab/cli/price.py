@@ -16,9 +16,11 @@ from ssdlab.cli.console import Console
 from ssdlab.errors import InputError
 from ssdlab.foundation.quantities import format_share, parse_bytes, parse_spare_areas
 from ssdlab.presentation.terminal import show
-from ssdlab.simulator.drives import load, resolve
+from ssdlab.simulator.drives import ResolvedDrive, load, resolve
 from ssdlab.theory.closed_forms import greedy
-from ssdlab.theory.price import DEFINITIONS, DEFINITIONS_OF_LIFE, Offer, rounded
+from ssdlab.theory.price import DEFINITIONS, DEFINITIONS_OF_ENERGY, DEFINITIONS_OF_LIFE, Offer, Watts, rounded
+
+_DEFINITIONS = DEFINITIONS | DEFINITIONS_OF_LIFE | DEFINITIONS_OF_ENERGY
 
 
 def price(
@@ -43,13 +45,18 @@ def price(
         typer.Option(metavar="SIZE", help="Host writes per day, such as 500GB: for life in years, and cost per year."),
         options.SIZE,
     ] = None,
+    co2e_per_kwh: Annotated[
+        float | None, typer.Option(metavar="GRAMS", help="CO2e of a kWh, in g: for kg a year of drives with [power].")
+    ] = None,
     output_format: options.TextOrJson = "text",
 ) -> None:
     """Compute the cost per gigabyte of flash, per usable gigabyte and per terabyte written; define each column.
 
-    With --writes-per-day also the cost per usable gigabyte and year.
+    With --writes-per-day also the cost per usable gigabyte and year. For drives whose file has [power] also watts and
+    kWh a year, and with --co2e-per-kwh the CO2e of their operation.
     """
-    for option, value in (("--price", usd), ("--cycles", cycles), ("--waf", waf)):
+    numbers = (("--price", usd), ("--cycles", cycles), ("--waf", waf), ("--co2e-per-kwh", co2e_per_kwh))
+    for option, value in numbers:
         if value is not None and not 0 < value < float("inf"):
             raise InputError(f"{option} is {value}; allowed: a number above 0")
     if writes_per_day == 0:
@@ -66,11 +73,14 @@ def price(
         offers = _of_flash(flash, user, op, usd, cycles, waf)
     else:
         offers = _of_drives(drive or [], op, left_empty, usd, cycles, waf)
-    offers = [replace(offer, written_bytes_per_day=writes_per_day) for offer in offers]
+    offers = [replace(offer, written_bytes_per_day=writes_per_day, co2e_g_per_kwh=co2e_per_kwh) for offer in offers]
+    if co2e_per_kwh is not None and all(offer.watts is None for offer in offers):
+        whose = ", ".join(offer.name for offer in offers)
+        raise InputError(f"--co2e-per-kwh requires a drive file with [power]; the energy of {whose} is unknown")
     if output_format == "json":
         typer.echo(
             json.dumps(
-                {"definitions": DEFINITIONS | DEFINITIONS_OF_LIFE, "rows": [offer.to_dict() for offer in offers]},
+                {"definitions": _DEFINITIONS, "rows": [offer.to_dict() for offer in offers]},
                 indent=2,
             )
         )
@@ -104,7 +114,8 @@ def _of_drives(
     for name in names:
         file = load(name)
         for label, over_provisioning, empty in areas or [("", None, None)]:
-            capacity = resolve(file, over_provisioning=over_provisioning, left_empty=empty).capacity
+            resolved = resolve(file, over_provisioning=over_provisioning, left_empty=empty)
+            capacity = resolved.capacity
             offers.append(
                 Offer(
                     f"{name}, {label}" if label else name,
@@ -116,9 +127,23 @@ def _of_drives(
                     file.nand.endurance_cycles if cycles is None else cycles,
                     waf if waf is not None else _uniform_waf(capacity.over_provisioning, capacity.units_per_erase_unit),
                     held_out_bytes=capacity.held_out_bytes,
+                    watts=_watts(resolved),
                 )
             )
     return offers
+
+
+def _watts(drive: ResolvedDrive) -> Watts | None:
+    """The drive's energies for each byte; None if its file does not give them. A block is erased once it is full."""
+    power, nand = drive.power, drive.file.nand
+    if power is None:
+        return None
+    return Watts(
+        power["idle_watts"],
+        power["transfer_nj_per_byte"] / 1e9,
+        (power["program_uj"] + power["erase_uj"] / nand.pages_per_block) / nand.page_bytes / 1e6,
+        power["read_uj"] / nand.page_bytes / 1e6,
+    )
 
 
 def _uniform_waf(over_provisioning: float, units_per_erase_unit: int) -> float | None:
@@ -134,6 +159,8 @@ def _print(offers: list[Offer]) -> None:
         "per_tb_written": 3,
         "life_years": 1,
         "per_usable_gb_year": 4,
+        "kwh_per_year": 1,
+        "co2e_kg_per_year": 1,
     }
     headings = {
         "flash_gib": "flash GiB",
@@ -149,9 +176,13 @@ def _print(offers: list[Offer]) -> None:
         "per_tb_written": "$/TB written",
         "life_years": "years",
         "per_usable_gb_year": "$/usable GB and year",
+        "watts_mean": "W",
+        "kwh_per_year": "kWh/year",
+        "co2e_kg_per_year": "kg CO2e/year",
     }
-    if all(offer.life_years is None for offer in offers):
-        headings = {key: heading for key, heading in headings.items() if key in DEFINITIONS}
+    unknown = [] if any(offer.life_years is not None for offer in offers) else list(DEFINITIONS_OF_LIFE)
+    unknown += [key for key in DEFINITIONS_OF_ENERGY if all(getattr(offer, key) is None for offer in offers)]
+    headings = {key: heading for key, heading in headings.items() if key not in unknown}
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("drive", overflow="fold")
     for key in headings:
@@ -166,7 +197,7 @@ def _print(offers: list[Offer]) -> None:
         table.add_row(offer.name, *cells)
     console = Console()
     show(table, console)
-    for key, definition in (DEFINITIONS | DEFINITIONS_OF_LIFE).items():
+    for key, definition in _DEFINITIONS.items():
         if key in headings:
             console.print(f"{headings[key]}: {definition}")
     wafs = {offer.write_amplification for offer in offers if offer.write_amplification is not None}

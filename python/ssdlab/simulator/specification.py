@@ -101,6 +101,17 @@ class InitialStateJson(TypedDict):
     times: int
 
 
+class PowerJson(TypedDict):
+    """The drive's power at rest and the energy of its operations: `specification/drive/power.rs`."""
+
+    idle_watts: float
+    read_uj: float
+    program_uj: float
+    erase_uj: float
+    transfer_nj_per_byte: float
+    command_uj: float
+
+
 class ReportedJob(TypedDict):
     """The fields of a job that results use: a job of the engine, a trace, or a phase of a served drive."""
 
@@ -120,6 +131,7 @@ class SpecificationJson(TypedDict):
     reporting: list[ReportingJson]
     scale: str
     initial_state: NotRequired[InitialStateJson]
+    power: NotRequired[PowerJson]
     trace: NotRequired["TraceJson"]
 
 
@@ -182,6 +194,8 @@ class Specification:
     """The share of the full-size drive that is simulated, as a fraction: `1/16`."""
     initial_state: InitialState | None = None
     """None for a new drive."""
+    power: PowerJson | None = None
+    """None for a drive whose energy is unknown. The engine does not use it."""
     trace_json: str | None = None
     """The second argument of `ssdlab._engine.replay`, with the paths of the trace's files; None for a run of jobs."""
     chosen_scale: ChosenScale | None = field(default=None, compare=False)
@@ -207,6 +221,8 @@ class Specification:
         }
         if self.initial_state:
             found["initial_state"] = {"sha256": self.initial_state.sha256, "times": self.initial_state.times}
+        if self.power:
+            found["power"] = self.power.copy()
         return found
 
     @classmethod
@@ -217,6 +233,7 @@ class Specification:
             global_options=found["global_options"],
             scale=found["scale"],
             initial_state=InitialState(None, **found["initial_state"]) if "initial_state" in found else None,
+            power=found.get("power"),
         )
 
     def hash(self) -> str:

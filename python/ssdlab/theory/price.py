@@ -11,6 +11,7 @@ from fractions import Fraction
 from ssdlab.theory.endurance import BYTES_PER_GB, BYTES_PER_TB, DAYS_PER_YEAR, lifetime_bytes
 
 BYTES_PER_GIB = 2**30
+SECONDS_PER_DAY = 86_400
 # Printed sizes have one decimal, and the price per usable gigabyte is computed from the printed size.
 _SIZE_DIGITS = 1
 
@@ -33,6 +34,30 @@ DEFINITIONS_OF_LIFE = {
     "per_usable_gb_year": "price / (GB (10^9 B) for the host x years)",
 }
 """Definitions of the figures that need the host's writes per day."""
+DEFINITIONS_OF_ENERGY = {
+    "watts_mean": "mean power: idle, and at the writes per day the programs, reads and transfers that they cause",
+    "kwh_per_year": "mean power over 365 days",
+    "co2e_kg_per_year": "kWh a year x CO2e of a kWh",
+}
+"""Definitions of the figures that need the drive file's `[power]`, and the last one the CO2e of a kWh."""
+
+
+@dataclass(frozen=True)
+class Watts:
+    """Power without requests, and joules for each byte that the host writes, that is programmed, and that garbage
+    collection reads."""
+
+    idle_watts: float
+    joules_per_host_byte: float
+    joules_per_programmed_byte: float
+    joules_per_moved_byte: float
+
+    def mean(self, written_bytes_per_day: float, write_amplification: float) -> float:
+        """Mean watts at these writes. All programs beyond the host's are moves, which are read first."""
+        moved = write_amplification - 1
+        joules = self.joules_per_host_byte + write_amplification * self.joules_per_programmed_byte
+        joules += moved * self.joules_per_moved_byte
+        return self.idle_watts + written_bytes_per_day * joules / SECONDS_PER_DAY
 
 
 @dataclass(frozen=True)
@@ -49,6 +74,9 @@ class Offer:
     written_bytes_per_day: float | None = None
     held_out_bytes: int = 0
     """The flash excluded from T, as by `ftl.reserved_bytes`."""
+    watts: Watts | None = None
+    """None for a drive whose energies are unknown."""
+    co2e_g_per_kwh: float | None = None
 
     @property
     def physical_bytes(self) -> int:
@@ -117,9 +145,31 @@ class Offer:
         years = self.life_years
         return None if self.price is None or not years else self.price / (self.user_bytes / BYTES_PER_GB) / years
 
+    @property
+    def watts_mean(self) -> float | None:
+        """Mean power; without writes per day that of a drive at rest. None without `watts`, and for writes without a
+        write amplification."""
+        if self.watts is None:
+            return None
+        if not self.written_bytes_per_day:
+            return self.watts.idle_watts
+        if self.write_amplification is None:
+            return None
+        return self.watts.mean(self.written_bytes_per_day, self.write_amplification)
+
+    @property
+    def kwh_per_year(self) -> float | None:
+        return None if self.watts_mean is None else self.watts_mean * 24 * DAYS_PER_YEAR / 1000
+
+    @property
+    def co2e_kg_per_year(self) -> float | None:
+        """None if the energy or the CO2e of a kWh is not known."""
+        kwh = self.kwh_per_year
+        return None if kwh is None or self.co2e_g_per_kwh is None else kwh * self.co2e_g_per_kwh / 1000
+
     def to_dict(self) -> dict[str, float | str | None]:
         """All defined figures, unrounded; None if not known."""
-        keys = (*DEFINITIONS, *DEFINITIONS_OF_LIFE)
+        keys = (*DEFINITIONS, *DEFINITIONS_OF_LIFE, *DEFINITIONS_OF_ENERGY)
         figures: dict[str, float | str | None] = {key: getattr(self, key) for key in keys}
         return {"name": self.name, "price": self.price, "write_amplification": self.write_amplification, **figures}
 

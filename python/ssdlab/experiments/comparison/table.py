@@ -87,6 +87,7 @@ def _latency_cell(name: str, figure: str) -> Callable[[Variant], str]:
 
 def _life_columns(variants: Sequence[Variant]) -> list[_Column]:
     columns = [
+        *(_ENERGY if any(variant.result.last_stage_energy for variant in variants) else ()),
         _Column("host TB", lambda variant: _terabytes(variant.as_sold(variant.result.ledger.host_written_bytes))),
         _Column("NAND TB", lambda variant: _terabytes(variant.as_sold(variant.result.ledger.programmed_bytes))),
         _Column("TBW", lambda variant: _terabytes(variant.tbw_bytes)),
@@ -98,6 +99,17 @@ def _life_columns(variants: Sequence[Variant]) -> list[_Column]:
     return columns
 
 
+def _watts(variant: Variant) -> str:
+    energy = variant.result.last_stage_energy
+    return _significant(energy.watts_mean if energy else None)
+
+
+def _joules(variant: Variant) -> str:
+    energy = variant.result.last_stage_energy
+    return _significant(energy.per_host_gib("total") if energy else None)
+
+
+_ENERGY = (_Column("mean W", _watts), _Column("J/GiB", _joules))
 _PART_HEADINGS = {"wear_leveling": "wear", "metadata": "meta", "slc_fold": "SLC"}
 
 
@@ -149,6 +161,8 @@ def _legend(variants: Sequence[Variant]) -> list[str]:
         f"TBW: rated erase cycles x flash / WAF; years: at a DWPD of {', '.join(f'{rate:g}' for rate in rates)}; "
         "erases: minimum to maximum of a block."
     )
+    if any(variant.result.last_stage_energy for variant in variants):
+        lines.append("mean W, J/GiB: power in the last stage, and joules per GiB that the host wrote or read; [power].")
     if any(variant.planned.drive.file.has_slc_cache for variant in variants):
         lines.append("erases: blocks in SLC mode, which endure more cycles than rated, are among them.")
     for scale in dict.fromkeys(variant.result.specification.scale for variant in variants):

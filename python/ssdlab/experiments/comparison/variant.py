@@ -88,6 +88,7 @@ class Variant:
     def to_dict(self) -> ResultJson:
         """The result's JSON, with the comparison's figures under `ssdlab.variant`."""
         plain, estimate = self.result.to_dict(), self.result.waf_estimate
+        energy = self.result.last_stage_energy
         plain["ssdlab"]["variant"] = {
             "label": self.label,
             "waf": estimate.value if estimate else None,
@@ -103,6 +104,7 @@ class Variant:
                 "deviation_share": self.deviation,
             },
             "speed": _speed(self.speed) if self.speed else None,
+            "energy": energy.to_dict() if energy else None,
             "tbw_bytes": self.tbw_bytes,
             "drive_writes_per_day": self.drive_writes_per_day,
             "years": self.years,

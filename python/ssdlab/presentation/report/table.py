@@ -20,6 +20,8 @@ _USUAL_REASONS = {
     "speed": "not timed, or too short for an interval",
     "theory": "no closed form applies to this workload and these policies",
     "tbw_bytes": "needs write amplification and rated erase cycles",
+    "watts_mean": "the drive file has no energies in [power], or there is no clock",
+    "joules_per_host_gib": "the drive file has no energies in [power], there is no clock, or the host moved nothing",
     "years": "needs write amplification, rated erase cycles and a daily write rate",
     "wear": "not measured",
     "deviation": "no closed form applies, or the run is not known to be in its steady state",
@@ -117,6 +119,7 @@ def _columns(variants: Sequence[ComparedVariant]) -> list[_Column]:
         _Column(
             _years_heading(variants), "years", lambda v: _said(v.years, lambda years: wording.significant(years, 2))
         ),
+        *(_energy_columns() if any(variant.joules_per_host_gib for variant in variants) else ()),
         *(_part_column(part) for part in present_parts(variants)),
         _Column("host writes", "host_written_bytes", lambda v: wording.size(v.host_written_bytes)),
         _Column("NAND writes", "nand_programmed_bytes", lambda v: wording.size(v.nand_programmed_bytes)),
@@ -158,6 +161,25 @@ def _speed_columns() -> list[_Column]:
             "tail",
             lambda v: None if v.speed is None else _said(v.speed.latency_ns_p999, wording.duration),
             "the 99.9th percentile of all writes in the compared window, or of the reads if there are no writes",
+        ),
+    ]
+
+
+def _energy_columns() -> list[_Column]:
+    def joules(cause: str) -> Callable[[ComparedVariant], str | None]:
+        return lambda v: _said(v.joules_per_host_gib.get(cause), wording.significant)
+
+    return [
+        _Column("mean W", "watts_mean", lambda v: _said(v.watts_mean, wording.significant), "power in the last stage"),
+        *(
+            _Column(heading, "joules_per_host_gib", joules(cause), help)
+            for cause, heading, help in (
+                ("total", "J/GiB", "joules per GiB that the host wrote or read in the last stage"),
+                ("host", "J/GiB host", "of it by requests of the host"),
+                ("gc", "J/GiB gc", "of it by garbage collection"),
+                ("other", "J/GiB other", "of it by other work of the drive"),
+                ("idle", "J/GiB idle", "of it by the power without requests"),
+            )
         ),
     ]
 

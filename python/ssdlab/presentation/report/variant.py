@@ -128,6 +128,9 @@ class ComparedVariant:
     years: float | None = None
     dwpd: float | None = None
     """The drive writes per day assumed for `years`."""
+    watts_mean: float | None = None
+    joules_per_host_gib: Mapping[str, float | None] = field(default_factory=dict)
+    """In the last stage, by cause, with `total`; a None needs a clock. Empty for a drive whose energy is unknown."""
     steady_reached: bool | None = None
     """None: the run did not search for a steady state."""
     steady_at_host_bytes: int | None = None

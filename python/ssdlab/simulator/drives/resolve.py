@@ -26,7 +26,7 @@ from ssdlab.simulator.drives.loader import load
 from ssdlab.simulator.drives.schema import DriveFile, Source, changed, described, drive_of, problems
 from ssdlab.simulator.engine import plain
 from ssdlab.simulator.engine.types import DriveCapacity
-from ssdlab.simulator.specification import ChosenScale
+from ssdlab.simulator.specification import ChosenScale, PowerJson
 
 # With fewer units per erase unit, the ratios of the full drive do not hold.
 _UNITS_PER_ERASE_UNIT_MIN = 64
@@ -83,6 +83,21 @@ class ResolvedDrive:
     @property
     def endurance_cycles(self) -> int:
         return self.file.nand.endurance_cycles
+
+    @property
+    def power(self) -> PowerJson | None:
+        """`[power]` in full; None without the values that an energy needs."""
+        power = self.file.power
+        if power.idle_watts is None or power.read_uj is None or power.program_uj is None:
+            return None
+        return {
+            "idle_watts": power.idle_watts,
+            "read_uj": power.read_uj,
+            "program_uj": power.program_uj,
+            "erase_uj": power.erase_uj,
+            "transfer_nj_per_byte": power.transfer_nj_per_byte,
+            "command_uj": power.command_uj,
+        }
 
     def specification(self) -> plain.Drive:
         """A copy of the drive in the form of the engine's specification (`crates/engine/src/specification/drive/`)."""
@@ -244,6 +259,7 @@ def _with_scale(drive: DriveFile, scale: Fraction, where: str) -> tuple[JsonObje
         "nand.erase_us": float(drive.nand.erase_us * at_once * of.of_pages),
         "nand.erases_at_once": drive.nand.erases_at_once * at_once,
         "nand.blocks_per_plane": of.blocks_per_plane,
+        "power.erase_uj": float(drive.power.erase_uj * of.of_pages),
     }
     bytes_per_erase_unit = full.units_per_erase_unit * full.mapping_unit_bytes
 

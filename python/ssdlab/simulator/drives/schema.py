@@ -38,7 +38,7 @@ _DEFAULT = Source(kind="assumed", source="not in the file: the default of every 
 NO_SOURCE = Source(kind="assumed", source="the drive file gives no source")
 """The source of a value that a user's file gives without a source."""
 _LISTED_MAX = 3
-_FOR_PEOPLE = ("description", "identity", "market", "sources")
+_NOT_FOR_RUNS = ("description", "identity", "market", "power", "sources")
 
 
 class DriveFile(types.DriveFile, frozen=True, kw_only=True):
@@ -164,7 +164,7 @@ def described(content: Mapping[str, Any], *, sold_bytes: int | None = None) -> D
     """The drive of content that has no problems, except possibly with the capacity for the host."""
     found = json.loads(native().describe(json.dumps(_plain(data_sheet.without(content))), sold_bytes))
     file = found.pop("file")
-    specification = {key: value for key, value in file.items() if key not in _FOR_PEOPLE}
+    specification = {key: value for key, value in file.items() if key not in _NOT_FOR_RUNS}
     policies = {kind: _choice(file["ftl"][kind]) for kind in POLICY_KINDS}
     values = file | {"ftl": file["ftl"] | policies} | found
     with _DECODING:

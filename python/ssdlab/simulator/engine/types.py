@@ -175,6 +175,7 @@ class DriveFile(msgspec.Struct, frozen=True, kw_only=True):
     """The kind of drive, in one sentence"""
     identity: Identity
     market: Market
+    power: Power
     sources: dict[str, Source]
     """The source of each value, by `"table.key"`, or by `"table.*"` for all others of a table"""
 
@@ -375,6 +376,24 @@ class Parity(msgspec.Struct, frozen=True, kw_only=True):
     """One mapping unit in this many holds parity; 0: none"""
 
 
+class Power(msgspec.Struct, frozen=True, kw_only=True):
+    """Power at rest and the energy of each operation. Off, and the energy of a run unknown, unless the first three are
+    given."""
+
+    idle_watts: float | None
+    """Power without requests, which the energies below are added to"""
+    read_uj: float | None
+    """Energy of reading a page; a unit takes its share of it"""
+    program_uj: float | None
+    """Energy of programming a page"""
+    erase_uj: float
+    """Energy of erasing a block; 0: contained in `program_uj`"""
+    transfer_nj_per_byte: float
+    """Energy of a byte between host and flash; 0: contained in `read_uj` and `program_uj`"""
+    command_uj: float
+    """The controller's energy for a command of the host; 0: contained in the other values"""
+
+
 class Problem(msgspec.Struct, frozen=True, kw_only=True):
     """An error in a drive file."""
 
@@ -538,6 +557,12 @@ UNITS = {
     "nand.background_us": "us",
     "nand.background_per_second": "1/s",
     "parity.units_per_stripe": "mapping units",
+    "power.idle_watts": "W",
+    "power.read_uj": "uJ",
+    "power.program_uj": "uJ",
+    "power.erase_uj": "uJ",
+    "power.transfer_nj_per_byte": "nJ/B",
+    "power.command_uj": "uJ",
     "read_ahead.window_bytes": "B",
     "read_ahead.segment_bytes": "B",
     "slc_cache.static_bytes": "B",

@@ -13,6 +13,7 @@ from ssdlab.presentation.report.headlines import Outcome
 from ssdlab.simulator.drives import standing
 from ssdlab.simulator.results import chosen_scale
 from ssdlab.simulator.results.breakdown import merged
+from ssdlab.simulator.results.energy import FIGURES
 from ssdlab.simulator.results.result import Result
 from ssdlab.simulator.results.speed import Speed, speed
 
@@ -27,7 +28,7 @@ def of_result(result: Result, label: str, notes: Sequence[str] = ()) -> Compared
     if steady and steady.reached and not steady.is_precise and result.waf_estimate:
         within = wording.share(result.waf_estimate.share, 2)
         own_notes.append(f"the steady state was reached, but WAF is only known within {within}")
-    counts = wear["erase_count"]
+    counts, energy = wear["erase_count"], result.last_stage_energy
     found, as_sold = _speed(result), result.specification.as_sold
     return ComparedVariant(
         label=label,
@@ -44,6 +45,8 @@ def of_result(result: Result, label: str, notes: Sequence[str] = ()) -> Compared
         waf=result.settled_waf,
         waf_estimate=result.waf_estimate,
         waf_parts=result.settled_waf_parts or {},
+        watts_mean=energy.watts_mean if energy else None,
+        joules_per_host_gib={figure: energy.per_host_gib(figure) for figure in FIGURES} if energy else {},
         steady_reached=steady.reached if steady else None,
         steady_at_host_bytes=as_sold(steady.at_host_bytes) if steady and steady.at_host_bytes else None,
         stages=_stages(result),

@@ -22,6 +22,7 @@ from ssdlab.simulator.drives import standing
 from ssdlab.simulator.engine import plain
 from ssdlab.simulator.results import fio_schema, series, time_series
 from ssdlab.simulator.results.device_json import DeviceJson, SmartLogs
+from ssdlab.simulator.results.energy import Energy, EnergyJson, Flash, energy
 from ssdlab.simulator.results.fdp import FdpJson, fdp
 from ssdlab.simulator.results.files import data_file, staged
 from ssdlab.simulator.results.fio_schema import DIRECTIONS
@@ -34,6 +35,7 @@ from ssdlab.simulator.specification import (
     ChosenScale,
     InitialStateJson,
     LogsJson,
+    PowerJson,
     ReportingJson,
     Specification,
     SpecificationJson,
@@ -98,6 +100,7 @@ class SpecificationPartsJson(TypedDict):
 
     drive: plain.Drive
     job: JobPartJson
+    power: NotRequired[PowerJson]
     sha256: str
 
 
@@ -105,9 +108,14 @@ class _IntervalsPart(TypedDict, total=False):
     intervals: list[IntervalJson]
 
 
+class _PowerPart(TypedDict, total=False):
+    power: PowerJson
+
+
 class _OptionalPart(TypedDict, total=False):
     """Keys that only some kinds of drives and runs have."""
 
+    energy: EnergyJson
     fdp: FdpJson
     zones: plain.ZoneCounts
     reclaim_groups: list[plain.GroupCounts]
@@ -161,6 +169,8 @@ class VariantJson(TypedDict):
     waf_parts: dict[str, float] | None
     theory: TheoryJson
     speed: SpeedJson | None
+    energy: EnergyJson | None
+    """Of the last stage."""
     tbw_bytes: float | None
     drive_writes_per_day: float
     years: float | None
@@ -185,6 +195,8 @@ class SsdlabJson(TypedDict):
     stages: list[plain.StageOutcome]
     intervals: NotRequired[list[IntervalJson]]
     wear: WearJson
+    energy: NotRequired[EnergyJson]
+    """For a drive with `[power]`."""
     fdp: NotRequired[FdpJson]
     zones: NotRequired[plain.ZoneCounts]
     reclaim_groups: NotRequired[list[plain.GroupCounts]]
@@ -361,6 +373,29 @@ class Result(Shown):
             "histogram": raw["histogram"],
         }
 
+    @cached_property
+    def energy(self) -> Energy | None:
+        """Joules of the whole run by cause, and mean watts; None for a drive whose energies are unknown."""
+        return self._energy(self.ledger, self.jobs, self.simulated_seconds)
+
+    @cached_property
+    def last_stage_energy(self) -> Energy | None:
+        """The same of the last stage."""
+        last = self.specification.jobs[-1]["stage"]
+        jobs = [job for job in self.jobs if job.stage == last]
+        times = [job.seconds for job in jobs if job.seconds is not None]
+        return self._energy(self.last_stage_ledger, jobs, max(times) if self._timed and times else None)
+
+    def _energy(self, ledger: Ledger, jobs: Sequence[JobResult], seconds: float | None) -> Energy | None:
+        if self.specification.power is None:
+            return None
+        nand, capacity = self.specification.drive["nand"], self._outcome["capacity"]
+        block_bytes = nand["pages_per_block"] * nand["page_bytes"]
+        erase_unit_bytes = capacity["units_per_erase_unit"] * capacity["counted_unit_bytes"]
+        commands = sum(job.direction(name).total_ios for job in jobs for name in DIRECTIONS)
+        flash = Flash(nand["page_bytes"], erase_unit_bytes // block_bytes)
+        return energy(self.specification.power, flash, ledger, commands, seconds)
+
     @property
     def zones(self) -> plain.ZoneCounts | None:
         """The number of zones in each state at the end, resets, finishes and refused writes; None without zones."""
@@ -527,7 +562,12 @@ class Result(Shown):
         intervals_part: _IntervalsPart = {}
         if self.intervals is not None:
             intervals_part["intervals"] = [row.to_dict() for row in self.intervals]
+        power_part: _PowerPart = {}
+        if self.specification.power:
+            power_part["power"] = self.specification.power.copy()
         of_kinds: _OptionalPart = {}
+        if self.energy:
+            of_kinds["energy"] = self.energy.to_dict()
         if self.fdp:
             of_kinds["fdp"] = self.fdp
         if self.zones:
@@ -543,6 +583,7 @@ class Result(Shown):
             "specification": {
                 "drive": engine["drive"],
                 "job": self._job_part(),
+                **power_part,
                 "sha256": self.specification.hash(),
             },
             "standing": standing.behind(engine["drive"], self.specification.scale),
@@ -585,5 +626,7 @@ def specification_of(result: ResultJson) -> Specification:
     }
     if "initial_state" in job:
         whole["initial_state"] = job["initial_state"]
+    if "power" in ours["specification"]:
+        whole["power"] = ours["specification"]["power"]
     scaled = ours["scaled"]
     return replace(Specification.from_dict(whole), chosen_scale=scaled.get("chosen") if scaled else None)

@@ -6,6 +6,7 @@ Sizes are printed as in fio: in binary units, followed by decimal units in paren
 from collections.abc import Callable, Mapping, Sequence
 
 from ssdlab.foundation.quantities import format_bytes, format_bytes_binary, format_count, format_share
+from ssdlab.simulator.results.energy import CAUSES, Energy
 from ssdlab.simulator.results.fio_schema import DIRECTIONS
 from ssdlab.simulator.results.intervals import Interval
 from ssdlab.simulator.results.job_result import DirectionResult, JobResult, LatencyTargetJson
@@ -149,6 +150,8 @@ def _drive(result: Result) -> list[str]:
         lines.append(f"  dies: busy {format_share(result.die_utilization)} of the time")
     elif result.ledger.waf is not None:
         lines.append(f"  {UNTIMED}")
+    if result.energy:
+        lines.append(f"  energy: {_energy(result.energy)}")
     if result.steady_state:
         lines.append(f"  steady state: {steady_text(result)}")
     if result.failure:
@@ -161,6 +164,20 @@ def _drive(result: Result) -> list[str]:
             + "".join(f", {rate / 1e6:.2f} M {unit}" for unit, rate in rates if rate is not None)
         )
     return lines
+
+
+def _energy(found: Energy) -> str:
+    """`3.19 W on average, 12.1 J per GiB of the host = host 5.00 + gc 4.10 + idle 3.00`; causes without energy are
+    missing."""
+    watts, total = found.watts_mean, found.per_host_gib("total")
+    said = [f"{watts:.3g} W on average"] if watts is not None else []
+    parts = {cause: joules for cause in CAUSES if (joules := found.per_host_gib(cause))}
+    if parts:
+        whole = (
+            f"{total:.4g} J per GiB of the host = " if total is not None else "J per GiB of the host, without idle: "
+        )
+        said.append(whole + " + ".join(f"{cause} {joules:.4g}" for cause, joules in parts.items()))
+    return ", ".join(said) or "not measured (no clock, and the host moved nothing)"
 
 
 def _intervals(intervals: Sequence[Interval]) -> list[str]:

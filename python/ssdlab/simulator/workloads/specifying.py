@@ -111,6 +111,7 @@ def specify(
         global_options={name: text for name, text in jobs.global_options.items() if text},
         scale=str(drive.scale),
         initial_state=initial_state,
+        power=drive.power,
         chosen_scale=drive.chosen,
     )
     if until == "steady" and not any(_writes(job) for job in specification.last_stage_jobs):

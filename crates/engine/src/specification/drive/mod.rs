@@ -8,6 +8,7 @@ mod flash;
 mod handles;
 mod host;
 mod namespaces;
+mod power;
 mod product;
 mod reclaim_groups;
 mod removed;
@@ -22,6 +23,7 @@ pub use flash::{Cell, Faults, Nand, PageTimes, Parity, SlcCache, WhenFull, check
 pub use handles::{HOST_STREAMS, Handles, handles_of, reclaim_groups_of};
 pub use host::{Controller, Duplex, HostLink, Rate, ReadAhead, WriteBuffer};
 pub use namespaces::{NAMESPACES_MAX, Namespace, allocated_bytes, identifiers_for, namespace_ends};
+pub use power::Power;
 pub use product::{DriveFile, Identity, Market, Source, SourceKind};
 pub use reclaim_groups::check_goes_with_groups;
 pub use removed::RemovedSwitch;

@@ -160,6 +160,7 @@ def specify(
             **chosen(sample, shuffle),
         },
         initial_state=initial_state,
+        power=drive.power,
         trace_json=recording.engine_json(
             volume=volume,
             address_map=address_map,

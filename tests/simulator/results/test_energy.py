@@ -1,0 +1,138 @@
+"""The energy of a run: counters times the drive file's energies, by cause; unknown without them."""
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from small_drives import drive_file
+from ssdlab.errors import InputError
+from ssdlab.simulator.drives import ResolvedDrive, drive
+from ssdlab.simulator.results import Result, specification_of
+from ssdlab.simulator.results.energy import CAUSES
+from ssdlab.simulator.results.text import normal
+from ssdlab.simulator.targets import simulated
+from ssdlab.simulator.workloads.specifying import specify
+
+JOB = """[fill]
+rw=write
+bs=128k
+size=100%
+[mixed]
+stonewall
+rw=randrw
+bs=4k
+io_size=256m
+thinktime=100
+"""
+POWER = {
+    "power.idle_watts": "1.5",
+    "power.read_uj": "10",
+    "power.program_uj": "40",
+    "power.erase_uj": "300",
+    "power.transfer_nj_per_byte": "0.5",
+    "power.command_uj": "7",
+}
+
+
+def _drive(folder: Path, settings: dict[str, str], scale: Fraction | None = None) -> ResolvedDrive:
+    path = folder / "small.toml"
+    path.write_text(drive_file("small", blocks=256, pages=256, user_bytes=200 << 20))
+    return drive(path, settings=settings, scale=scale)
+
+
+def _run(folder: Path, settings: dict[str, str], *, timed: bool = True) -> Result:
+    job = folder / "job.fio"
+    job.write_text(JOB)
+    return simulated.run(specify(job, _drive(folder, settings), timed=timed))
+
+
+def test_joules_are_the_counters_times_the_energies(tmp_path: Path) -> None:
+    result = _run(tmp_path, POWER)
+    found, ledger, seconds = result.energy, result.ledger, result.simulated_seconds
+    assert found is not None and seconds is not None
+    programmed, read = ledger.programmed_units, ledger.read_units
+    assert programmed["gc"] > 0 and read["host"] > 0
+    # A page is a unit, and an erase unit a block.
+    commands = sum(job.read.total_ios + job.write.total_ios for job in result.jobs)
+    erases = 300 * ledger.erased_erase_units
+    share = programmed["gc"] / sum(programmed.values())
+    host_bytes = ledger.host_written_bytes + ledger.host_read_bytes
+    by_hand = {
+        "host": 10 * read["host"]
+        + 40 * programmed["host"]
+        + erases * programmed["host"] / sum(programmed.values())
+        + 7 * commands
+        + 0.5e-3 * host_bytes,
+        "gc": 10 * read["gc"] + 40 * programmed["gc"] + erases * share,
+        "other": 40 * programmed["padding"] + erases * programmed["padding"] / sum(programmed.values()),
+        "idle": 1.5e6 * seconds,
+    }
+    assert {cause: found.joules[cause] for cause in CAUSES} == pytest.approx(
+        {cause: value / 1e6 for cause, value in by_hand.items()}
+    )
+    total = sum(by_hand.values()) / 1e6
+    assert found.watts_mean == pytest.approx(total / seconds)
+    assert found.per_host_gib("total") == pytest.approx(total * 2**30 / host_bytes)
+
+
+def test_the_result_says_it_and_repeats_it(tmp_path: Path) -> None:
+    result = _run(tmp_path, POWER)
+    whole = json.loads(result.to_json())
+    energy = whole["ssdlab"]["energy"]
+    assert sum(energy["joules"].values()) == pytest.approx(energy["watts_mean"] * whole["ssdlab"]["simulated_seconds"])
+    per_gib = energy["joules_per_host_gib"]
+    assert per_gib["total"] == pytest.approx(sum(per_gib[cause] for cause in CAUSES))
+    assert f"energy: {energy['watts_mean']:.3g} W on average" in normal(result)
+    again = specification_of(whole)
+    assert again.hash() == result.specification.hash()
+    assert json.loads(simulated.run(again).to_json()) == whole
+
+
+def test_the_last_stage_is_a_part_of_the_run(tmp_path: Path) -> None:
+    result = _run(tmp_path, POWER)
+    whole, last = result.energy, result.last_stage_energy
+    assert whole is not None and last is not None and whole.seconds is not None and last.seconds is not None
+    assert 0 < last.host_bytes < whole.host_bytes and 0 < last.seconds < whole.seconds
+    assert (last.total_joules or 0) < (whole.total_joules or 0)
+
+
+def test_without_energies_nothing_is_said(tmp_path: Path) -> None:
+    """The engine's input is the same with and without them, so that a result does not depend on `[power]`."""
+    result = _run(tmp_path, {})
+    assert result.energy is None
+    ours = json.loads(result.to_json())["ssdlab"]
+    assert "energy" not in ours and "power" not in ours["specification"]
+    assert "energy:" not in normal(result)
+    with_power = _run(tmp_path, POWER)
+    assert with_power.specification.engine_json() == result.specification.engine_json()
+    assert with_power.specification.hash() != result.specification.hash()
+    # Two of the three that are needed are too few.
+    assert _drive(tmp_path, {"power.idle_watts": "1", "power.read_uj": "2"}).power is None
+
+
+def test_without_a_clock_idle_energy_is_unknown(tmp_path: Path) -> None:
+    found = _run(tmp_path, POWER, timed=False).energy
+    assert found is not None
+    assert found.joules["idle"] is None and found.watts_mean is None and found.per_host_gib("total") is None
+    assert (found.per_host_gib("gc") or 0) > 0
+
+
+def test_a_smaller_drive_erases_smaller_blocks(tmp_path: Path) -> None:
+    quarter = _drive(tmp_path, POWER, Fraction(1, 4)).power
+    assert quarter is not None
+    assert (quarter["erase_uj"], quarter["program_uj"]) == (75.0, 40.0)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("power.idle_watts", "0", r"power\.idle_watts = 0 should be a number above 0"),
+        ("power.program_uj", "-1", r"power\.program_uj = -1 should be a number from 0 to 100000"),
+        ("power.watts", "3", "power.watts"),
+    ],
+)
+def test_wrong_energies_are_refused(tmp_path: Path, key: str, value: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        _drive(tmp_path, {key: value})
