@@ -88,6 +88,7 @@ FEATURES: dict[str, Changes] = {
     "host-link": {"host_link.interface": "sata-3g", "host_link.command_us": 1.5},
     "read-ahead": {"read_ahead.window_bytes": 512 * KIB, "read_ahead.segment_bytes": 64 * KIB},
     "command-limit": {"controller.commands_per_second_max": 20_000},
+    "trim-time": {"controller.trim_us": 40.0, "controller.trim_us_per_mib": 300.0},
     "volatile-buffer": {"write_buffer.power_loss_protection": False},
     "no-buffer": {"write_buffer.bytes": 0},
     "host-streams": {"ftl.placement": {"name": "host-streams", "identifiers": 3, "persistently_isolated": False}},

@@ -44,6 +44,8 @@ _DRIVES: dict[str, list[Json]] = {
     "faults.factory_bad_blocks": [1.5],
     "faults.endurance_spread": [-1.0],
     "controller.commands_per_second_max": [10**15],
+    "controller.trim_us": [-1.0],
+    "controller.trim_us_per_mib": [-1.0],
 }
 _DRIVES_OF_TWO: dict[str, dict[str, Json]] = {
     "map-entries": {"map_cache.bytes": 8 * KIB, "map_cache.entries_per_map_page": 0},

@@ -160,6 +160,8 @@ def test_the_design_s_example_is_in_the_catalogue_as_it_is_there_with_a_write_bu
         "controller": {
             "command_us": 5.0,
             "commands_per_second_max": 0,
+            "trim_us": 0.0,
+            "trim_us_per_mib": 0.0,
             "command_slots": 0,
             "slots_in_turn": False,
             "program_us": 0.0,

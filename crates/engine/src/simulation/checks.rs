@@ -153,6 +153,8 @@ pub fn check_times(specification: &Specification) -> Result<(), SpecificationErr
     check_microseconds("slc_cache.read_us", slc_cache.read_us)?;
     check_microseconds("slc_cache.program_us", slc_cache.program_us)?;
     check_microseconds("slc_cache.erase_us", slc_cache.erase_us)?;
+    check_microseconds("controller.trim_us", controller.trim_us)?;
+    check_microseconds("controller.trim_us_per_mib", controller.trim_us_per_mib)?;
     check_microseconds("controller.command_us", controller.command_us)
 }
 

@@ -1,5 +1,5 @@
 //! The laws of queues, with link, limit and buffer in the way: all that is generated is serviced, requests a second
-//! times mean latency is the depth, and depth never costs throughput.
+//! times mean latency is the depth, depth never costs throughput, and a trim with a time of its own holds up what follows.
 
 use super::drives::*;
 use serde_json::{Value, json};
@@ -109,4 +109,49 @@ fn the_steady_state_is_one_of_requests_a_second_too() {
     near(window_iops * timing.write_latency.mean_ns.unwrap() / 1e9, 32.0, 0.005);
     let last = &timing.round_iops[timing.round_iops.len() - 5..];
     near(5.0 / last.iter().map(|iops| 1.0 / iops).sum::<f64>(), window_iops, 0.01);
+}
+
+/// A drive without link and buffer whose controller takes 40 us for a trim and 1 ms for each MiB.
+fn trimming_drive() -> Value {
+    let mut drive = drive(4);
+    change(&mut drive["controller"], &json!({ "trim_us": 40.0, "trim_us_per_mib": 1000.0 }));
+    drive
+}
+
+fn trims_of(drive: &Value, bytes: u64, ios: u64, depth: u64) -> Value {
+    let sizes = json!([{ "bytes": bytes, "percent": 100.0 }]);
+    let more = json!({ "stage": 1, "iodepth": depth, "block_sizes": { "read": sizes, "write": sizes, "trim": sizes } });
+    job(drive, "trim", ios, more)
+}
+
+const COMMAND_NS: u64 = 5000;
+
+#[test]
+fn a_trim_takes_its_time_by_command_and_by_range() {
+    let drive = trimming_drive();
+    for (bytes, own_ns) in [(UNIT, 40_000 + 1_000_000 / 256), (64 * UNIT, 40_000 + 250_000)] {
+        let alone = run_one(&drive, trims_of(&drive, bytes, 1000, 1));
+        let each_ns = took_ns(&alone) as f64 / 1000.0;
+        near(each_ns, (own_ns + COMMAND_NS) as f64, 0.0001);
+        // One after the other, whatever the depth: only the time of the command itself overlaps with the next.
+        let deep = run_one(&drive, trims_of(&drive, bytes, 1000, 16));
+        near(took_ns(&deep) as f64 / 1000.0, own_ns as f64, 0.001);
+        near(deep.timing.unwrap().trim.mean_ns.unwrap(), (16 * own_ns) as f64, 0.01);
+    }
+}
+
+#[test]
+fn other_commands_wait_for_trims_but_not_the_flash() {
+    let mut drive = trimming_drive();
+    let measure = |drive: &Value| {
+        let reads = job(drive, "read", 500, json!({ "name": "reads", "stage": 1, "iodepth": 1 }));
+        let jobs = vec![fill(drive), trims_of(drive, 64 * UNIT, 500, 1), reads];
+        run(drive, jobs).jobs.pop().unwrap()
+    };
+    // A read enters with the end of a trim and is done before that of the next, which comes when the command has been
+    // answered: one read for each trim.
+    let cycle_ns = 40_000 + 250_000 + COMMAND_NS;
+    near(reads(&measure(&drive)).mean_ns.unwrap(), cycle_ns as f64, 0.005);
+    change(&mut drive["controller"], &json!({ "trim_us": 0.0, "trim_us_per_mib": 0.0 }));
+    assert!(reads(&measure(&drive)).mean_ns.unwrap() <= READ_NS as f64, "trims without a time hold up nothing");
 }

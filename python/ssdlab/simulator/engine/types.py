@@ -53,6 +53,10 @@ class Controller(msgspec.Struct, frozen=True, kw_only=True):
     """Time to answer a command that needs no flash, or to admit a write to the buffer"""
     commands_per_second_max: int
     """Maximum commands a second; 0: no limit"""
+    trim_us: float
+    """Time of the controller on a trim, during which every later command waits; 0: trims hold up nothing"""
+    trim_us_per_mib: float
+    """The same for each MiB that it covers, whatever is there; 0: trims of any length take equally long"""
     command_slots: int
     """Maximum commands inside the drive, reads and writes together; others wait in the order of their arrival; 0: no
     limit"""
@@ -511,6 +515,8 @@ UNITS = {
     "background.retention_days": "days",
     "controller.command_us": "us",
     "controller.commands_per_second_max": "1/s",
+    "controller.trim_us": "us",
+    "controller.trim_us_per_mib": "us/MiB",
     "controller.command_slots": "commands",
     "controller.program_us": "us",
     "controller.delay_us": "us",

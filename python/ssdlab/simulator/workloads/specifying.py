@@ -94,6 +94,8 @@ def specify(
         layout = _layout(jobs, engine_jobs, drive, seed, timed=timed)
         engine_jobs = _after(layout, engine_jobs)
         reporting = [*(Reporting({}, shown=False) for _ in layout), *reporting]
+    if timed and isinstance(jobs, JobFile):
+        jobs.add_notes(_free_trims(engine_jobs, drive))
     if until == "steady":
         _without_end(engine_jobs)
     intervals: _Intervals = {"interval_ns": scaled_ns(interval_ns, drive.scale)} if interval_ns else {}
@@ -184,6 +186,18 @@ def _without_handles(jobs: Sequence[plain.Job], drive: "ResolvedDrive") -> list[
     return [
         f"drive {drive.name!r} has no placement handles (ftl.placement is {placement!r}, not 'host-streams'), so the "
         f"identifiers of {', '.join(dict.fromkeys(names))} have no effect"
+    ]
+
+
+def _free_trims(jobs: Sequence[plain.Job], drive: "ResolvedDrive") -> list[str]:
+    """A note on trims of a drive for which no duration is given."""
+    controller = drive.file.controller
+    names = [job["name"] for job in jobs if job["direction"] in ("trim", "trim-write")]
+    if not names or controller.trim_us or controller.trim_us_per_mib:
+        return []
+    return [
+        f"how long drive {drive.name!r} works on a trim is not known (controller.trim_us and trim_us_per_mib are 0), "
+        f"so the trims of {', '.join(dict.fromkeys(names))} hold up no other command"
     ]
 
 

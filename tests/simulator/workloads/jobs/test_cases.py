@@ -58,6 +58,19 @@ def test_identifiers_on_a_drive_without_handles_are_noted() -> None:
     assert not [note for note in handled.notes(timed=True) if "handles" in note]
 
 
+def test_trims_of_unknown_duration_are_noted() -> None:
+    def notes(timed: bool = True, **settings: str) -> list[str]:
+        file = parse("[discard]\nrw=randtrim\nio_size=1m\n[beside]\nrw=randwrite\nio_size=1m\n")
+        ssdlab.specify(file, drive(**settings), timed=timed)
+        return [note for note in file.notes(timed=timed) if "trim" in note]
+
+    assert notes() == [
+        "how long drive 'generic-tlc-480' works on a trim is not known (controller.trim_us and trim_us_per_mib are 0), "
+        "so the trims of discard hold up no other command"
+    ]
+    assert notes(timed=False) == notes(**{"controller.trim_us": "40"}) == []
+
+
 @pytest.mark.parametrize(
     ("name", "options"),
     [

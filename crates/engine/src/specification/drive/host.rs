@@ -70,6 +70,12 @@ pub struct Controller {
     /// maximum commands a second; 0: no limit
     #[schemars(range(max = 4_294_967_295_u32), example = 100_000, extend("unit" = "1/s", "acts" = "with a clock"))]
     pub commands_per_second_max: u64,
+    /// time of the controller on a trim, during which every later command waits; 0: trims hold up nothing
+    #[schemars(range(min = 0), example = 50.0, extend("unit" = "us", "acts" = "with a clock"))]
+    pub trim_us: f64,
+    /// the same for each MiB that it covers, whatever is there; 0: trims of any length take equally long
+    #[schemars(range(min = 0), example = 1000.0, extend("unit" = "us/MiB", "acts" = "with a clock"))]
+    pub trim_us_per_mib: f64,
     /// maximum commands inside the drive, reads and writes together; others wait in the order of their arrival; 0: no
     /// limit
     #[schemars(example = 64, extend("unit" = "commands", "acts" = "with a clock"))]
@@ -94,6 +100,8 @@ impl Default for Controller {
         Self {
             command_us: 5.0,
             commands_per_second_max: 0,
+            trim_us: 0.0,
+            trim_us_per_mib: 0.0,
             command_slots: 0,
             slots_in_turn: false,
             program_us: 0.0,

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 pub enum Step {
     /// The firmware has processed a map page that the chain waited for.
     MapPage,
-    /// The request is admitted by the controller.
+    /// The request enters the drive.
     Admitted,
     /// A closed buffer admits the next waiting write.
     Trickled,

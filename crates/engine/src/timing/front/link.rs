@@ -1,6 +1,8 @@
 //! The link between host and controller: one transfer at a time in each direction, or in both together, first come,
-//! first served; and the maximum rate of commands.
+//! first served; and the admission of commands, at a maximum rate and not while the controller works on a trim.
 
+use super::FrontEnd;
+use crate::request::{Operation, Request};
 use crate::specification::drive::Rate;
 
 /// A transfer's direction, seen from the drive.
@@ -47,23 +49,48 @@ impl Link {
     }
 }
 
-/// The minimum interval between commands. A command after a longer pause does not wait.
+/// The admission of commands in the order in which they come: at a minimum interval, and one trim after the other, each
+/// before any later command. A command after a longer pause does not wait.
 #[derive(Clone, Debug)]
-pub struct CommandLimit {
+pub struct Admission {
     gap_ns: f64,
+    trim_ns: f64,
+    trim_ns_per_byte: f64,
     free_at_ns: f64,
 }
 
-impl CommandLimit {
-    pub fn new(commands_per_second_max: u64) -> Option<Self> {
-        (commands_per_second_max > 0).then(|| Self { gap_ns: 1e9 / commands_per_second_max as f64, free_at_ns: 0.0 })
+/// When a command is admitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Admitted {
+    /// When the controller begins with it.
+    pub begins_ns: u64,
+    /// When it enters the drive; later, if the controller works on it first.
+    pub enters_ns: u64,
+}
+
+impl Admission {
+    /// None if every command enters at once.
+    pub fn new(front_end: &FrontEnd) -> Option<Self> {
+        let per_second_max = front_end.commands_per_second_max;
+        let gap_ns = if per_second_max > 0 { 1e9 / per_second_max as f64 } else { 0.0 };
+        let FrontEnd { trim_ns, trim_ns_per_byte, .. } = *front_end;
+        let is_open = [gap_ns, trim_ns, trim_ns_per_byte] == [0.0; 3];
+        (!is_open).then_some(Self { gap_ns, trim_ns, trim_ns_per_byte, free_at_ns: 0.0 })
     }
 
     /// When a command that arrives now is admitted.
-    pub fn admit(&mut self, now: u64) -> u64 {
-        let at_ns = self.free_at_ns.max(now as f64);
-        self.free_at_ns = at_ns + self.gap_ns;
-        at_ns.round() as u64
+    pub fn admit(&mut self, now: u64, request: &Request) -> Admitted {
+        let begins_ns = self.free_at_ns.max(now as f64);
+        let enters_ns = begins_ns + self.own_ns(request);
+        self.free_at_ns = enters_ns.max(begins_ns + self.gap_ns);
+        Admitted { begins_ns: begins_ns.round() as u64, enters_ns: enters_ns.round() as u64 }
+    }
+
+    fn own_ns(&self, request: &Request) -> f64 {
+        match request.operation {
+            Operation::Trim => self.trim_ns + f64::from(request.length_bytes) * self.trim_ns_per_byte,
+            Operation::Read | Operation::Write | Operation::Flush => 0.0,
+        }
     }
 }
 
@@ -81,12 +108,37 @@ mod tests {
         assert_eq!([full.carry(0, Direction::In, 1000), full.carry(0, Direction::Out, 1000)], [3000, 3000]);
     }
 
+    fn request(operation: Operation, length_bytes: u32) -> Request {
+        Request::new(operation, 0, length_bytes)
+    }
+
     #[test]
     fn a_limit_spreads_what_comes_together() {
-        let mut limit = CommandLimit::new(300_000).unwrap();
-        let times: Vec<u64> = (0..4).map(|_| limit.admit(1000)).collect();
-        assert_eq!(times, [1000, 4333, 7667, 11000]);
-        assert_eq!(limit.admit(1_000_000), 1_000_000);
-        assert!(CommandLimit::new(0).is_none());
+        let limited = FrontEnd { commands_per_second_max: 300_000, ..FrontEnd::default() };
+        let mut admission = Admission::new(&limited).unwrap();
+        let mut admitted_ns = |now| admission.admit(now, &request(Operation::Read, 4096)).enters_ns;
+        assert_eq!([1000; 4].map(&mut admitted_ns), [1000, 4333, 7667, 11000]);
+        assert_eq!(admitted_ns(1_000_000), 1_000_000);
+        assert!(Admission::new(&FrontEnd::default()).is_none());
+    }
+
+    #[test]
+    fn commands_wait_for_trims_before_them() {
+        let front_end = FrontEnd {
+            commands_per_second_max: 100_000,
+            trim_ns: 4000.0,
+            trim_ns_per_byte: 0.5,
+            ..FrontEnd::default()
+        };
+        let mut admission = Admission::new(&front_end).unwrap();
+        let mut admitted = |now, operation, length_bytes| {
+            let Admitted { begins_ns, enters_ns } = admission.admit(now, &request(operation, length_bytes));
+            [begins_ns, enters_ns]
+        };
+        assert_eq!(admitted(0, Operation::Trim, 32_000), [0, 20_000]);
+        assert_eq!(admitted(1000, Operation::Trim, 2000), [20_000, 25_000], "one after the other");
+        // The interval between commands counts from the beginning of the trim.
+        assert_eq!(admitted(2000, Operation::Write, 4096), [30_000, 30_000]);
+        assert_eq!(admitted(90_000, Operation::Read, 4096), [90_000, 90_000]);
     }
 }

@@ -1,6 +1,6 @@
 //! The front end of a timed drive: everything between the caller that submits requests and the flash.
 //!
-//! A request passes the controller's limit of commands. Written data crosses the link and enters the buffer, or goes to
+//! A request passes the controller's admission: a limit of commands, trims before it. Written data crosses the link and enters the buffer, or goes to
 //! flash; read data comes from flash and crosses the link. A front generates no requests: its caller (a run, a mount, a
 //! network block device) submits them, advances time, and is called back when one completes.
 //!
@@ -44,7 +44,7 @@ use command_slots::CommandSlots;
 use delays::Delays;
 use event_queue::{Event, EventQueue, Step};
 use features::{AnyFeatures, FeatureSet, Features, for_features};
-use link::{CommandLimit, Link};
+use link::{Admission, Link};
 use pacer::Pacer;
 use parts::PartedWrites;
 use reading::OWN;
@@ -163,6 +163,10 @@ pub struct FrontEnd {
     pub command_ns: u64,
     /// 0: no limit.
     pub commands_per_second_max: u64,
+    /// The time of the controller on a trim, during which no other command enters.
+    pub trim_ns: f64,
+    /// The same for each byte of its range.
+    pub trim_ns_per_byte: f64,
     /// 0: no limit.
     pub command_slots: u32,
     /// Whether requests of different tags take turns for them.
@@ -201,6 +205,8 @@ impl FrontEnd {
         Ok(Self {
             command_ns: (drive.controller.command_us * 1000.0).round() as u64,
             commands_per_second_max: drive.controller.commands_per_second_max,
+            trim_ns: drive.controller.trim_us * 1000.0,
+            trim_ns_per_byte: drive.controller.trim_us_per_mib * 1000.0 / f64::from(1 << 20),
             command_slots: drive.controller.command_slots,
             slots_in_turn: drive.controller.slots_in_turn,
             link: drive.host_link.rate()?,
@@ -230,7 +236,8 @@ impl FrontEnd {
 pub struct Front {
     flash: Flash,
     slots: Slots,
-    limit: Option<CommandLimit>,
+    /// None: commands enter at once.
+    admission: Option<Admission>,
     command_slots: Option<CommandSlots>,
     link: Option<Link>,
     buffer: Buffer,
@@ -280,7 +287,7 @@ impl Front {
             coalesces,
             frees_at_program,
             slots: Slots::default(),
-            limit: CommandLimit::new(front_end.commands_per_second_max),
+            admission: Admission::new(front_end),
             command_slots: CommandSlots::new(front_end.command_slots, front_end.slots_in_turn),
             link: front_end.link.as_ref().map(Link::new),
             buffer: Buffer::new(front_end.buffer_units, front_end.is_volatile)
@@ -330,7 +337,7 @@ impl Front {
     }
 
     fn with_its_features(self) -> Self {
-        let is_unlimited = self.limit.is_none() && self.command_slots.is_none();
+        let is_unlimited = self.admission.is_none() && self.command_slots.is_none();
         let is_open = is_unlimited && self.link.is_none() && self.reading.is_none();
         let is_direct = is_open && !self.buffer.exists() && !self.flash.is_asked_for_load();
         let features = match (is_direct, self.tells_parts) {

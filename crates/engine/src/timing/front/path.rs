@@ -1,4 +1,4 @@
-//! The path of a request through the drive: through the controller's limit, over the link, into the buffer or the
+//! The path of a request through the drive: through the controller's admission, over the link, into the buffer or the
 //! flash, and back.
 
 use super::account::Account;
@@ -27,19 +27,20 @@ impl Front {
             self.slots.account(slot).spend(Part::Queueing, self.now_ns);
         }
         if !W::IS_DIRECT
-            && let Some(limit) = &mut self.limit
+            && let Some(admission) = &mut self.admission
         {
-            let at_ns = limit.admit(self.now_ns);
-            if at_ns > self.now_ns {
-                self.slots.account(slot).spend(Part::Queueing, at_ns);
-                self.event_queue.step(at_ns, Step::Admitted, slot);
+            let admitted = admission.admit(self.now_ns, &self.slots.request(slot));
+            if admitted.enters_ns > self.now_ns {
+                self.slots.account(slot).spend(Part::Queueing, admitted.begins_ns);
+                self.slots.account(slot).spend(Part::Controller, admitted.enters_ns);
+                self.event_queue.step(admitted.enters_ns, Step::Admitted, slot);
                 return Ok(());
             }
         }
         self.enter::<W>(slot, drive, requester)
     }
 
-    /// After the limit of commands a second: takes one of the controller's slots, or waits for one.
+    /// After its admission: takes one of the controller's slots, or waits for one.
     #[inline(always)]
     pub(super) fn enter<W: Features>(
         &mut self,
