@@ -15,8 +15,8 @@ from ssdlab.experiments.studies.real import real
 from ssdlab.hardware.device.sysbench import sysbench_report
 from ssdlab.serving import guardian
 
-# These compare only drives of the catalogue.
-WITHOUT_STEPS = ["real-drives", "data-sheets", "fdp-streams", "flash-cache", "kv-cache", "zones"]
+# These compare only drives of the catalogue, or of their own.
+WITHOUT_STEPS = ["real-drives", "data-sheets", "fdp-streams", "flash-cache", "kv-cache", "zones", "power"]
 NAMES = [name for name in registry.NAMES if name not in WITHOUT_STEPS]
 
 

@@ -17,6 +17,7 @@ NAMES = (
     "flash-cache",
     "kv-cache",
     "zones",
+    "power",
 )
 
 
