@@ -18,6 +18,7 @@ NAMES = (
     "kv-cache",
     "zones",
     "power",
+    "read-wear",
 )
 
 

@@ -1,0 +1,1 @@
+"""What months of reading alone wrote to the flash of four drives; see README.md."""
