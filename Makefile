@@ -95,6 +95,7 @@ docs: setup ## writes the generated pages and types, and the package's copies of
 	$(PYTHON) tools/drive_file_page.py docs/drive-file.md
 	$(PYTHON) tools/policies_page.py docs/policies.md
 	$(PYTHON) tools/traces_page.py docs/traces.md
+	$(PYTHON) tools/sources_page.py docs/sources.md
 
 man: setup ## man pages from the help, into out/man
 	$(PYTHON) tools/man_pages.py out/man

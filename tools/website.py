@@ -32,6 +32,8 @@ MODULE = ROOT / "target" / TARGET / "web/ssdlab_web.wasm"
 HELP_COLUMNS = 100
 
 _LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)(#[^)]*)?\)")
+# The page of a study, whose folder has underscores.
+_STUDY = re.compile(r"\.\./python/ssdlab/experiments/studies/([a-z_]+)/README\.md")
 # The place of the live page's link on the first page.
 _LIVE_MARK = "<!-- live -->"
 _WITH_LIVE = """<a class="md-button md-button--primary" href="live/index.html">A drive at work, in this browser</a>
@@ -48,7 +50,7 @@ _SEARCH = 'data-md-component="search" role="dialog"'
 NAVIGATION: list[tuple[str, list[str]]] = [
     ("Start", ["index.md", "tutorial.md", "how-to.md"]),
     ("Guides", []),
-    ("Studies", ["studies.md"]),
+    ("Studies", ["studies.md", "sources.md"]),
     ("Reference", ["commands.md", "python.md", "drive-file.md", "jobs.md", "policies.md", "traces.md", "glossary.md"]),
     ("Project", ["architecture.md", "decisions.md", "contributing.md", "changelog.md"]),
 ]
@@ -83,6 +85,8 @@ def gather(folder: Path, has_live: bool) -> None:
 def _within(link: re.Match[str]) -> str:
     """A link in the repository converted to one on the site."""
     name = link[1].removeprefix("docs/")
+    if study := _STUDY.fullmatch(name):
+        return f"](studies/{study[1].replace('_', '-')}.md{link[2] or ''})"
     if name.removeprefix("../") in ("ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"):
         name = name.removeprefix("../").lower()
     return f"]({name}{link[2] or ''})"

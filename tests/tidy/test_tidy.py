@@ -13,6 +13,7 @@ import pytest
 import drive_file_page
 import engine_types
 import policies_page
+import sources_page
 import traces_page
 from ssdlab import _engine
 from ssdlab.simulator import drives
@@ -128,6 +129,7 @@ def test_generated_pages_are_up_to_date() -> None:
     assert (ROOT / "docs/drive-file.md").read_text() == drive_file_page.page(), "run make docs"
     assert (ROOT / "docs/policies.md").read_text() == policies_page.page(), "run make docs"
     assert (ROOT / "docs/traces.md").read_text() == traces_page.page(), "run make docs"
+    assert (ROOT / "docs/sources.md").read_text() == sources_page.page(), "run make docs"
 
 
 def test_generated_types_are_up_to_date() -> None:

@@ -164,7 +164,7 @@ def test_what_a_page_says_of_a_study_is_plain_text() -> None:
 
 
 def test_a_page_begins_with_the_finding_and_has_no_empty_column() -> None:
-    study = registry.studies()[0]
+    study = registry.study("zones")
     result = StudyResult("It halves. Not always.", [Row("WAF", 1.5, 1.6, "", 0.1)])
     html = study_page(study, result, {}, "ssdlab study").html()
     assert "<title>It halves</title>" in html and "<h1>It halves</h1>" in html

@@ -6,7 +6,9 @@ from fractions import Fraction
 
 import pytest
 
-from ssdlab.experiments.studies.internal_fragmentation import comparison
+from ssdlab.experiments.studies import Context
+from ssdlab.experiments.studies.contract import Verdict
+from ssdlab.experiments.studies.internal_fragmentation import comparison, database_table
 from ssdlab.experiments.studies.internal_fragmentation.drives import CELLS, DRIVES, Fragmented
 from ssdlab.experiments.studies.internal_fragmentation.pictures import scattered_percent
 from ssdlab.experiments.studies.internal_fragmentation.reading import (
@@ -99,3 +101,17 @@ def test_scattered_shares_add_up_over_passes() -> None:
     assert scattered_percent()[:3] == pytest.approx(
         [0, 100 * 50 / 4096, 100 * (1 - (1 - 50 / 4096) * (1 - 200 / 4096))]
     )
+
+
+def test_updates_slow_a_table_down_until_it_is_rebuilt(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database_table, "SCALE", "1/64")
+    rows = database_table.run(Context(workers=1)).rows
+    for loaded, updated, rebuilt in (rows[:3], rows[3:]):
+        assert loaded.simulated == pytest.approx(rebuilt.simulated, rel=0.1)
+        assert (updated.simulated or 0.0) < 0.85 * (rebuilt.simulated or 0.0)
+        assert rebuilt.verdict is Verdict.MET and loaded.verdict is None
+
+
+def test_a_drive_that_one_link_rate_explains_is_input() -> None:
+    flat = [each.drive for each in DRIVES if each.is_flat]
+    assert flat == ["intel-s3510-480gb", "samsung-pm883-1920gb", "intel-p3520-2tb", "intel-p4500-2tb"]

@@ -44,6 +44,9 @@ def test_one_drive_file_repeats_the_published_points(monkeypatch: pytest.MonkeyP
     assert [row.simulated for row in left_out] == pytest.approx([row.published for row in left_out], rel=1e-3)
     assert len(left_out) == 3
     assert all(abs(row.simulated or 0.0) < 1 for row in result.rows if "reserved over" in row.what)
+    half, whole = (row.simulated or 0.0 for row in result.rows if row.group == "One card against two")
+    assert half == pytest.approx(0.5, abs=0.02), "the share of the space in use counts"
+    assert whole < 0.25, "100 GiB on 160 GB are not 100 GiB on 320 GB"
     costs = {str(row[0]): row[-1] for row in result.tables[0].rows}
     assert costs[curve.VARIANTS[curve.BUS_BOUND].what] == pytest.approx(2.0, abs=0.1), "out of one die, into another"
     assert costs[curve.VARIANTS[curve.FORMATTED].what] == pytest.approx(3.1, abs=0.2)

@@ -5,13 +5,15 @@ from fractions import Fraction
 import pytest
 
 from ssdlab.experiments.studies.context import Context
-from ssdlab.experiments.studies.over_provisioning_blog import runs
+from ssdlab.experiments.studies.over_provisioning_blog import runs, weeks
 from ssdlab.experiments.studies.over_provisioning_blog.runs import (
     CACHE,
     NAIVE,
+    OWN_COPIES,
     PARTITIONED,
     POOL,
     RESERVE,
+    SHRUNK,
     TRIMMED,
     WHOLE,
     Key,
@@ -45,3 +47,24 @@ def test_the_accounts_part_at_five_gigabytes(monkeypatch: pytest.MonkeyPatch) ->
     assert found[Key(POOL, WHOLE)].last() > 0.85
     assert found[Key(CACHE, WHOLE)].last() < 0.6
     assert found[Key(CACHE, PARTITIONED)].last() < 0.6
+
+
+def test_the_blog_s_own_copies_leave_more_and_the_shrunk_file_system_keeps_its_speed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(runs, "keys", lambda context: [Key(RESERVE, OWN_COPIES), Key(RESERVE, SHRUNK)])
+    monkeypatch.setattr(Context, "scale", lambda self, text: Fraction(1, 48))
+    own, shrunk = runs.simulate(Context(workers=1)).values()
+    assert own.left_bytes / 1e9 == pytest.approx(6.7, abs=0.3), "about 5 GB were printed"
+    assert own.fall_gb() == pytest.approx(own.left_bytes / 1e9, abs=1)
+    assert len(own.written_bytes) == len(shrunk.written_bytes) == runs.RUNS
+    assert shrunk.last() > 0.98
+
+
+def test_a_weekly_trim_keeps_the_fall_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Context, "scale", lambda self, text: Fraction(1, 48))
+    monkeypatch.setattr(weeks, "FILE_SYSTEMS", {"whole drive": "100%"})
+    shown = {row.what: row.simulated or 0.0 for row in weeks.run(Context(workers=1)).rows}
+    written = [shown[f"whole drive, {trim}: written in the runs"] for trim in weeks.TRIMS]
+    assert written[0] < 0.3 * written[1] and written[1] == pytest.approx(written[2], rel=0.05)
+    assert shown["whole drive, no trim: WAF of the weeks"] > 3 > 1.1 > shown["whole drive, discard: WAF of the weeks"]

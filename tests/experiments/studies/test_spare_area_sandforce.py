@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from ssdlab.experiments.studies import Context, registry
+from ssdlab.experiments.studies.contract import Verdict
 from ssdlab.experiments.studies.spare_area_sandforce import replay, synthetic, tables
-from ssdlab.experiments.studies.spare_area_sandforce.drives import DRIVES, LARGE_SPARE, SMALL_SPARE
+from ssdlab.experiments.studies.spare_area_sandforce.drives import C300, DRIVES, INTEL, LARGE_SPARE, SMALL_SPARE
 
 
 def test_every_printed_digit_of_both_tables_but_one_cut_off() -> None:
@@ -64,3 +65,30 @@ def test_random_data_of_the_synthetic_tests_does_not_repeat() -> None:
     for state in synthetic.STATES:
         jobs = synthetic.specify(Context(), LARGE_SPARE, state, "4k", 0).engine["jobs"]
         assert not any(job.get("dedupe_percent") for job in jobs)
+
+
+def test_a_drive_mapped_by_sector_stays_level_and_one_mapped_by_page_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(synthetic, "SCALE", "1/64")
+    context = Context(workers=1)
+    aligns = ("4k", "512", synthetic.BY_SECTOR)
+    results = context.simulate({align: synthetic.specify(context, INTEL, "new", align, 0) for align in aligns})
+    level, slower, by_sector = (synthetic._rate(result, "random") for result in results.values())
+    assert by_sector == pytest.approx(level, rel=0.02) and slower < 0.5 * level
+
+
+def test_the_workloads_of_the_c300_run_at_three_gigabits() -> None:
+    drive: Any = replay.specify(Context(), C300, "new", "heavy", 1).engine["drive"]
+    own: Any = replay.specify(Context(), C300, "new", "heavy", 1, is_own_link=True).engine["drive"]
+    synthetics: Any = synthetic.specify(Context(), C300, "new", "4k", 0).engine["drive"]
+    links = [each["host_link"]["interface"] for each in (drive, own, synthetics)]
+    assert links == ["sata-3g", "sata-6g", "sata-6g"]
+
+
+def test_the_reduction_is_held_against_a_later_drive(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(synthetic, "SCALE", "1/64")
+    context = Context(workers=1)
+    keys = [(SMALL_SPARE, "new", "4k", percent) for percent in synthetic._removed_percents()]
+    results = context.simulate({str(key): synthetic.specify(context, *key) for key in keys})
+    random, reduced = synthetic._held_out(dict(zip(keys, results.values(), strict=True)))
+    assert (random.published, reduced.published) == (1.054, 0.716)
+    assert random.verdict is Verdict.MET and reduced.verdict is Verdict.MISSED

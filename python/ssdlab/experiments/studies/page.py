@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ssdlab.experiments.studies import wording
+from ssdlab.experiments.studies import sources, wording
 from ssdlab.experiments.studies.contract import Row, Study, StudyResult, Table
 from ssdlab.presentation.report import page, parts
 from ssdlab.presentation.report.wording import unbroken
@@ -45,12 +45,12 @@ def study_page(
 
 def all_page(results: Sequence[tuple[Study, StudyResult]], scales: Sequence[str], command_line: str) -> page.Page:
     """The page of all studies: findings, rows and pictures, with links to the studies' own pages."""
-    before = []
+    before = _sources(results)
     for study, result in results:
         heading, rest = wording.headline(result.finding)
         texts = parts.paragraphs(*(unbroken(text) for text in (study.title, rest) if text))
         link = parts.link(f"{study.name}/{PAGE_NAME}", "Its own page")
-        before.append(page.Section(unbroken(heading), texts + rows_html(result.rows) + link))
+        before.append(page.Section(unbroken(heading), texts + rows_html(result.rows) + link, study.name))
     figures = [
         # Names are file names and identifiers on the page, so the study's name makes them unique.
         replace(figure, name=f"{study.name}-{figure.name}")
@@ -67,6 +67,23 @@ def all_page(results: Sequence[tuple[Study, StudyResult]], scales: Sequence[str]
         figures=figures,
         after=[page.Section("Run it again", parts.command(command_line))],
     )
+
+
+def _sources(results: Sequence[tuple[Study, StudyResult]]) -> list[page.Section]:
+    """Every line of the documents whose studies were run, first on the page; nothing if there is none."""
+    found = sources.documents(each for study, result in results for each in sources.judge(study, result))
+    if not found:
+        return []
+    body: list[list[str] | str] = []
+    for document in found:
+        body.append(document.title)
+        for line in document.lines:
+            cells = (line.claim.says, line.claim.command, line.verdict, line.figures, line.deviation, line.why)
+            body.append([*map(unbroken, cells), parts.within(f"#{document.study}", "its study")])
+    heads = ["", "command", "verdict", "shown, for published", "deviation", "what is missing, and why", ""]
+    table = parts.table("Every line of the documents", heads, body, wraps=True)
+    said = sources.counted(line for document in found for line in document.lines)
+    return [page.Section("The documents, line by line", parts.paragraphs(f"{said}.") + table)]
 
 
 def notes_html(notes: Sequence[str], rows: Sequence[Row]) -> Markup:

@@ -31,6 +31,8 @@ class Section:
 
     heading: str
     html: Markup
+    anchor: str = ""
+    """The name to which links on the page refer; empty for none."""
 
 
 @dataclass(frozen=True)

@@ -64,6 +64,11 @@ def link(address: str, text: str) -> Markup:
     return render(_PACKAGE, "link.html", address=address, text=text)
 
 
+def within(address: str, text: str) -> Markup:
+    """A link for a cell of a table."""
+    return render(_PACKAGE, "within.html", address=address, text=text)
+
+
 def folds(texts: Mapping[str, str], together: str = "") -> Markup:
     """Long texts that open on demand, by their titles; all of them are in one fold if `together` is its title."""
     return render(_PACKAGE, "folds.html", texts=list(texts.items()), together=together)

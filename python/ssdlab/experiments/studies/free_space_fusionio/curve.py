@@ -36,6 +36,8 @@ RESERVED_BYTES = 240 * 10**9 // 4096 * 4096
 SEEDS = 2
 FREE = "nand.read_us=10..1000"
 
+_ONE_CARD_BYTES = 155 * 10**9 // 4096 * 4096
+"""Half of what both offer."""
 _BUS_BOUND = {
     "nand.read_us": str(ARRAY_READ_US),
     "nand.dies_per_channel": "4",
@@ -43,6 +45,9 @@ _BUS_BOUND = {
     "nand.channel_mb_s": "30.0",
 }
 FORMATTED, RESERVED, PLAIN, BUS_BOUND, UNBUFFERED = "full format", "25 % reserved", "plain", "bus", "unbuffered"
+ONE_CARD = "one card"
+ONE_CARD_GIB = 100
+"""The file of the source's remark: 100 GiB on a card of 160 GB are not 100 GiB on 320 GB."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,7 @@ VARIANTS = {
     RESERVED: _Variant("the same, a quarter reserved", {"ftl.user_bytes": str(RESERVED_BYTES)}),
     PLAIN: _Variant("dies are the bound: array read, transfer and program", {"nand.read_us": str(ARRAY_READ_US)}),
     BUS_BOUND: _Variant("channels are the bound: a copy crosses its channel twice", _BUS_BOUND),
+    ONE_CARD: _Variant("one of the two cards", {"stripe.devices": "1", "ftl.user_bytes": str(_ONE_CARD_BYTES)}),
     UNBUFFERED: _Variant("the same, and writes wait for the flash", _BUS_BOUND | {"write_buffer.bytes": "0"}),
 }
 Speeds = dict[tuple[str, int, int], tuple[float, float]]
@@ -71,6 +77,7 @@ def run(context: Context) -> StudyResult:
     runs += [(RESERVED, space, context.seed) for space in CURVE_GIB if space * 2**30 < RESERVED_BYTES]
     runs += [(name, space, context.seed) for name in (PLAIN, BUS_BOUND, UNBUFFERED) for space in points]
     runs += [(name, FRESH_GIB, context.seed) for name in (FORMATTED, PLAIN, BUS_BOUND, UNBUFFERED)]
+    runs += [(ONE_CARD, space, context.seed) for space in (ONE_CARD_GIB // 2, ONE_CARD_GIB)]
     speeds = _simulated(context, list(dict.fromkeys(runs)))
     left_out = _left_out(context)
     rows = _rows(context, points, speeds, left_out)
@@ -182,6 +189,18 @@ def _rows(context: Context, points: dict[int, float], speeds: Speeds, left_out: 
                 group="Each point left out",
             )
         )
+    both = speeds[FORMATTED, ONE_CARD_GIB, seed][0]
+    rows += [
+        Row(
+            f"{space} GiB on one card over {ONE_CARD_GIB} GiB on both",
+            None,
+            speeds[ONE_CARD, space, seed][0] / both,
+            "x the speed",
+            group="One card against two",
+            note="Half of the speed at the same share of the space in use: what counts is the share, not the size.",
+        )
+        for space in (ONE_CARD_GIB // 2, ONE_CARD_GIB)
+    ]
     for space in points:
         apart = 100 * (speeds[RESERVED, space, seed][0] / speeds[FORMATTED, space, seed][0] - 1)
         rows.append(

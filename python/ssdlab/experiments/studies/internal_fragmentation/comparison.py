@@ -78,6 +78,7 @@ def _rows(each: Fragmented, taken: dict[str, Readings]) -> list[Row]:
             "s",
             tolerance=each.tolerance,
             fitted=each.fitted,
+            is_input=each.is_flat,
             is_left_out=cell not in each.cells,
             unfitted=unfitted.cells[index],
             is_unexplained=cell in each.unexplained,
@@ -95,6 +96,7 @@ def _rows(each: Fragmented, taken: dict[str, Readings]) -> list[Row]:
             "",
             each.tolerance,
             printed="ours",
+            is_input=True,
             group=each.published_as,
         )
     )

@@ -54,6 +54,13 @@ class Fragmented:
         return float(self._published["tolerance"])
 
     @property
+    def is_flat(self) -> bool:
+        """Whether one link rate alone brings all published times within the tolerance, so that no model can miss."""
+        mean = sum(self.seconds) / len(self.seconds)
+        is_one_rate = [parameter.name for parameter in self.free] == ["host_link.mb_s"]
+        return is_one_rate and all(abs(seconds / mean - 1) <= self.tolerance for seconds in self.seconds)
+
+    @property
     def seconds(self) -> list[float]:
         """The published seconds, one per cell."""
         return [float(self._published[cell]) for cell in CELLS]

@@ -1,13 +1,13 @@
 """The study object of "Do I need to defragment an SSD?": ten drives read a file sequentially, fresh and rewritten."""
 
 from ssdlab.experiments.studies.context import Context
-from ssdlab.experiments.studies.contract import Assumption, Study, StudyResult
-from ssdlab.experiments.studies.internal_fragmentation import comparison
+from ssdlab.experiments.studies.contract import Assumption, Study, StudyResult, joined
+from ssdlab.experiments.studies.internal_fragmentation import comparison, database_table
 
 
 def run(context: Context) -> StudyResult:
-    """Simulates all drives, with the fitted values and without."""
-    return comparison.run(context)
+    """Simulates all drives, with the fitted values and without, and a table on two of them."""
+    return joined([comparison.run(context), database_table.run(context)])
 
 
 STUDY = Study(
@@ -40,11 +40,16 @@ STUDY = Study(
             "fetches them again. With its whole map in memory XG5 would be a third faster after the first rewrites.",
         ),
         Assumption(
+            "years of updates write each page of the table five times, at random places",
+            "The article gives neither their number nor their order. Pages are InnoDB's, of 16 KiB; the drive holds "
+            "nothing but the table.",
+        ),
+        Assumption(
             "nothing happens in the hour of waiting",
             "The source found that background work repairs some drives and names none of these; no drive file here "
             "says that the drive puts data in order in idle time.",
         ),
     ),
-    jobs=("rewrites.fio",),
+    jobs=("rewrites.fio", "table.fio"),
     run=run,
 )

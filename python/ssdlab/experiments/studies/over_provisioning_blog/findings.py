@@ -13,11 +13,13 @@ from ssdlab.experiments.studies.over_provisioning_blog.runs import (
     CHOICES_OF_RESERVE_GB,
     FOLDER,
     NAIVE,
+    OWN_COPIES,
     PARTITIONED,
     POOL,
     RESERVE,
     RESERVE_GB,
     SEEDS,
+    SHRUNK,
     SMALL_PARTITIONED,
     SMALL_WHOLE,
     TRIMMED,
@@ -104,6 +106,12 @@ def _of_the_reserve(found: Found, context: Context) -> list[Row]:
     group = f"36 runs, with a reserve that leaves T near U (a flush every {WRITES_A_FLUSH} writes)"
     fall, kept_speed = _published("written before the fall"), _published("speed at the end over-provisioned")
     trimmed, gain = _published("speed at the end after fstrim"), _published("gain in the small test")
+    left, own, shrunk = (
+        _published("left free by the copies"),
+        found[Key(RESERVE, OWN_COPIES, seed=seed)],
+        found[Key(RESERVE, SHRUNK, seed=seed)],
+    )
+    blogs = "The blog's own commands: copies of 80 files, then the aged file system shrunk"
     return [
         Row(
             "written before the speed falls",
@@ -170,6 +178,41 @@ def _of_the_reserve(found: Found, context: Context) -> list[Row]:
             note="Not explained: nothing in the model makes the over-provisioned drive slower when nothing is full. "
             "Two runs of a real drive may well lie 4 % apart.",
         ),
+        Row(
+            "left free to the controller by test_file.[1-8]?",
+            left.value,
+            own.left_bytes / 1e9,
+            "GB",
+            tolerance=left.tolerance,
+            printed=left.printed,
+            group=blogs,
+            note="Published: about 5 GB. Copies of 82 files instead of 80 leave as much; the other rows are of these.",
+        ),
+        Row(
+            "written before the speed falls",
+            fall.value,
+            own.fall_gb(),
+            "GB",
+            tolerance=fall.tolerance,
+            printed=fall.printed,
+            fitted=FITTED,
+            is_left_out=True,
+            group=blogs,
+            note="Predicted with the reserve that was fitted to the fall with 5 GB left.",
+        ),
+        Row(
+            "speed of the last 12 runs over-provisioned, of the first 3",
+            kept_speed.value,
+            100 * shrunk.last(),
+            "%",
+            tolerance=kept_speed.tolerance,
+            in_points=True,
+            printed=kept_speed.printed,
+            fitted=FITTED,
+            is_left_out=True,
+            group=blogs,
+            note="fstrim, resize 186GiB, copies, 36 more runs on the file system that the first runs aged.",
+        ),
     ]
 
 
@@ -199,7 +242,7 @@ def _table(found: Found, context: Context) -> Table:
 
 
 def _figures(found: Found, context: Context) -> "list[Figure]":
-    from ssdlab.presentation.report.charts.published import Line, published_lines
+    from ssdlab.presentation.report.charts.published import Line, Marks, published_lines
 
     of_reserve = {state: found[Key(RESERVE, state, seed=context.seed)] for state in (WHOLE, PARTITIONED)}
     fall_gb = of_reserve[WHOLE].fall_gb() or 0.0
@@ -207,6 +250,12 @@ def _figures(found: Found, context: Context) -> "list[Figure]":
         state: [found[Key(RESERVE, state, seed=seed)] for seed in context.seeds(SEEDS)]
         for state in (WHOLE, PARTITIONED)
     }
+
+    def fall_of(value: str) -> "list[Marks]":
+        """The first run after the fall of the full drive."""
+        runs = of_reserve[WHOLE]
+        at = next((run for run, gb in enumerate(runs.written_gb()) if gb > fall_gb), None)
+        return [] if not fall_gb or at is None else [Marks("the fall", [(float(at + 1), getattr(runs, value)()[at])])]
 
     def band(state: str, values: "list[list[float]]") -> "list[tuple[float, float, float]]":
         return [(float(run), min(each), max(each)) for run, each in enumerate(zip(*values, strict=True), start=1)]
@@ -228,6 +277,7 @@ def _figures(found: Found, context: Context) -> "list[Figure]":
             f"reserve that leaves T near U. The shade is the spread over {SEEDS} seeds. Published: a fall shortly "
             "after 5 GB without over-provisioning, and none with it.",
             lines=lines_of("speeds"),
+            marks=fall_of("speeds"),
             x_title="run",
             y_title="written, MB/s",
         ),
@@ -236,6 +286,7 @@ def _figures(found: Found, context: Context) -> "list[Figure]":
             title="What the runs write: the full drive falls behind once its free space is used up",
             caption="Written up to the end of each run, of the same runs.",
             lines=lines_of("written_gb"),
+            marks=fall_of("written_gb"),
             x_title="run",
             y_title="written, GB",
         ),

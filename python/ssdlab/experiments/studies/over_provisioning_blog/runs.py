@@ -24,6 +24,8 @@ RUNS = 36
 RUNS_NAIVE = 80
 RUNS_SMALL = 8
 SEEDS = 3
+SYSBENCH = "sysbench rndwr"
+"""The name of the jobs of the runs."""
 WRITES_A_FLUSH = 2
 WRITES_A_ROUND = 100
 CHOICES_OF_FLUSH = (1, WRITES_A_FLUSH, 4, 10, WRITES_A_ROUND)
@@ -47,6 +49,9 @@ USED_BEFORE = "overwrite test_file.* 60GiB random bs=64KiB"
 WHOLE = "without over-provisioning"
 PARTITIONED = "over-provisioned"
 TRIMMED = "after fstrim"
+OWN_COPIES = "without over-provisioning, the blog's own copies"
+SHRUNK = "over-provisioned, the aged file system shrunk"
+"""As in the blog: after the runs of `OWN_COPIES` the same file system is trimmed, shrunk, and filled again."""
 SMALL_WHOLE = "small test, whole drive"
 SMALL_PARTITIONED = "small test, over-provisioned"
 
@@ -79,10 +84,26 @@ class Runs:
     """The bytes that sysbench wrote in each run, converted to the full drive."""
 
     written_bytes: Sequence[float]
+    left_bytes: float = 0.0
+    """What no file has been written to before the first run: free space for the controller."""
+
+    @classmethod
+    def of(cls, result: "Result", scale: Fraction) -> "Runs":
+        """The runs of a result. `left_bytes` is meaningful if every address was written once at most before."""
+        jobs = list(result.jobs)
+        first = next(index for index, job in enumerate(jobs) if job.name == SYSBENCH)
+        filled_bytes = sum(job.ledger.host_written_bytes for job in jobs[:first])
+        user_bytes = result.specification.engine["drive"]["ftl"]["user_bytes"]
+        written = [job.ledger.host_written_bytes / float(scale) for job in jobs if job.name == SYSBENCH]
+        return cls(written, (user_bytes - filled_bytes) / float(scale))
 
     def until(self, count: int) -> "Runs":
         """The first `count` runs."""
         return Runs(self.written_bytes[:count])
+
+    def since(self, count: int) -> "Runs":
+        """The runs after the first `count`."""
+        return Runs(self.written_bytes[count:])
 
     def speeds(self) -> list[float]:
         """The speed of each run in 10^6 bytes per second."""
@@ -114,7 +135,10 @@ class Runs:
 def keys(context: Context) -> list[Key]:
     """The keys of all simulations of the study."""
     wanted = [Key(RESERVE, state, seed=seed) for state in (WHOLE, PARTITIONED) for seed in context.seeds(SEEDS)]
-    wanted += [Key(RESERVE, state, seed=context.seed) for state in (TRIMMED, SMALL_WHOLE, SMALL_PARTITIONED)]
+    wanted += [
+        Key(RESERVE, state, seed=context.seed)
+        for state in (TRIMMED, OWN_COPIES, SHRUNK, SMALL_WHOLE, SMALL_PARTITIONED)
+    ]
     for writes in (WRITES_A_FLUSH, WRITES_A_ROUND):
         for account in ACCOUNTS:
             wanted += [Key(account, state, writes, context.seed) for state in (WHOLE, PARTITIONED)]
@@ -135,25 +159,23 @@ def simulate(context: Context) -> dict[Key, Runs]:
         script = filesystem.parse(_script(key, scale or Fraction(1)), key.label)
         specifications[key.label] = specify(script, drive, seed=key.seed, series_points_max=64)
     results = context.simulate(specifications)
-    return {key: _runs(results[key.label], scale or Fraction(1)) for key in keys(context)}
+    found = {key: Runs.of(results[key.label], scale or Fraction(1)) for key in keys(context)}
+    # The shrunk file system runs after those on the whole drive.
+    return {key: runs.since(RUNS) if key.state == SHRUNK else runs for key, runs in found.items()}
 
 
 def _script(key: Key, scale: Fraction) -> str:
     """The steps of the experiment. A scaled drive writes as fast as the full one, so its runs are shorter."""
-    name = {PARTITIONED: "over-provisioned", SMALL_WHOLE: "small", SMALL_PARTITIONED: "small"}
+    name = {PARTITIONED: "over-provisioned", SHRUNK: "shrunk", SMALL_WHOLE: "small", SMALL_PARTITIONED: "small"}
     is_small = key.state in (SMALL_WHOLE, SMALL_PARTITIONED)
     is_naive = key.account == NAIVE and key.state != TRIMMED
     text = (FOLDER / f"{name.get(key.state, 'unpartitioned')}.files").read_text(encoding="utf-8")
     return Template(text).substitute(
         USED=USED_BEFORE if key.account == POOL else "",
+        COPIES="test_file.[1-8]?" + ("" if key.state == OWN_COPIES else " test_file.9[01]"),
         TRIMMED="fstrim" if key.state == TRIMMED else "",
         FILE_SYSTEM="186GiB" if key.state == SMALL_PARTITIONED else "100%",
         RUNS=str(RUNS_SMALL if is_small else RUNS_NAIVE if is_naive else RUNS),
         SECONDS=f"{float(SECONDS * scale):.6f}",
         WRITES=str(key.writes_a_flush),
     )
-
-
-def _runs(result: "Result", scale: Fraction) -> Runs:
-    jobs = [job for job in result.jobs if job.name == "sysbench rndwr"]
-    return Runs([job.ledger.host_written_bytes / float(scale) for job in jobs])

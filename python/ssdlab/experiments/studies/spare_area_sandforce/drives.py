@@ -15,7 +15,7 @@ DRIVES = {
     "Nova V128 (Barefoot)": "nova-v128",
     "RealSSD C300": "c300-128gb",
 }
-LARGE_SPARE, SMALL_SPARE, INTEL, BAREFOOT, _C300 = DRIVES
+LARGE_SPARE, SMALL_SPARE, INTEL, BAREFOOT, C300 = DRIVES
 SANDFORCE = (LARGE_SPARE, SMALL_SPARE)
 
 # The percentage by which a SandForce drive can compress a desktop's data.
