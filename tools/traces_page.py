@@ -37,7 +37,8 @@ or `W`, or the kernel's RWBS); one of `sector` and `offset` (bytes); one of `sec
 any other column. Separators are commas, semicolons or blanks.
 
 A fio job file with a single job that has `read_iolog=FILE` is run by `ssdlab run`: the recording is replayed once, at
-its times or with `replay_no_stall`, with `iodepth` requests outstanding at most.
+its times, multiplied by 100 / `replay_time_scale`, or with `replay_no_stall`, with `iodepth` requests outstanding at
+most.
 
 A trace that does not distinguish reads from writes is refused. A malformed line is an error that names the file, the
 line and what was expected; `--skip-bad N` skips up to N such lines and counts them.

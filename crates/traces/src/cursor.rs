@@ -80,6 +80,16 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// Takes a comma and the blanks behind it; false when no comma comes next.
+    #[inline]
+    pub fn comma(&mut self) -> bool {
+        let is_there = self.byte(b',');
+        if is_there {
+            self.spaces();
+        }
+        is_there
+    }
+
     /// Takes spaces and tabs; false when there is none.
     #[inline]
     pub fn spaces(&mut self) -> bool {

@@ -51,6 +51,13 @@ pub(crate) fn recognised(head: &[u8], is_whole: bool) -> Result<Format, TraceErr
 fn without_addresses(head: &[u8]) -> Option<(&'static str, &'static str)> {
     let first = lines(head, true).next()?.to_ascii_lowercase();
     let has = |word: &[u8]| memchr::memmem::find(&first, word).is_some();
+    // bpftrace says first how many probes it attached.
+    if lines(head, true).take(3).any(|line| line.starts_with(b"TIME(ms)") && line.ends_with(b"LAT(ms)")) {
+        return Some((
+            "the table of bpftrace's biosnoop.bt, which has neither sectors nor bytes",
+            "record with biosnoop of bcc or of libbpf-tools (biosnoop-bpfcc, /usr/share/bcc/tools/biosnoop), which has",
+        ));
+    }
     if has(b"io type") && has(b"disk srv") {
         return Some((
             "xperf's diskio table, which has no offsets",

@@ -166,6 +166,8 @@ formats! {
         "VMware vSCSI version 1: 32-byte records, in microseconds, 512 B blocks and bytes";
     BlockEvents: "block-events" ["trace-cmd", "perf-script", "ftrace"] block_events::BlockEvents,
         "trace-cmd report, perf script, ftrace: queue, issue or completion events, in seconds and 512 B sectors";
+    NvmeCommands: "nvme-commands" ["nvme_setup_cmd"] nvme_commands::NvmeCommands,
+        "NVMe commands as perf script, trace-cmd and ftrace print nvme_setup_cmd, in seconds and blocks taken as 512 B";
     Lttng: "lttng" ["babeltrace"] lttng::Lttng,
         "block events of `LTTng` as babeltrace prints them, in ns and 512 B sectors";
     Ufs: "ufs" ["ufshcd"] ufs::Ufs,
@@ -234,8 +236,12 @@ fn cut_line(window: &[u8], at_end: bool) -> Cut {
     Cut::Piece { piece_bytes: line.trim_ascii_end().len(), taken_bytes }
 }
 
-/// Whether a line that could not be read is nothing to read: blank, or a table's header, by its first column's name.
+/// Whether a line that could not be read is nothing to read: blank, a remark, or a table's header, by its first column's
+/// name.
 #[cold]
 fn is_blank_or_header(line: &[u8], first_column: &[u8]) -> bool {
-    line.is_empty() || line.get(..first_column.len()).is_some_and(|start| start.eq_ignore_ascii_case(first_column))
+    let line = line.trim_ascii_start();
+    line.is_empty()
+        || line[0] == b'#'
+        || line.get(..first_column.len()).is_some_and(|start| start.eq_ignore_ascii_case(first_column))
 }

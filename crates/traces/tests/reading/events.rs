@@ -101,3 +101,28 @@ fn what_lacks_addresses_says_how_to_get_them() {
         assert!(error.contains(said), "{error}");
     }
 }
+
+/// A regression: copies of public traces with a blank behind each comma, or with a remark at the top, were not read.
+#[test]
+fn blanks_behind_commas_and_remarks_are_no_errors() {
+    let plain = "128166372003061629,hm,1,Read,383496192,32768,413\n128166372003061630,hm,0,Write,4096,512,1200\n";
+    let spc = "0,20941264,8192,W,0.551706\n0,20939840,8192,r,0.554041\n";
+    for (text, format) in [(plain, Format::Msr), (spc, Format::Spc)] {
+        let (records, reader) = read_all(text, None, 0).unwrap();
+        let spread = format!("# a remark\n\n{}", text.replace(',', ", "));
+        let (same, other) = read_all(spread, None, 0).unwrap();
+        assert_eq!((&same, reader.format(), other.format()), (&records, format, format));
+        assert_eq!(reader.volumes(), other.volumes());
+    }
+    let header = "Timestamp, Hostname, DiskNumber, Type, Offset, Size, ResponseTime\n";
+    assert_eq!(read_all(format!("{header}{plain}"), None, 0).unwrap().0.len(), 2);
+    assert_eq!(read_all(format!("ASU, LBA, Size, Opcode, Timestamp\n{spc}"), None, 0).unwrap().0.len(), 2);
+}
+
+#[test]
+fn a_table_without_sectors_is_refused_with_the_program_that_has_them() {
+    let text = "Attaching 4 probes...\nTIME(ms)     DISK         COMM             PID      LAT(ms)\n\
+                611          nvme0n1      bash             4179          10\n";
+    let error = read_all(text, None, 0).err().unwrap().to_string();
+    assert!(error.contains("biosnoop.bt") && error.contains("biosnoop of bcc"), "{error}");
+}

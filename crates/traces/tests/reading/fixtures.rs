@@ -5,7 +5,7 @@ use std::path::Path;
 use ssdlab_traces::{Format, ReadOptions, Reader, Record, TraceError};
 
 /// Every format with a file of a few requests written for these tests.
-pub const FIXTURES: [(Format, &str); 20] = [
+pub const FIXTURES: [(Format, &str); 21] = [
     (Format::Msr, "msr.csv"),
     (Format::Systor17, "systor17.csv"),
     (Format::Tencent, "tencent.csv"),
@@ -20,6 +20,7 @@ pub const FIXTURES: [(Format, &str); 20] = [
     (Format::Disksim, "disksim.trace"),
     (Format::Vscsi, "vscsi.bin"),
     (Format::BlockEvents, "block_events.txt"),
+    (Format::NvmeCommands, "nvme_commands.txt"),
     (Format::Lttng, "lttng.txt"),
     (Format::Ufs, "ufs.txt"),
     (Format::Biosnoop, "biosnoop.txt"),

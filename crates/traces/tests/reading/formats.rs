@@ -103,6 +103,15 @@ fn of_tracer(format: Format) -> Vec<Row> {
             (1_965_000, "8,16", Trim, 1_944_862_720, 65_536),
             (2_282_000, "259,0", Flush, 0, 0),
         ],
+        Format::NvmeCommands => vec![
+            (0, "nvme0n1", Write, 255_209_205_760, 4096),
+            // With force unit access.
+            (1_000_000, "nvme0n1", Write, 4096, 512),
+            (1_000_000, "nvme0n1", Flush, 0, 0),
+            // The kernel printed no disk.
+            (3_000_000, "nvme1n2", Read, 0, 131_072),
+            (4_000_000, "nvme1n2", Flush, 0, 0),
+        ],
         Format::Lttng => vec![
             (0, "259,0", Read, 13_661_319_168, 32_768),
             // Past midnight.

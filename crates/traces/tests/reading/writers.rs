@@ -60,6 +60,13 @@ pub fn write_line(format: Format, request: &Request, text: &mut String) -> Optio
         Format::BlockEvents => {
             writeln!(text, " fio-7 [001] {time_s}.000154: block_rq_issue: 8,{volume} {letter}S {length} () {sector} + {sectors} [fio]")
         }
+        Format::NvmeCommands => writeln!(
+            text,
+            " fio-7 [001] .... {time_s}.000154: nvme_setup_cmd: nvme0: disk=nvme0n{volume}, qid=1, cmdid=9, nsid=1, \
+             flags=0x0, meta=0x0, cmd=(nvme_cmd_{} slba={sector}, len={}, ctrl=0x0, dsmgmt=0, reftag=0)",
+            if is_write { "write" } else { "read" },
+            sectors - 1
+        ),
         Format::Lttng => writeln!(
             text,
             "[{time_s}.000154389] (+0.1) host block_rq_issue: {{ cpu_id = 0 }}, {{ dev = {}, sector = {sector}, nr_sector = \

@@ -118,6 +118,7 @@ def _replayed(
             timed=timed,
             arrival="closed" if replay.at_once else "trace",
             iodepth=replay.iodepth,
+            time_scale=1.0 if replay.at_once else replay.time_scale,
             initial_state=None if from_state is None else saved_state(from_state),
         )
         end_bytes = max(each.end_bytes_max for each in recording.survey.volumes)

@@ -28,6 +28,9 @@ def test_the_recording_is_replayed_at_its_times(job: Path) -> None:
     (replayed,) = result.jobs
     assert (replayed.read.total_ios, replayed.write.total_ios) == (75, 25)
     assert replayed.write.iops == pytest.approx(25 / 0.198, rel=0.1)
+    job.write_text(JOB + "replay_time_scale=200\n")
+    (faster,) = ssdlab.run(job, "tiny").jobs
+    assert faster.write.iops == pytest.approx(2 * (replayed.write.iops or 0), rel=0.1)
     job.write_text(JOB + "replay_no_stall=1\n")
     (at_once,) = ssdlab.run(job, "tiny").jobs
     assert at_once.write.total_ios == 25 and (at_once.write.iops or 0) > 5 * (replayed.write.iops or 0)
@@ -46,6 +49,8 @@ def test_what_a_job_file_says_of_its_replay(job: Path) -> None:
     ):  # fmt: skip
         job.write_text(text)
         assert replay_of(job) == expected
+    job.write_text(JOB + "replay_time_scale=200\n")
+    assert replay_of(job) == Replay(file, at_once=False, iodepth=32, time_scale=0.5)
     assert replay_of(f"fio --name=a --read_iolog={file} --iodepth=4") == Replay(file, at_once=False, iodepth=4)
 
 
@@ -53,9 +58,9 @@ def test_what_a_job_file_says_of_its_replay(job: Path) -> None:
     ("more", "options", "said"),
     [
         (
-            "replay_time_scale=50\n",
+            "replay_scale=2\n",
             {},
-            "line 7: replay_time_scale=50 changes the recording or its times.* `ssdlab replay",
+            "line 7: replay_scale=2 changes the recording or its times.* `ssdlab replay",
         ),
         ("rate_iops=100\n", {}, "line 7: rate_iops=100 changes"),
         ("", {"until": "steady"}, "read_iolog replays a recording once: .* `ssdlab replay "),

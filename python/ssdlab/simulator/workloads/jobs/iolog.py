@@ -15,6 +15,7 @@ from ssdlab.simulator.workloads.jobs.lines import RawOption, read_text, split_se
 from ssdlab.simulator.workloads.jobs.shell import is_script
 
 _NAME = "read_iolog"
+_TIME_SCALE = "replay_time_scale"
 # Options that say nothing of the requests, or that fio itself ignores with a recording.
 _WITHOUT_EFFECT = frozenset((
     "ioengine", "direct", "buffered", "filename", "directory", "name", "description", "thread", "group_reporting", "rw",
@@ -22,7 +23,7 @@ _WITHOUT_EFFECT = frozenset((
     "stonewall", "norandommap", "randrepeat", "invalidate", "refill_buffers", "read_iolog_chunked", "gtod_reduce",
 ))  # fmt: skip
 # They change the requests or their times, and have the value at which they do not.
-_NEUTRAL = {"replay_time_scale": "100", "replay_scale": "1", "replay_align": "1", "numjobs": "1"}
+_NEUTRAL = {"replay_scale": "1", "replay_align": "1", "numjobs": "1"}
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,8 @@ class Replay:
     at_once: bool
     """Each request follows the completion of another, rather than at its recorded time."""
     iodepth: int
+    time_scale: float = 1.0
+    """What the recorded times are multiplied by."""
 
 
 def replay_of(job: str | Path) -> Replay | None:
@@ -59,7 +62,7 @@ def replay_of(job: str | Path) -> Replay | None:
     for key, option in options.items():
         if key in _NEUTRAL and option.text == _NEUTRAL[key]:
             continue
-        if key not in _WITHOUT_EFFECT or key in _NEUTRAL:
+        if key not in (*_WITHOUT_EFFECT, _TIME_SCALE) or key in _NEUTRAL:
             raise InputError(
                 f"{option.where}: {key}={option.text} changes the recording or its times, which a replay by ssdlab run "
                 f"does not; remove it, or use `ssdlab replay {options[_NAME].text}` with its own options"
@@ -75,6 +78,8 @@ def replay_of(job: str | Path) -> Replay | None:
         found,
         "replay_no_stall" in options and options["replay_no_stall"].text != "0",
         1 if engine in SYNCHRONOUS else depth,
+        # At 200 the requests come at twice the recorded rate (fio's HOWTO).
+        100 / _number(options[_TIME_SCALE]) if _TIME_SCALE in options else 1.0,
     )
 
 
