@@ -44,7 +44,9 @@ class Wanted(limits.Wanted):
     ] = ()
     price: Annotated[str | None, typer.Option(metavar="PRICE", help="Maximum price, such as 0.08USD/GB usable.")] = None
     drive_price: Annotated[
-        float | None, typer.Option(metavar="N", help="Price of the drive.  [default: the drive file's price]")
+        float | None,
+        typer.Option(metavar="N", help="Price of the drive.  [default: the drive file's price]"),
+        options.PRICE,
     ] = None
 
 

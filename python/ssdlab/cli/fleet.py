@@ -101,7 +101,9 @@ class Drives:
         ),
     ] = "each"
     drive_price: Annotated[
-        float | None, typer.Option(metavar="N", help="Price of a drive.  [default: the drive file's price]")
+        float | None,
+        typer.Option(metavar="N", help="Price of a drive.  [default: the drive file's price]"),
+        options.PRICE,
     ] = None
     settings: options.Set = None
 

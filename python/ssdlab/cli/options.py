@@ -13,8 +13,11 @@ from ssdlab.errors import InputError, notify
 from ssdlab.foundation.quantities import (
     AUTO,
     parse_bytes,
+    parse_bytes_per_day,
+    parse_dwpd,
     parse_left_empties,
     parse_left_empty,
+    parse_price,
     parse_scale,
     parse_scale_or_auto,
     parse_spare_area,
@@ -82,6 +85,8 @@ def _rate(text: str) -> int:
 
 SIZE = Parsed(parse_bytes)
 RATE = Parsed(_rate)
+DAILY = Parsed(parse_bytes_per_day)
+PRICE = Parsed(parse_price)
 PLACE = Parsed(_place)
 Job = Annotated[
     str,
@@ -143,7 +148,11 @@ PRECONDITION_HELP = (
     "smaller drive reaches under the job."
 )
 Precondition = Annotated[Beginning, typer.Option(help=PRECONDITION_HELP)]
-Dwpd = Annotated[float, typer.Option(metavar="N", help="Drive writes per day, for the life in years.")]
+Dwpd = Annotated[
+    float,
+    typer.Option(metavar="N", help="Drive writes per day, for the life in years."),
+    Parsed(parse_dwpd, default="1"),
+]
 Scale = Annotated[
     Fraction | None,
     typer.Option(

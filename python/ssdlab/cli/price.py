@@ -33,7 +33,11 @@ def price(
     left_empty: options.LeftEmptyList = None,
     flash: Annotated[str | None, typer.Option(help="Instead of a drive: its flash, such as 128GiB.")] = None,
     user: Annotated[str | None, typer.Option(help="With --flash: the capacity for the host, such as 100GB.")] = None,
-    usd: Annotated[float | None, typer.Option("--price", help="Price; default: that of the drive file.")] = None,
+    usd: Annotated[
+        float | None,
+        typer.Option("--price", metavar="N", help="Price; default: that of the drive file."),
+        options.PRICE,
+    ] = None,
     cycles: Annotated[
         int | None, typer.Option(help="P/E cycles of the flash; default: those of the drive file.")
     ] = None,
@@ -43,7 +47,7 @@ def price(
     writes_per_day: Annotated[
         int | None,
         typer.Option(metavar="SIZE", help="Host writes per day, such as 500GB: for life in years, and cost per year."),
-        options.SIZE,
+        options.DAILY,
     ] = None,
     co2e_per_kwh: Annotated[
         float | None, typer.Option(metavar="GRAMS", help="CO2e of a kWh, in g: for kg a year of drives with [power].")
@@ -55,8 +59,7 @@ def price(
     With --writes-per-day also the cost per usable gigabyte and year. For drives whose file has [power] also watts and
     kWh a year, and with --co2e-per-kwh the CO2e of their operation.
     """
-    numbers = (("--price", usd), ("--cycles", cycles), ("--waf", waf), ("--co2e-per-kwh", co2e_per_kwh))
-    for option, value in numbers:
+    for option, value in (("--cycles", cycles), ("--waf", waf), ("--co2e-per-kwh", co2e_per_kwh)):
         if value is not None and not 0 < value < float("inf"):
             raise InputError(f"{option} is {value}; allowed: a number above 0")
     if writes_per_day == 0:

@@ -23,6 +23,10 @@ _UNITS_BY_FOLDED_NAME = {name.casefold(): factor for name, factor in _UNIT_BYTES
 _UNIT_NS = {"ms": 10**6, "s": 10**9, "min": 60 * 10**9, "h": 3600 * 10**9}
 _DURATION_NS_MAX = 10_000 * _UNIT_NS["h"]
 _SIZE = re.compile(r"\s*([0-9][0-9_]*(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*")
+_PER_DAY = re.compile(r"\s*(?:/\s*(?:d|day)|per day|a day)$", re.IGNORECASE)
+_LETTER_ALONE = re.compile(r"[0-9][0-9_.]*\s*[kMGTP]", re.IGNORECASE)
+_DWPD = re.compile(r"\s*DWPD$", re.IGNORECASE)
+_CURRENCY = re.compile(r"^(?:[$€£]|USD|EUR|GBP)\s*|\s*(?:[$€£]|USD|EUR|GBP)$", re.IGNORECASE)
 _RATIO = re.compile(r"\s*([0-9]+)\s*/\s*([0-9]+)\s*")
 
 
@@ -129,6 +133,10 @@ def parse_bytes(text: str) -> int:
     if not match:
         raise InputError(f"{text!r} is not a size; write {allowed}")
     factor = _UNITS_BY_FOLDED_NAME.get(match[2].casefold()) if match[2] else 1
+    if factor is None and f"{match[2]}B".casefold() in _UNITS_BY_FOLDED_NAME:
+        number, letter = match[1], match[2].upper()
+        powers = f"{number}{'k' if letter == 'K' else letter}B (powers of 1000) or {number}{letter}iB (powers of 1024)"
+        raise InputError(f"the unit of {text!r} is ambiguous; write {powers}")
     if factor is None:
         raise InputError(f"unit {match[2]!r} in {text!r} is unknown; write {allowed}")
     size = Fraction(Decimal(match[1].replace("_", ""))) * factor
@@ -145,11 +153,41 @@ def parse_bytes_with_unit(text: str) -> int:
     return size
 
 
+def parse_bytes_per_day(text: str) -> int:
+    """Host writes of a day: a size with its unit, such as `300GB`, also `300GB/day`.
+
+    A letter alone is decimal, `300G`: the 7 % between both meanings are less than days differ, and the answer repeats
+    the size in GB.
+    """
+    size = _PER_DAY.sub("", text.strip())
+    return parse_bytes_with_unit(f"{size}B" if _LETTER_ALONE.fullmatch(size) else size)
+
+
+def parse_dwpd(text: str) -> float:
+    """Drive writes per day, above 0: `0.3`, also `0.3DWPD`."""
+    allowed = "a number of drive writes per day above 0, such as 0.3"
+    value = float(_decimal(_DWPD.sub("", text.strip()), text, allowed))
+    if not 0 < value < float("inf"):
+        raise InputError(f"{text!r}: allowed is {allowed}")
+    return value
+
+
+def parse_price(text: str) -> float:
+    """A price above 0 in the user's currency: `45`, also `$45`, `45USD` or `45 EUR`. The currency is not kept."""
+    allowed = "a price above 0, such as 45 or 45USD"
+    value = float(_decimal(_CURRENCY.sub("", text.strip()), text, allowed))
+    if not 0 < value < float("inf"):
+        raise InputError(f"{text!r}: allowed is {allowed}")
+    return value
+
+
 def parse_terabytes(text: str) -> float:
-    """A rating in 10^12 bytes, above 0: `150`, as on the box, or with a unit, `150TB`, `2.4PB`."""
-    allowed = "a number of TB above 0, such as 150, or with a unit, such as 2.4PB"
-    if text.strip()[-1:].isalpha():
-        terabytes = parse_bytes(text) / 1e12
+    """A rating in 10^12 bytes, above 0: `150`, as on the box, or with a unit, `150TB`, `150TBW`, `2.4PB`."""
+    allowed = "a number of TB above 0, such as 150, or with a unit, such as 150TBW or 2.4PB"
+    stripped = text.strip()
+    if stripped[-1:].isalpha():
+        is_written = stripped[-2:].casefold() == "bw"
+        terabytes = parse_bytes(stripped[:-1] if is_written else stripped) / 1e12
     else:
         terabytes = float(_decimal(text.strip(), text, allowed))
     if not 0 < terabytes < float("inf"):

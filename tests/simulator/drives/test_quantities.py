@@ -1,5 +1,7 @@
 """Quantities are parsed exactly, printed readably, and refused with a reason."""
 
+import re
+from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
@@ -14,9 +16,13 @@ from ssdlab.foundation.quantities import (
     format_scale,
     format_share,
     parse_bytes,
+    parse_bytes_per_day,
+    parse_dwpd,
+    parse_price,
     parse_scale,
     parse_share,
     parse_spare_areas,
+    parse_terabytes,
 )
 
 
@@ -96,3 +102,46 @@ def test_printing() -> None:
     assert format_count(117212886) == "117,212,886"
     assert format_share(0.07374) == "7.37 %"
     assert format_scale(Fraction(1)) == "1"
+
+
+@pytest.mark.parametrize(
+    ("parse", "text", "value"),
+    [
+        (parse_terabytes, "150TBW", 150.0),
+        (parse_terabytes, "2.4 PBW", 2400.0),
+        (parse_terabytes, "150", 150.0),
+        (parse_bytes_per_day, "300G", 300 * 10**9),
+        (parse_bytes_per_day, "1.2 t", 1200 * 10**9),
+        (parse_bytes_per_day, "40GiB/day", 40 << 30),
+        (parse_bytes_per_day, "325GB a day", 325 * 10**9),
+        (parse_dwpd, "0.3dwpd", 0.3),
+        (parse_dwpd, "1 DWPD", 1.0),
+        (parse_dwpd, "3", 3.0),
+        (parse_price, "$45", 45.0),
+        (parse_price, "45.50 EUR", 45.5),
+        (parse_price, "45USD", 45.0),
+        (parse_price, "45", 45.0),
+    ],
+)
+def test_quantities_as_boxes_and_shops_print_them(parse: Callable[[str], float], text: str, value: float) -> None:
+    assert parse(text) == value
+
+
+@pytest.mark.parametrize(
+    ("parse", "text", "said"),
+    [
+        (parse_terabytes, "0TBW", "allowed is a number of TB above 0"),
+        (parse_terabytes, "TBW", "is not a size"),
+        (parse_bytes_per_day, "300", "has no unit; write 300GB"),
+        (parse_bytes_per_day, "a day", "is not a size"),
+        (parse_bytes, "300G", "unit of '300G' is ambiguous; write 300GB (powers of 1000) or 300GiB (powers of 1024)"),
+        (parse_bytes, "4k", "write 4kB (powers of 1000) or 4KiB (powers of 1024)"),
+        (parse_dwpd, "0", "drive writes per day above 0"),
+        (parse_dwpd, "often", "is not a number of drive writes per day"),
+        (parse_price, "-1", "allowed is a price above 0"),
+        (parse_price, "45 apples", "is not a price above 0, such as 45 or 45USD"),
+    ],
+)
+def test_other_quantities_are_refused(parse: Callable[[str], float], text: str, said: str) -> None:
+    with pytest.raises(InputError, match=re.escape(said)):
+        parse(text)

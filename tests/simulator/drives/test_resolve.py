@@ -129,7 +129,7 @@ def test_names_and_market_values_can_be_set() -> None:
         ("sources.x", "fifo", ["unknown key 'sources.x'"]),
         ("nand.channels", "four", ["--set nand.channels=four", "a whole number of 1 or more"]),
         ("nand.channels", "4.5", ["--set nand.channels=4.5", "a whole number of 1 or more"]),
-        ("nand.page_bytes", "16k", ["--set nand.page_bytes=16k", "unit 'k'"]),
+        ("nand.page_bytes", "16k", ["--set nand.page_bytes=16k", "write 16kB"]),
         ("nand.cell", "plc", ["'plc'", "'qlc'"]),
         ("faults.wear_out", "yes", ["faults.wear_out = 'yes'", "true or false"]),
         ("ftl.victim", "fifi", ["'fifi'", "did you mean 'fifo'"]),

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypedDict
 from ssdlab.errors import InputError, notify
 from ssdlab.experiments.advice.setting import Setting
 from ssdlab.experiments.advice.words import Sentence, SentenceJson
-from ssdlab.foundation.quantities import parse_bytes_with_unit
+from ssdlab.foundation.quantities import parse_bytes_per_day
 from ssdlab.presentation.report import page, parts, wording
 from ssdlab.presentation.report.shown import Shown
 from ssdlab.simulator import workloads
@@ -233,7 +233,7 @@ def advise_tenants(
     if not file.namespaces:
         raise InputError(f"drive {file.name!r} has no [[namespace]]; allowed is a drive with two or more")
     try:
-        daily_bytes = parse_bytes_with_unit(writes_per_day) if writes_per_day is not None else None
+        daily_bytes = parse_bytes_per_day(writes_per_day) if writes_per_day is not None else None
     except InputError as error:
         raise InputError(f"--writes-per-day: {error}") from None
     setting = Setting(file, dict(settings or {}), str(drive))

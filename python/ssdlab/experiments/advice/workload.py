@@ -8,7 +8,7 @@ from pathlib import Path
 from ssdlab.errors import InputError
 from ssdlab.experiments.advice.described import Described, of_job_file, of_log, of_store
 from ssdlab.experiments.advice.recorded import Trace, of_trace
-from ssdlab.foundation.quantities import format_bytes, parse_bytes_with_unit
+from ssdlab.foundation.quantities import format_bytes, parse_bytes_per_day
 from ssdlab.simulator.workloads.rates.reading import is_log
 from ssdlab.simulator.workloads.stores import is_store
 from ssdlab.simulator.workloads.traces.recording import opened
@@ -85,7 +85,7 @@ def workload_of(files: Sequence[str], room_bytes: int, reading: Reading, stack: 
 def asked_writes(said: str) -> int:
     """The host's bytes per day from the option ("2TB"). Raises InputError for an invalid size."""
     try:
-        daily_bytes = parse_bytes_with_unit(said)
+        daily_bytes = parse_bytes_per_day(said)
     except InputError as error:
         raise InputError(f"--writes-per-day: {error}") from None
     if daily_bytes == 0:

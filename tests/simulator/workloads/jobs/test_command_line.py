@@ -128,3 +128,16 @@ def test_behind_two_dashes_a_call_needs_no_quotes(tmp_path: Path) -> None:
     )  # fmt: skip
     assert ran.returncode == 0, ran.stderr
     assert "x: (groupid=0, jobs=1): err= 0" in ran.stdout
+
+
+def test_what_a_script_prints_is_no_call() -> None:
+    said = 'echo "fio --name=said --rw=read --bs=4k"'
+    (section,) = parse(f"{said}\nfio --name=done --rw=read --bs=4k\n").sections
+    assert section.name == "done"
+    (section,) = parse("fio --name=done --rw=read --exec_prerun='fio --name=within --rw=write'\n").sections
+    assert section.name == "done"
+
+
+def test_the_line_of_an_error_in_a_fence_is_that_of_the_text() -> None:
+    with pytest.raises(InputError, match="line 5: "):
+        parse("Look:\n\n```\n[a]\nrw=sideways\n```\n")

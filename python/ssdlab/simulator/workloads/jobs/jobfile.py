@@ -15,7 +15,7 @@ from ssdlab.errors import InputError, near
 from ssdlab.simulator.drives.namespaces import Namespace
 from ssdlab.simulator.engine import plain
 from ssdlab.simulator.specification import Reporting
-from ssdlab.simulator.workloads.jobs import access, command_line, odd_lengths, verification
+from ssdlab.simulator.workloads.jobs import access, command_line, markdown, odd_lengths, verification
 from ssdlab.simulator.workloads.jobs.lines import RawOption, RawSection, read_text, split_sections
 from ssdlab.simulator.workloads.jobs.logs import output
 from ssdlab.simulator.workloads.jobs.option import Effect, Option
@@ -157,9 +157,10 @@ def parse(text: str, source: str = "job file", *, environment: Mapping[str, str]
     `source` names it in errors and notes; included files are read from its folder.
     """
     environment = os.environ if environment is None else environment
-    notes: list[str] = []
+    text, notes = markdown.plain(text)
     if is_script(text):
-        raw_sections, notes = command_line.sections_of(text, source, environment)
+        raw_sections, left_out = command_line.sections_of(text, source, environment)
+        notes += left_out
     else:
         raw_sections = split_sections(text, source, environment)
     inherited: dict[str, Setting] = {}

@@ -12,15 +12,21 @@ from itertools import takewhile
 from pathlib import Path
 
 from ssdlab.errors import InputError
+from ssdlab.simulator.workloads.jobs import expressions
 from ssdlab.simulator.workloads.jobs.variables import machine
 
 NAMES = ("fio", "fio.exe")
 _CALL = re.compile(
-    r"^\s*(?:[$>%]\s+)?(?:[^#\n]*[\s;&|(/])?fio(?:\.exe)?\s+(?:[^#\n]*\s)?(?:--?[a-z]|\S+\.(?:fio|job|ini))", re.M
+    r"^\s*(?:[$>%]\s+)?(?:[^#\n]*[\s;&|(/'\"])?fio(?:\.exe)?\s+(?:[^#\n]*\s)?(?:--?[a-z]|\S+\.(?:fio|job|ini))", re.M
 )
 _SECTION = re.compile(r"^\s*\[[^\]\n]+\]\s*(?:[;#].*)?$", re.M)
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=.*", re.DOTALL)
 _VARIABLE = re.compile(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
+# `user@host:~# `, `[user@host ~]$ `: its sign of root would begin a comment, and its brackets a section of a job file.
+_PROMPT = re.compile(r"^[ \t]*(?:\[[\w.-]+@[\w.-]+ [^\]\n]*\]|[\w.-]+@[\w.-]+:[^\s#$%]*)[#$%][ \t]+(?=\S)", re.M)
+_ARITHMETIC = re.compile(r"\$\(\(([\d\s()+*/%-]{1,100})\)\)")
+# Commands that print their words, rather than call them.
+_PRINTING = ("echo", "printf", "logger", "cat", "grep")
 _PROCESSORS = re.compile(r"\$\(\s*nproc[^)]*\)|`\s*nproc[^`]*`")
 # The signs of Unix and of Windows that continue a line.
 _CONTINUED = "\\^"
@@ -47,6 +53,7 @@ class Script:
 
 def is_script(text: str) -> bool:
     """Whether a text has calls of fio, and no sections of a job file."""
+    text = _PROMPT.sub("", text)
     return not _SECTION.search(text) and _CALL.search(text) is not None
 
 
@@ -56,13 +63,17 @@ def script(text: str, source: str, environment: Mapping[str, str]) -> Script:
     Raises InputError, with the line, for what only a shell can work out.
     """
     reading = _Reading(source, dict(environment))
-    lines = list(_commands_by_line(text))
-    reading.run([(words, number) for number, line in lines for words in _split(line, f"{source}, line {number}")])
+    reading.run(_commands(_PROMPT.sub("", text), source, 0))
     return Script(tuple(reading.calls), tuple(dict.fromkeys(reading.others)))
 
 
 Command = tuple[list[str], int]
 """The words of a simple command, and its line."""
+
+
+def _commands(text: str, source: str, lines_before: int) -> list[Command]:
+    numbered = [(number + lines_before, line) for number, line in _commands_by_line(text)]
+    return [(words, number) for number, line in numbered for words in _split(line, f"{source}, line {number}")]
 
 
 @dataclass
@@ -105,6 +116,10 @@ class _Reading:
 
     def _command(self, words: list[str], number: int) -> None:
         where = f"{self.source}, line {number}"
+        quoted = _quoted_script(words)
+        if quoted is not None:
+            self.run(_commands(quoted, self.source, number - 1))
+            return
         behind = _behind_fio(words)
         if behind is not None:
             for word in takewhile(_ASSIGNMENT.fullmatch, words):
@@ -153,6 +168,7 @@ def _commands_by_line(text: str) -> Iterator[tuple[int, str]]:
 def _split(line: str, where: str) -> list[list[str]]:
     """The words of each simple command of a line, without redirections."""
     line = _PROCESSORS.sub(str(machine()["ncpus"]), line)
+    line = _ARITHMETIC.sub(lambda match: _computed(match[1], where), line)
     lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
     lexer.whitespace_split, lexer.commenters = True, ""
     try:
@@ -175,6 +191,21 @@ def _split(line: str, where: str) -> list[list[str]]:
         else:
             commands[-1].append(token)
     return [command for command in commands if command]
+
+
+def _computed(expression: str, where: str) -> str:
+    try:
+        return str(expressions.value_of(expression))
+    except ValueError:
+        raise InputError(f"{where}: $(({expression})) is not a calculation; {expressions.ALLOWED} are") from None
+
+
+def _quoted_script(words: list[str]) -> str | None:
+    """The script that a command passes to a shell as one word, here or on another machine (`ssh host 'fio ...'`,
+    `sh -c`), if it calls fio; None for another command."""
+    if Path(words[0]).name in _PRINTING or _behind_fio(words) is not None:
+        return None
+    return next((word for word in words[1:] if " " in word and is_script(word)), None)
 
 
 def _behind_fio(words: list[str]) -> list[str] | None:

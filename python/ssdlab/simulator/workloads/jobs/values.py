@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from ssdlab.simulator.workloads.jobs import expressions
+
 T = TypeVar("T")
 Parser = Callable[[str | None, int], T]
 
@@ -45,6 +47,7 @@ _POWERS = {"": 0, "b": 0} | {
     unit: power for power, letter in enumerate("kmgtp", start=1) for unit in (letter, f"{letter}b", f"{letter}i")
 }
 _SIZE_FORM = "a whole number of bytes with k, m, g, t, p or nothing behind it, such as 4k"
+_EXPRESSION = re.compile(r"\((?:[^()]|\([^()]*\))*\)")
 _TIME = re.compile(r"([0-9]{1,18})\s*(us|usec|ms|msec|s|sec|m|h|d)?", re.IGNORECASE)
 _SECOND_NS = 10**9
 # The engine counts nanoseconds in 64 bits; this limit stays far below the maximum.
@@ -63,9 +66,12 @@ def byte_count(text: str | None, kilobyte: int) -> int:
     `k` and `kb` are the current kilobyte, 1024 unless `kb_base=1000`. `kib` is the other one, so 1000 by default: that
     is how fio 3.33 reads it (HOWTO, `kb_base`: "Inputs invert IEC and SI prefixes").
     """
-    match = _NUMBER.fullmatch(required(text))
+    given = required(text)
+    if given[0] == "(" and given[-1] == ")":
+        return _computed(given, kilobyte)
+    match = _NUMBER.fullmatch(given)
     if not match:
-        raise Refused(_SIZE_FORM)
+        raise Refused(f"{_SIZE_FORM}{_hint(given, kilobyte)}")
     unit = match[2].lower()
     base = kilobyte
     if len(unit) == 3 and unit.endswith("ib"):
@@ -78,6 +84,23 @@ def byte_count(text: str | None, kilobyte: int) -> int:
     if value > LARGEST:
         raise Refused(f"at most {LARGEST:,}")
     return value
+
+
+def _computed(text: str, kilobyte: int) -> int:
+    """The value of an expression in parentheses (fio's HOWTO, "Parameter types"; Debian's fio is built without)."""
+    try:
+        return expressions.value_of(text, kilobyte)
+    except ValueError:
+        raise Refused(f"{_SIZE_FORM}, or an expression such as (4*1024), of {expressions.ALLOWED}") from None
+
+
+def _hint(text: str, kilobyte: int) -> str:
+    """For an expression without parentheses, of which fio reads the first number only."""
+    try:
+        value = expressions.value_of(text, kilobyte)
+    except ValueError:
+        return ""
+    return f"; write ({text}) or {value}: without parentheses fio reads only the first number"
 
 
 def amount(text: str | None, kilobyte: int) -> Amount:
@@ -142,6 +165,9 @@ def per_direction(parse: Parser[T], separators: str = ",:-") -> Parser[PerDirect
         return next((sign for sign in separators if sign in text.lstrip("-")), ",")
 
     def parse_all(text: str | None, kilobyte: int) -> PerDirection[T | None]:
+        # Signs within an expression in parentheses separate nothing.
+        if text and "(" in text:
+            text = _EXPRESSION.sub(lambda match: str(_computed(match[0], kilobyte)), text)
         # `4k,` leaves writes and trims unchanged, so the empty part behind the comma counts as a part.
         parts = [part.strip() for part in required(text).split(separator(required(text)))]
         if len(parts) > 3:
@@ -204,7 +230,10 @@ def microseconds_ns(text: str | None, _kilobyte: int) -> int:
 
 
 def _nanoseconds(text: str | None, unit: str, examples: str) -> int:
-    match = _TIME.fullmatch(required(text))
+    given = required(text)
+    if given[0] == "(" and given[-1] == ")":
+        given = str(_computed(given, 1024))
+    match = _TIME.fullmatch(given)
     nanoseconds = int(match[1]) * _UNITS_NS[(match[2] or unit).lower()] if match else _NANOSECONDS_MAX + 1
     if nanoseconds > _NANOSECONDS_MAX:
         raise Refused(f"a time, such as {examples}, at most 30 years")

@@ -1,0 +1,37 @@
+"""The job file, or the calls of fio, in a text as it is pasted: quoted (`> `) or fenced by three backquotes or tildes.
+
+Line numbers stay the same, so that errors name the line of the text as given. Not for what the lines mean.
+"""
+
+import re
+
+_FENCE = re.compile(r"\s*(`{3,}|~{3,})[^`]*$")
+_QUOTED = re.compile(r"^[ \t]*(?:>[ \t]?)+")
+_SECTION = re.compile(r"^\s*\[[^\]\n]+\]\s*(?:[;#].*)?$", re.MULTILINE)
+
+
+def plain(text: str) -> tuple[str, list[str]]:
+    """The text without the signs of a quotation and without what is outside its fences, and notes.
+
+    A text that is neither, and one with sections of a job file outside its fences, is returned as it is.
+    """
+    lines = text.split("\n")
+    written = [line for line in lines if line.strip()]
+    if len(written) > 1 and all(_QUOTED.match(line) for line in written):
+        lines = [_QUOTED.sub("", line) for line in lines]
+    inside, outside, notes = list(lines), list(lines), []
+    fence = ""
+    fenced = 0
+    for place, line in enumerate(lines):
+        match = _FENCE.match(line)
+        if match and (not fence or line.strip() == fence):
+            fence = "" if fence else match[1]
+            fenced += 1
+            inside[place] = outside[place] = ""
+        else:
+            (outside if fence else inside)[place] = ""
+    if not fenced or fence or _SECTION.search("\n".join(outside)):
+        return "\n".join(lines), []
+    if any(line.strip() for line in outside):
+        notes.append("only what is fenced is taken; the text around it is left out")
+    return "\n".join(inside), notes
