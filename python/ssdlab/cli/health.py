@@ -94,7 +94,7 @@ def health(
         if folder:
             from ssdlab.field.health import page
 
-            page.write(folder, drives, found, summary.gravest(drives, page.SHOWN))
+            page.write(folder, drives, spool.rows(), found, summary.gravest(drives, page.SHOWN))
         if prometheus:
             from ssdlab.field.health.metrics import write
 

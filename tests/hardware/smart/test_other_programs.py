@@ -387,6 +387,24 @@ def test_smartds_files_say_the_drive_by_their_name(name: str) -> None:
     assert (row["model"], row["serial"], row["used_percent"]) == ("Samsung SSD 860 EVO 1TB", "SN00001", 16)
 
 
+SAS_LOG = (
+    "2023-06-14 {time};\tread-corr-by-ecc-fast;0;\tread-corr-by-ecc-delayed;9;\tread-corr-by-retry;0;"
+    "\tread-total-err-corrected;9;\tread-corr-algorithm-invocations;2278941;\tread-gb-processed;77192.668;"
+    "\tread-total-unc-errors;0;\twrite-corr-by-ecc-fast;0;\twrite-corr-by-ecc-delayed;41;\twrite-corr-by-retry;0;"
+    "\twrite-total-err-corrected;41;\twrite-corr-algorithm-invocations;1546627;\twrite-gb-processed;{written};"
+    "\twrite-total-unc-errors;1;\tnon-medium-errors;0;\ttemperature;27;\n"
+)
+
+
+def test_the_log_of_a_sas_drive_is_a_history_of_its_writes() -> None:
+    text = SAS_LOG.format(time="06:00:00", written="229818.534") + SAS_LOG.format(time="18:00:00", written="229918.534")
+    first, last = rows(text, "attrlog.HGST-HUSMM1640ASS204-SN00001.scsi.csv")
+    assert (last["model"], last["serial"], last["protocol"]) == ("HGST HUSMM1640ASS204", "SN00001", "SCSI")
+    assert (last["host_bytes"], last["temperature_c"], last["media_errors"]) == (229_918_534_000_000, 27, 1)
+    assert last["time_s"] - first["time_s"] == 12 * 3600
+    assert last["used_percent"] is None, "the log does not say it"
+
+
 def test_a_history_is_one_drive_with_its_rate(tmp_path: Path) -> None:
     from ssdlab.field.health.survey import surveyed
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 from markupsafe import Markup
 
-from ssdlab.field.health import table
+from ssdlab.field.health import history, table
 from ssdlab.field.health.concerns import LEVELS
 from ssdlab.field.health.drive import Row
 from ssdlab.field.health.summary import Summary
@@ -23,9 +23,10 @@ _POINTS = 101
 _WAF_SHOWN_MAX = 100.0
 
 
-def write(folder: Path, drives: pl.LazyFrame, found: Summary, gravest: Sequence[Row]) -> None:
-    """Writes `report.html` with its charts, and `summary.json`; all or none."""
-    figures = [figure for figure in (_waf(drives), _used(drives)) if figure is not None]
+def write(folder: Path, drives: pl.LazyFrame, rows: pl.LazyFrame, found: Summary, gravest: Sequence[Row]) -> None:
+    """Writes `report.html` with its charts, and `summary.json`; all or none. `rows` has a row for each report."""
+    over_drives = [figure for figure in (_waf(drives), _used(drives)) if figure is not None]
+    figures = [*history.figures(rows), *over_drives]
     whole = page.Page(
         title=found.finding(),
         subtitle="Health of drives, from SMART reports: wear, write amplification, time left",
