@@ -116,9 +116,11 @@ def main() -> None:
 
 
 def _arguments(given: list[str]) -> list[str]:
-    """The arguments, with a command line of fio or sysbench behind `--` as one: the workload."""
+    """The arguments, with a command line of fio or sysbench behind `--` as one, the workload; for `blame`, of any."""
     at = given.index("--") if "--" in given else len(given)
     called = given[at + 1 :]
+    if given[:1] == ["blame"] and called:
+        return [*given[:at], "--command", shlex.join(called)]
     begins = bool(called) and Path(called[0]).name in _CALLED
     # Behind numactl, ionice and the like.
     if len(called) > 1 and (begins or any(Path(a).name == "fio" and b[0] == "-" for a, b in pairwise(called) if b)):

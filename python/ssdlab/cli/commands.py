@@ -69,6 +69,10 @@ COMMANDS = {
         "Report the health of drives from their SMART reports.",
         "ssdlab health examples/monday.json examples/friday.json --fail-on attention",
     ),
+    "blame": Listed(
+        "Say which program wears the drive, by which writes.",
+        "ssdlab blame examples/commits.strace --drive generic-sata-tlc-500",
+    ),
     "export": Listed("Serve metrics of drives to Prometheus.", "ssdlab export --listen 127.0.0.1:9779"),
     "atlas": Listed("Show statistics of drives in the field, by model.", "ssdlab atlas --output out/atlas"),
     "check": Listed(
@@ -113,7 +117,7 @@ GROUPS = {
     "Simulate": ("run", "compare", "replay", "study", "sweep", "advise", "lifetime", "live"),
     "Real drives": ("measure", "check", "refresh", "identify", "fit"),
     "Serve": ("mount", "serve", "export"),
-    "The field": ("health", "fleet", "atlas"),
+    "The field": ("health", "blame", "fleet", "atlas"),
     "Look up": ("drives", "policies", "model", "price"),
 }
 """The commands in the groups of the overview."""

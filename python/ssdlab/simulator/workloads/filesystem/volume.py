@@ -71,7 +71,7 @@ class Volume:
         journal_bytes = _blocks(_journal_bytes(self.size_bytes / scale) * scale)
         if self.free_bytes <= journal_bytes:
             raise ValueError(f"{size_bytes:,} bytes leave no space for data after tables and journal")
-        self.journal = self.allocate(journal_bytes, goal=self.size_bytes // 2)
+        self.journal = self.allocate(journal_bytes, goal=self.size_bytes // 2 // BLOCK_BYTES * BLOCK_BYTES)
         self._cursor = 0
         self.metadata = sorted([*tables, *self.journal])
 

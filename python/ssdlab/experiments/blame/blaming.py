@@ -1,0 +1,522 @@
+"""From what was watched or recorded to the answer: the bytes at each level, the life, the causes, and what would help.
+
+Every figure says what it rests on: counted by the system, simulated from calls or requests, guessed, or not known.
+Whether a cause or a change has an effect is decided by runs with several seeds whose intervals are apart (`evidence`).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal, TypedDict
+
+from ssdlab.evidence import Estimate, comparing
+from ssdlab.evidence.estimate import of_samples
+from ssdlab.experiments.advice.setting import Setting
+from ssdlab.experiments.blame import changes, flash
+from ssdlab.experiments.blame.calls import Call, Calls
+from ssdlab.experiments.blame.file_system import Options, Request, Written, requests_of
+from ssdlab.experiments.blame.watching import Io, Watched
+from ssdlab.simulator.workloads.traces.profile import profile_of
+from ssdlab.simulator.workloads.traces.recording import Recording
+from ssdlab.theory import endurance
+
+Basis = Literal["counted", "simulated", "guessed", "unknown"]
+Tell = Callable[[str, float], None]
+
+_SECONDS_A_DAY = 86_400
+# Reconstructed calls are few enough for a run of seconds; their bytes are scaled to what was counted.
+_RECONSTRUCTED_MAX = 5_000
+_RECONSTRUCTED_FILE_BYTES = 64 << 20
+_PAGE_BYTES = 4096
+_OTHER_COSTS = ("wear_leveling", "metadata", "parity", "slc_fold")
+
+
+class FigureJson(TypedDict):
+    """A figure in `result.json`."""
+
+    value: float | None
+    unit: str
+    basis: Basis
+    note: str
+
+
+class EffectJson(TypedDict):
+    """A cause, or a change, in `result.json`."""
+
+    name: str
+    what: str
+    flash_bytes: float
+    flash_bytes_low: float
+    flash_bytes_high: float
+    share: float
+    is_claimed: bool
+
+
+class BlamedJson(TypedDict):
+    """`result.json` of `ssdlab blame`."""
+
+    program: str
+    seconds: float
+    interrupted: bool
+    drive: str
+    scale: str
+    figures: dict[str, FigureJson]
+    levels: dict[str, dict[str, float]]
+    causes: list[EffectJson]
+    changes: list[EffectJson]
+    helps_most: str | None
+    programs: dict[str, dict[str, int]]
+    guesses: list[str]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure with what it rests on."""
+
+    value: float | None
+    unit: str
+    basis: Basis
+    note: str = ""
+
+    def to_dict(self) -> FigureJson:
+        return {"value": self.value, "unit": self.unit, "basis": self.basis, "note": self.note}
+
+
+@dataclass(frozen=True)
+class Effect:
+    """A cause, or a change, by its run: the flash bytes of the same calls without the cause, or with the change."""
+
+    name: str
+    what: str
+    flash: Estimate
+    share: float
+    """The part of the flash bytes that is saved; negative if the run costs more."""
+    is_claimed: bool
+    """Whether the intervals of this run and of the recorded one are apart."""
+
+    def to_dict(self) -> EffectJson:
+        return {
+            "name": self.name,
+            "what": self.what,
+            "flash_bytes": self.flash.value,
+            "flash_bytes_low": self.flash.low,
+            "flash_bytes_high": self.flash.high,
+            "share": self.share,
+            "is_claimed": self.is_claimed,
+        }
+
+
+@dataclass(frozen=True)
+class Blamed:
+    """The answer."""
+
+    program: str
+    seconds: float
+    drive: str
+    scale: Fraction | None
+    figures: Mapping[str, Figure]
+    levels: Mapping[str, Mapping[str, float]]
+    """The bytes at each level by kind: `program`, `file system`, `drive`; levels that are not known are missing."""
+    causes: Sequence[Effect]
+    changes: Sequence[Effect]
+    guesses: Sequence[str]
+    programs: Sequence[tuple[str, Io]] = ()
+    interrupted: bool = False
+
+    @property
+    def helps_most(self) -> Effect | None:
+        """The change with the fewest flash bytes, of those whose runs are apart from the recorded one."""
+        claimed = [each for each in self.changes if each.is_claimed and each.share > 0]
+        return max(claimed, key=lambda each: each.share, default=None)
+
+    def to_dict(self) -> BlamedJson:
+        return {
+            "program": self.program,
+            "seconds": self.seconds,
+            "interrupted": self.interrupted,
+            "drive": self.drive,
+            "scale": str(self.scale or 1),
+            "figures": {name: each.to_dict() for name, each in self.figures.items()},
+            "levels": {name: dict(parts) for name, parts in self.levels.items()},
+            "causes": [each.to_dict() for each in self.causes],
+            "changes": [each.to_dict() for each in self.changes],
+            "helps_most": self.helps_most.name if self.helps_most else None,
+            "programs": {
+                name: {"asked_bytes": io.asked_bytes, "written_bytes": io.written_bytes} for name, io in self.programs
+            },
+            "guesses": list(self.guesses),
+        }
+
+
+@dataclass(frozen=True)
+class Drive:
+    """The drive that the answer is for."""
+
+    setting: Setting
+    rated_tbw: float | None = None
+    guess: str | None = None
+    """Why this drive was taken, if it was not named."""
+
+
+def of_calls(
+    calls: Calls, drive: Drive, *, watched: Watched | None = None, workers: int | None = None, tell: Tell | None = None
+) -> Blamed:
+    """The answer from a recording of calls, with what was counted meanwhile if it was."""
+    seconds = max(watched.seconds if watched else 0.0, calls.seconds)
+    runs = _Runs(calls.calls, calls.seconds, drive.setting, workers, tell)
+    recorded = runs.flash("as recorded", calls.calls)
+    written = runs.written
+    causes, other = _effects(runs, calls, recorded)
+    io = watched.io if watched else None
+    figures = {
+        "asked_bytes": Figure(io.asked_bytes, "bytes", "counted", "wchar of /proc/PID/io")
+        if io
+        else Figure(calls.asked_bytes, "bytes", "counted", "what the recorded writes returned"),
+        "asked_file_bytes": Figure(calls.file_bytes, "bytes", "counted", "the recorded writes to files"),
+        "dirtied_bytes": Figure(io.written_bytes, "bytes", "counted", "write_bytes of /proc/PID/io")
+        if io
+        else Figure(written.dirtied_bytes, "bytes", "simulated", "pages that become dirty"),
+        **_of_disk(watched),
+        "device_bytes": Figure(written.device_bytes, "bytes", "simulated", "ext4's page cache and journal"),
+        **_of_flash(recorded, written.device_bytes, seconds, drive),
+    }
+    levels: dict[str, Mapping[str, float]] = {
+        "program": {"asked": float(calls.file_bytes)},
+        "file system": {name: float(size) for name, size in written.bytes_by_level.items()},
+        "drive": _parts(recorded.parts, written.device_bytes),
+    }
+    guesses = [*([drive.guess] if drive.guess else []), *_guesses(calls, watched)]
+    return Blamed(
+        watched.title if watched else calls.name,
+        seconds,
+        drive.setting.file.name,
+        runs.scale,
+        figures,
+        levels,
+        causes,
+        other,
+        guesses,
+        interrupted=watched.interrupted if watched else False,
+    )
+
+
+def of_counters(watched: Watched, drive: Drive, *, workers: int | None = None, tell: Tell | None = None) -> Blamed:
+    """The answer from counters alone: the calls are reconstructed from their number and mean size."""
+    io = watched.io
+    guesses = [drive.guess] if drive.guess else []
+    figures = {
+        "asked_bytes": Figure(io.asked_bytes, "bytes", "counted", "wchar of /proc/PID/io"),
+        "dirtied_bytes": Figure(io.written_bytes, "bytes", "counted", "write_bytes of /proc/PID/io"),
+        **_of_disk(watched),
+    }
+    levels: dict[str, Mapping[str, float]] = {"program": {"asked": float(io.asked_bytes)}}
+    scale = None
+    if io.calls and io.written_bytes:
+        rebuilt, times, said = _reconstructed(io, watched.seconds)
+        runs = _Runs(rebuilt, watched.seconds, drive.setting, workers, tell)
+        scale = runs.scale
+        recorded = runs.flash("as counted", rebuilt)
+        device_bytes = runs.written.device_bytes * times
+        figures["device_bytes"] = Figure(device_bytes, "bytes", "guessed", "from the reconstructed calls")
+        figures |= _of_flash(recorded, device_bytes, watched.seconds, drive, "guessed", times)
+        levels["file system"] = {name: size * times for name, size in runs.written.bytes_by_level.items()}
+        levels["drive"] = _parts(recorded.parts, device_bytes)
+        guesses += [said, *_ALWAYS]
+    else:
+        figures |= {
+            name: Figure(None, unit, "unknown", "nothing was written") for name, unit in _UNKNOWN_WITHOUT_WRITES.items()
+        }
+    guesses.append(
+        "the causes and what would help are not known from counters; a recording has them: strace, or the command "
+        "behind -- where strace is installed"
+    )
+    return Blamed(
+        watched.title, watched.seconds, drive.setting.file.name, scale, figures, levels, (), (), guesses,
+        watched.programs, watched.interrupted,
+    )  # fmt: skip
+
+
+def of_requests(recording: Recording, drive: Drive, *, workers: int | None = None, tell: Tell | None = None) -> Blamed:
+    """The answer from a recording of requests to a drive: what the program asked is not known."""
+    profile = profile_of(recording, None)
+    footprint_bytes = profile.units.unique_written * profile.unit_bytes
+    setting = drive.setting
+    scale = flash.scale_for(setting, footprint_bytes)
+    found = flash.until_steady(
+        recording,
+        setting.at(None, scale),
+        footprint_bytes,
+        address_map="compact",
+        workers=workers,
+        tell=(lambda share: tell("as recorded", share)) if tell else None,
+    )
+    recorded = _Flashed(_estimate([each.programmed_bytes for each in found]), _mean_parts(found))
+    device_bytes = profile.write.bytes
+    seconds = profile.duration_ns / 1e9
+    figures = {
+        "asked_bytes": Figure(None, "bytes", "unknown", "a recording of requests does not tell what programs asked"),
+        "device_bytes": Figure(device_bytes, "bytes", "counted", "the recorded requests"),
+        **_of_flash(recorded, device_bytes, seconds, drive),
+    }
+    guesses = [
+        *([drive.guess] if drive.guess else []),
+        "the causes need a recording of calls (strace): requests do not tell files, journal and syncs apart",
+        *_ALWAYS,
+    ]
+    levels = {"file system": {"requests": float(device_bytes)}, "drive": _parts(recorded.parts, device_bytes)}
+    return Blamed(recording.names[0], seconds, setting.file.name, scale, figures, levels, (), (), guesses)
+
+
+_ALWAYS = (
+    "the rest of the drive is full of data that stays, and the recorded writes go on as they are, at this rate",
+    "what the drive does when it is idle is not simulated",
+)
+_UNKNOWN_WITHOUT_WRITES = {
+    "device_bytes": "bytes",
+    "flash_bytes": "bytes",
+    "drive_writes_per_day": "per day",
+    "tb_per_year": "TB",
+    "years": "years",
+}
+
+
+@dataclass(frozen=True)
+class _Flashed:
+    bytes: Estimate
+    parts: Mapping[str, float]
+
+
+class _Runs:
+    """Runs of the calls, and of changed ones, on one drive."""
+
+    def __init__(
+        self,
+        calls: Sequence[Call],
+        seconds: float,
+        setting: Setting,
+        workers: int | None,
+        tell: Tell | None,
+    ) -> None:
+        self._seconds, self._workers, self._tell = seconds, workers, tell
+        full = setting.at(None, None)
+        first = requests_of(calls, full.capacity.user_bytes, seconds=seconds)
+        self.scale = flash.scale_for(setting, first.footprint_bytes)
+        self._drive = setting.at(None, self.scale)
+        self.written = self.requests(calls)
+
+    def requests(self, calls: Sequence[Call], options: Options | None = None) -> Written:
+        return requests_of(
+            calls,
+            self._drive.capacity.user_bytes,
+            seconds=self._seconds,
+            options=options,
+            scale=self._drive.scale,
+        )
+
+    def flash(self, what: str, calls: Sequence[Call], options: Options | None = None) -> _Flashed:
+        written = self.requests(calls, options)
+        return self._flashed(what, written.requests, written.footprint_bytes)
+
+    def _flashed(self, what: str, requests: Sequence[Request], footprint_bytes: int) -> _Flashed:
+        if not any(each.operation == "write" for each in requests):
+            return _Flashed(Estimate(0.0, 0.0, 0.0, 1, "nothing is written"), {})
+        tell = self._tell
+        with flash.as_trace(requests, what) as recording:
+            found = flash.until_steady(
+                recording,
+                self._drive,
+                footprint_bytes,
+                workers=self._workers,
+                tell=(lambda share: tell(what, share)) if tell else None,
+            )
+        return _Flashed(_estimate([each.programmed_bytes for each in found]), _mean_parts(found))
+
+
+def _effects(runs: _Runs, calls: Calls, recorded: _Flashed) -> tuple[list[Effect], list[Effect]]:
+    def effect(name: str, what: str, changed: Sequence[Call] | None, options: Options | None = None) -> list[Effect]:
+        if changed is None:
+            return []
+        found = runs.flash(name, changed, options).bytes
+        share = 1 - found.value / recorded.bytes.value
+        return [Effect(name, what, found, share, comparing.differ(found, recorded.bytes))]
+
+    given = calls.calls
+    has_syncs = calls.syncs > 0
+    causes = [
+        *effect(
+            "small synced writes",
+            f"{calls.syncs:,} syncs; without them data would be written when it is old",
+            changes.without_syncs(given) if has_syncs else None,
+        ),
+        *effect(
+            "rewriting whole files",
+            "contents of files that were replaced as a whole later",
+            changes.without_replaced(given),
+        ),
+        *effect(
+            "journal and metadata",
+            "what the file system writes beside the files",
+            given,
+            Options(metadata=False),
+        ),
+    ]
+    other = [
+        *effect(
+            f"{changes.BATCH} commits in one",
+            f"every {changes.BATCH}th sync of each file instead of each",
+            changes.batched(given) if has_syncs else None,
+        ),
+        *effect(
+            "synchronous=NORMAL",
+            "SQLite syncs its log before checkpoints only; the last commits can be lost with the power, the database "
+            "stays whole",
+            changes.with_synchronous_normal(given),
+        ),
+        *effect(
+            f"wal_autocheckpoint x {changes.WAL_FACTOR}",
+            f"SQLite's log may grow {changes.WAL_FACTOR} times as long before the database is written",
+            changes.with_larger_wal(given),
+        ),
+        *effect(
+            "discard", "the space of removed files is trimmed (mount option)", _if_removed(given), Options(discard=True)
+        ),
+        *effect(
+            "commit=60",
+            "the file system commits what nobody synced every 60 s instead of every 5 (mount option)",
+            given if calls.seconds > Options().commit_seconds else None,
+            Options(commit_seconds=60.0),
+        ),
+    ]
+    return causes, other
+
+
+def _if_removed(calls: Sequence[Call]) -> Sequence[Call] | None:
+    return calls if any(call.kind in ("remove", "cut", "empty", "rename") for call in calls) else None
+
+
+def _of_disk(watched: Watched | None) -> dict[str, Figure]:
+    disk = watched.disk if watched else None
+    if disk is None:
+        return {"disk_bytes": Figure(None, "bytes", "unknown", "the disk of the files is not known or was not watched")}
+    found = {
+        "disk_bytes": Figure(disk.written_bytes, "bytes", "counted", f"/dev/{disk.name}, all programs")
+        if disk.written_bytes is not None
+        else Figure(None, "bytes", "unknown", f"/dev/{disk.name} has no counters"),
+    }
+    for name, value in (("smart_host_bytes", disk.smart_host_bytes), ("smart_nand_bytes", disk.smart_nand_bytes)):
+        found[name] = (
+            Figure(value, "bytes", "counted", "SMART before and after, all programs")
+            if value is not None
+            else Figure(None, "bytes", "unknown", f"SMART: {disk.smart_reason or 'not counted by this drive'}")
+        )
+    return found
+
+
+def _of_flash(
+    recorded: _Flashed,
+    device_bytes: float,
+    seconds: float,
+    drive: Drive,
+    basis: Basis = "simulated",
+    times: float = 1.0,
+) -> dict[str, Figure]:
+    """Flash bytes, drive writes a day, TB a year and years, by the arithmetic of `theory.endurance`."""
+    full = drive.setting.at(None, None)
+    user_bytes = full.capacity.user_bytes
+    flash_bytes = recorded.bytes.value * times
+    low, high = recorded.bytes.low * times, recorded.bytes.high * times
+    found = {
+        "flash_bytes": Figure(
+            flash_bytes, "bytes", basis, f"{low / 1e6:,.2f} to {high / 1e6:,.2f} MB, {recorded.bytes.how}"
+        ),
+        "write_amplification": Figure(flash_bytes / device_bytes, "", basis, "flash bytes over bytes to the drive"),
+    }
+    if seconds <= 0:
+        why = "the recording has no duration"
+        names = {"drive_writes_per_day": "per day", "tb_per_year": "TB", "years": "years"}
+        return found | {name: Figure(None, unit, "unknown", why) for name, unit in names.items()}
+    daily_bytes = device_bytes / seconds * _SECONDS_A_DAY
+    dwpd = daily_bytes / user_bytes
+    yearly = daily_bytes * endurance.DAYS_PER_YEAR / endurance.BYTES_PER_TB
+    found["drive_writes_per_day"] = Figure(
+        dwpd, "per day", basis, f"at this rate all day, of {user_bytes / 1e9:,.0f} GB"
+    )
+    found["tb_per_year"] = Figure(yearly, "TB", basis, "to the drive, at this rate all year")
+    rated_tbw = drive.rated_tbw or full.file.market.rated_tbw
+    by_cycles = endurance.lifetime_bytes(
+        full.endurance_cycles, full.capacity.physical_bytes, flash_bytes / device_bytes
+    )
+    found["years_by_cycles"] = Figure(
+        endurance.years(by_cycles, dwpd, user_bytes),
+        "years",
+        basis,
+        f"{full.endurance_cycles:,} cycles of all flash, which the catalogue's file names",
+    )
+    found["years"] = (
+        Figure(
+            endurance.years(rated_tbw * endurance.BYTES_PER_TB, dwpd, user_bytes),
+            "years",
+            basis,
+            f"to {rated_tbw:g} TB rated",
+        )
+        if rated_tbw
+        else Figure(None, "years", "unknown", "no rated TBW; give --rated-tbw")
+    )
+    return found
+
+
+def _parts(parts: Mapping[str, float], device_bytes: float) -> dict[str, float]:
+    """The flash bytes by cause: for the host, padding of flushed pages, garbage collection, and all else."""
+    named = {"host": parts.get("host", 0.0), "padding": parts.get("padding", 0.0), "gc": parts.get("gc", 0.0)}
+    named["other"] = sum(parts.get(name, 0.0) for name in _OTHER_COSTS)
+    return {name: share * device_bytes for name, share in named.items()}
+
+
+def _mean_parts(found: Sequence[flash.Flash]) -> dict[str, float]:
+    return {name: sum(each.parts.get(name, 0.0) for each in found) / len(found) for name in found[0].parts}
+
+
+def _estimate(values: Sequence[float]) -> Estimate:
+    return of_samples(values, "runs with other seeds")
+
+
+def _guesses(calls: Calls, watched: Watched | None) -> list[str]:
+    found = []
+    if watched is not None and watched.file_system not in (None, "ext4"):
+        found.append(f"the files are on {watched.file_system}; journal and metadata are those of ext4")
+    elif watched is None:
+        found.append("the file system is ext4 with its defaults: a recording of calls does not tell")
+    found += [
+        "a file that the recording opened with O_CREAT did not exist before; what other files held is unknown",
+        "what is still in memory at the end is written then; writes through mapped memory are not in the recording",
+    ]
+    if calls.unnamed_bytes:
+        found.append(
+            f"{calls.unnamed_bytes:,} bytes went to descriptors without a name (strace -y names them): left out"
+        )
+    return [*found, *_ALWAYS]
+
+
+def _reconstructed(io: Io, seconds: float) -> tuple[list[Call], float, str]:
+    """Calls with the counted number, mean size and, as far as it can be told, syncs; and how many times they stand for.
+
+    A page that is written again after it was synced becomes dirty again, so that what became dirty beyond what was
+    asked is about one page a sync.
+    """
+    size = max(1, io.asked_bytes // io.calls)
+    count = min(io.calls, _RECONSTRUCTED_MAX)
+    syncs = min(io.calls, max(0, io.written_bytes - io.asked_bytes) // _PAGE_BYTES)
+    rebuilt: list[Call] = [Call(0.0, 0, "create", "file")]
+    synced = 0
+    for index in range(count):
+        now = seconds * index / count
+        at = index * size % _RECONSTRUCTED_FILE_BYTES
+        rebuilt.append(Call(now, 0, "write", "file", at, size))
+        if (index + 1) * syncs // io.calls > synced:
+            synced += 1
+            rebuilt.append(Call(now, 0, "datasync", "file"))
+    said = (
+        f"from the counters alone: {io.calls:,} writes of {size:,} bytes, one behind another, and {syncs:,} syncs (a "
+        "page for each that became dirty beyond what was asked); which files, rewriting and journal are guessed"
+    )
+    return rebuilt, io.calls / count, said

@@ -1,0 +1,87 @@
+"""The answer for small recordings: levels that add up, what is claimed, and what is said to be unknown."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from ssdlab.experiments.advice.setting import Setting
+from ssdlab.experiments.blame import blaming, calls, page, words
+from ssdlab.experiments.blame.watching import Io, Watched
+from ssdlab.simulator.drives import load
+from ssdlab.theory import endurance
+
+ROOT = Path(__file__).parents[3]
+DRIVE = "generic-sata-tlc-500"
+
+
+@pytest.fixture(scope="module")
+def drive() -> blaming.Drive:
+    return blaming.Drive(Setting(load(DRIVE), {}, DRIVE), rated_tbw=150)
+
+
+@pytest.fixture(scope="module")
+def blamed(drive: blaming.Drive) -> blaming.Blamed:
+    return blaming.of_calls(calls.read(ROOT / "examples/commits.strace"), drive, workers=1)
+
+
+def test_each_level_is_what_the_next_one_gets(blamed: blaming.Blamed) -> None:
+    device, flash = blamed.figures["device_bytes"].value, blamed.figures["flash_bytes"].value
+    assert device is not None and flash is not None
+    assert sum(blamed.levels["file system"].values()) == device
+    assert blamed.levels["drive"]["host"] == pytest.approx(device)
+    assert sum(blamed.levels["drive"].values()) == pytest.approx(flash)
+    totals = [sum(parts.values()) for parts in blamed.levels.values()]
+    assert all(above < below for above, below in pairwise(totals))
+
+
+def test_rates_and_years_are_arithmetic_of_the_bytes(blamed: blaming.Blamed, drive: blaming.Drive) -> None:
+    device = blamed.figures["device_bytes"].value
+    assert device is not None
+    user_bytes = drive.setting.at(None, None).capacity.user_bytes
+    daily = device / blamed.seconds * 86_400
+    assert blamed.figures["drive_writes_per_day"].value == pytest.approx(daily / user_bytes)
+    assert blamed.figures["years"].value == pytest.approx(150e12 / daily / endurance.DAYS_PER_YEAR)
+
+
+def test_what_is_claimed_has_intervals_apart(blamed: blaming.Blamed) -> None:
+    effects = {each.name: each for each in (*blamed.causes, *blamed.changes)}
+    # A log that is synced with each commit, on a drive that loses its buffer with the power.
+    assert effects["small synced writes"].is_claimed and effects["small synced writes"].share > 0.9
+    assert blamed.helps_most is not None and blamed.helps_most.name == "synchronous=NORMAL"
+    for each in effects.values():
+        if not each.is_claimed:
+            recorded = blamed.figures["flash_bytes"].value
+            assert recorded is not None and each.flash.low <= recorded * 1.01
+    # The recording has one pass of the log and replaces no file.
+    assert not {"wal_autocheckpoint x 10", "rewriting whole files"} & effects.keys()
+
+
+@pytest.mark.parametrize("columns", [60, 79])
+def test_the_text_fits(blamed: blaming.Blamed, columns: int) -> None:
+    lines = words.text(blamed, columns).splitlines()
+    assert max(map(len, lines)) <= columns
+    assert "disk, all programs: unknown" in " ".join(line.strip() for line in lines)
+
+
+def test_the_page_has_the_picture_and_the_json(blamed: blaming.Blamed, tmp_path: Path) -> None:
+    names = page.write(blamed, tmp_path, "ssdlab blame examples/commits.strace")
+    assert {"report.html", "result.json", "pictures/levels-light.svg"} <= set(names)
+    html = (tmp_path / "report.html").read_text()
+    assert "synchronous=NORMAL" in html and "unknown" in html
+
+
+def test_counters_alone_are_a_guess_that_says_so(drive: blaming.Drive) -> None:
+    # 1,000 writes of 100 bytes, each of which made a page dirty again: each was synced.
+    watched = Watched("p", 10.0, Io(100_000, 1000, 100_000 + 1000 * 4096), 1, None)
+    found = blaming.of_counters(watched, drive, workers=1)
+    assert found.figures["asked_bytes"].basis == "counted"
+    assert found.figures["flash_bytes"].basis == found.figures["years"].basis == "guessed"
+    assert any("1,000 writes of 100 bytes" in each and "1,000 syncs" in each for each in found.guesses)
+    assert found.causes == found.changes == ()
+
+
+def test_a_program_that_wrote_nothing(drive: blaming.Drive) -> None:
+    found = blaming.of_counters(Watched("p", 10.0, Io(), 1, None), drive)
+    assert found.figures["flash_bytes"].value is None and found.figures["flash_bytes"].basis == "unknown"
+    assert "wrote nothing" in words.text(found, 60)
