@@ -19,7 +19,7 @@ in `tools/traces_page.py`.
 
 ## Formats
 
-The format is detected from the beginning of the file, or set with `--format`. Files may be plain, gzip, bzip2 or zstd,
+The format is detected from the beginning of the file, or set with `--trace-format`. Files may be plain, gzip, bzip2 or zstd,
 detected from their content. Each format is implemented in one file in `crates/traces/src/formats/`, which cites its
 source.
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from os import PathLike
-from pathlib import Path
 from typing import Literal, final
 
 __all__ = [

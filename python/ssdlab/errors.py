@@ -7,7 +7,13 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import wraps
+from inspect import signature
 from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 """Error numbers of writes that say nothing about the file itself, such as a full disk."""
@@ -35,7 +41,39 @@ class Note(UserWarning):
 def notify(notes: Iterable[str]) -> None:
     """Issues each note as a warning: the command line prints it on stderr, and a program can filter it."""
     for note in notes:
-        warnings.warn(note, Note, stacklevel=3)
+        # The caller of a function of the library, which `speaking_python` wraps.
+        warnings.warn(note, Note, stacklevel=4)
+
+
+_OPTION = re.compile(r"--([a-z][a-z-]*[a-z]|[a-z])(?![\w-])")
+_ARGUMENTS = {
+    "set": "settings",
+    "drive": "drives",
+    "untimed": "timed",
+    "trace-format": "format_name",
+    "volume": "volumes",
+}
+"""Arguments whose names differ from that of the command's option."""
+
+
+def speaking_python(function: Callable[P, T]) -> Callable[P, T]:
+    """The function with the messages of its errors in terms of its arguments (`left_empty`) instead of the options of
+    the command (`--left-empty`). Options that the function does not have stay as they are."""
+    arguments = signature(function).parameters
+
+    def argument(option: re.Match[str]) -> str:
+        name = option[1].replace("-", "_")
+        return next((each for each in (name, _ARGUMENTS.get(option[1], name)) if each in arguments), str(option[0]))
+
+    @wraps(function)
+    def called(*given: P.args, **named: P.kwargs) -> T:
+        try:
+            return function(*given, **named)
+        except InputError as error:
+            error.args = (_OPTION.sub(argument, str(error)),)
+            raise
+
+    return called
 
 
 _OF_LIBRARY = re.compile(r"\(os error (\d+)\)")

@@ -108,7 +108,7 @@ def test_commands_of_many_runs(command: str, number: signal.Signals, ssdlab: Any
     words = {
         "sweep": ["endless.toml", "--jobs", "2"],
         "advise": ["endless.fio", "--drive", "large.toml", "--waf", "3"],
-        "fleet": ["traces", "--format", "mqsim", "--drive", "large.toml", "--op", shares],
+        "fleet": ["traces", "--trace-format", "mqsim", "--drive", "large.toml", "--op", shares],
     }[command]
     with endless(tmp_path, command, *words, workers=0 if command == "advise" else 2) as process:
         os.killpg(process.pid, number)

@@ -77,7 +77,7 @@ _CALLS = {
     "a profile": ["replay", _TRACE, "--profile"],
     "a profile as JSON": ["replay", _TRACE, "--profile", "--json"],
     "a bad trace": ["replay", "badtrace.csv", *_DRIVE],
-    "a bad trace of a named format": ["replay", "badtrace.csv", *_DRIVE, "--format", "msr"],
+    "a bad trace of a named format": ["replay", "badtrace.csv", *_DRIVE, "--trace-format", "msr"],
     "health": ["health", *_SMART],
     "health as JSON": ["health", _SMART[0], "--json"],
     "an unknown report": ["health", f"unknown{HOSTILE}.json", _SMART[0]],

@@ -55,7 +55,8 @@ def test_modules_of_the_engine_import_from_lower_ones() -> None:
 def test_an_import_upwards_is_found(tmp_path: Path) -> None:
     (tmp_path / "nand").mkdir()
     (tmp_path / "nand/mod.rs").write_text(
-        "use crate::units::Lpn;\nuse crate::{ftl::Ftl, units};\n#[cfg(test)]\nmod tests {\n use crate::simulation::X;\n}"
+        "use crate::units::Lpn;\nuse crate::{ftl::Ftl, units};\n"
+        "#[cfg(test)]\nmod tests {\n use crate::simulation::X;\n}\n"
     )
     order = layers("The engine's modules\n```\nsimulation\nftl\nnand\nunits\n```\n")
     assert against(order, imports(tmp_path)) == ["nand/mod.rs imports ftl"]

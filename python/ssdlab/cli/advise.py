@@ -4,14 +4,14 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ssdlab.cli import options, progress, workload_options
-from ssdlab.cli.advise_smart import own_workload
 from ssdlab.cli.command_line import command_line
 from ssdlab.cli.destination import check_folder
+from ssdlab.cli.form import FormOrTraces, Printing
 from ssdlab.cli.groups import Parsed, given
 from ssdlab.errors import InputError
 from ssdlab.experiments.advice import described, limits, words
@@ -22,6 +22,11 @@ from ssdlab.presentation.terminal import text_columns
 from ssdlab.simulator.drives import load
 from ssdlab.simulator.results.namespaces_text import namespace_lines
 from ssdlab.simulator.workloads import title
+
+if TYPE_CHECKING:
+    from ssdlab.experiments.advice.advising import Advice
+    from ssdlab.experiments.advice.own_drive import OwnDrive
+    from ssdlab.experiments.advice.tenants import TenantAdvice
 
 
 def _block_size(text: str) -> int:
@@ -112,6 +117,7 @@ def advise(
     reading: workload_options.Reading,
     settings: options.Set = None,
     runs: Runs,
+    form: FormOrTraces,
     output: Annotated[
         str | None, typer.Option("--output", metavar="DIR", help="Output folder.  [default: out/advice-...]")
     ] = None,
@@ -131,25 +137,29 @@ def advise(
     unpartitioned, as a range; with --drive and a limit, the search uses the workload that explains them.
     """
     from ssdlab.experiments.advice.advising import answer, asked, explained
+    from ssdlab.experiments.advice.own_drive import own_drive
 
     if own.smart:
         if numbers.space_in_use is not None or numbers.skew != "uniform" or wanted.writes_per_day or files:
             raise InputError(
                 "--smart determines the workload; leave out files, --space-in-use, --skew, --writes-per-day"
             )
-        explaining = own_workload(
-            own.smart, Setting(load(drive), settings or {}, drive) if drive else None, own.left_empty
-        )
+        own_share = None
+        if drive:
+            own_share = Setting(load(drive), settings or {}, drive).at(None, None).capacity.over_provisioning
+        explaining = own_drive(own.smart, own_share, own.left_empty)
         if not drive:
+            _give_own(explaining, Path(output) if output else None, command_line(context), form)
             return
         numbers = replace(numbers, skew=explaining.skew)
         wanted = replace(wanted, writes_per_day=explaining.writes_per_day)
-        typer.echo("")
+        _say_own(explaining, form)
+        form.say()
     if not drive:
         raise InputError("--drive is missing: a drive of the catalogue (ssdlab drives) or a .toml file")
     if has_tenants(drive):
         _advise_tenants(
-            context, files, drive, wanted, settings, runs, output, is_plain=not own.smart and not given(numbers)
+            context, files, drive, wanted, settings, runs, output, form, is_plain=not own.smart and not given(numbers)
         )
         return
     if files and not own.smart and given(numbers):
@@ -164,30 +174,58 @@ def advise(
         drive,
         wanted,
         settings=settings,
-        reading=reading,
+        reading=reading.with_format(form.trace_format),
         workers=runs.workers,
     ) as trials:
         options.print_notes(trials.notes)
         with progress.described() as trials.on_progress:
             found = answer(trials, whole=runs.whole)
         # The answer is printed before the alternatives and pictures are computed.
-        typer.echo("\n".join(textwrap.wrap(str(words.headline(trials, found)), text_columns())))
-        typer.echo("")
+        if not form.is_data:
+            typer.echo("\n".join(textwrap.wrap(str(words.headline(trials, found)), text_columns())))
+            typer.echo("")
         with progress.described() as trials.on_progress:
             advice = explained(trials, found)
-    for sentence in advice.sentences:
-        typer.echo("\n".join(textwrap.wrap(str(sentence), text_columns(), initial_indent="- ", subsequent_indent="  ")))
-    if found.over_provisioning not in (None, found.own):
-        assert found.over_provisioning is not None
-        typer.echo("\nTo leave it empty, one of:")
-        for what, line in words.commands(trials, found.over_provisioning):
-            typer.echo(f"  {line}\n      ({what})")
+    form.give(advice, lambda: _print(advice))
     names = advice.write(
         directory,
         question=f"Spare area for {name if files else 'the workload'}",
         command_line=command_line(context),
     )
-    typer.echo(f"\nreport: {directory / 'report.html'}\nfiles:  {len(names)} in {directory}")
+    form.say()
+    form.say(f"report: {directory / 'report.html'}\nfiles:  {len(names)} in {directory}")
+
+
+def _give_own(found: "OwnDrive", directory: Path | None, line: str, form: Printing) -> None:
+    """Prints what the reports say, and writes it if a folder is given."""
+    if directory:
+        check_folder(directory, "advise")
+    form.give(found, lambda: _say_own(found, form))
+    if directory:
+        names = found.write(directory, command_line=line)
+        form.say()
+        form.say(f"report: {directory / names[-1]}\nfiles:  {len(names)} in {directory}")
+
+
+def _say_own(found: "OwnDrive", form: Printing) -> None:
+    for text in found.sentences:
+        indent = "  " if text.startswith("- ") else ""
+        form.say("\n".join(textwrap.wrap(text, text_columns(), subsequent_indent=indent)))
+
+
+def _print(advice: "Advice") -> None:
+    found = advice.found
+    _print_sentences(advice.sentences)
+    if found.over_provisioning not in (None, found.own):
+        assert found.over_provisioning is not None
+        typer.echo("\nTo leave it empty, one of:")
+        for what, line in words.commands(advice.trials, found.over_provisioning):
+            typer.echo(f"  {line}\n      ({what})")
+
+
+def _print_sentences(sentences: "Sequence[words.Sentence]") -> None:
+    for sentence in sentences:
+        typer.echo("\n".join(textwrap.wrap(str(sentence), text_columns(), initial_indent="- ", subsequent_indent="  ")))
 
 
 def _advise_tenants(
@@ -198,6 +236,7 @@ def _advise_tenants(
     settings: dict[str, str] | None,
     runs: Runs,
     output: str | None,
+    form: FormOrTraces,
     *,
     is_plain: bool,
 ) -> None:
@@ -211,9 +250,13 @@ def _advise_tenants(
     directory = Path(output) if output else Path("out") / f"advice-{title(files[0])}"
     check_folder(directory, "advise")
     advice = advise_tenants(files[0], drive, writes_per_day=wanted.writes_per_day, settings=settings, whole=runs.whole)
-    typer.echo("\n".join(textwrap.wrap(str(advice.headline), text_columns())) + "\n")
-    for sentence in advice.sentences:
-        typer.echo("\n".join(textwrap.wrap(str(sentence), text_columns(), initial_indent="- ", subsequent_indent="  ")))
-    typer.echo("\n" + "\n".join(namespace_lines(advice.result.namespaces or [])))
+    form.give(advice, lambda: _print_tenants(advice))
     names = advice.write(directory, command_line=command_line(context))
-    typer.echo(f"\nreport: {directory / 'report.html'}\nfiles:  {len(names)} in {directory}")
+    form.say()
+    form.say(f"report: {directory / 'report.html'}\nfiles:  {len(names)} in {directory}")
+
+
+def _print_tenants(advice: "TenantAdvice") -> None:
+    typer.echo("\n".join(textwrap.wrap(str(advice.headline), text_columns())) + "\n")
+    _print_sentences(advice.sentences)
+    typer.echo("\n" + "\n".join(namespace_lines(advice.result.namespaces or [])))

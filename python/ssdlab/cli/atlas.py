@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from ssdlab.cli import options
+from ssdlab.cli.form import Form, Rows
 from ssdlab.cli.progress import counting
 from ssdlab.errors import InputError
 from ssdlab.simulator.results.files import check_writable
@@ -35,6 +36,8 @@ def atlas(
         str | None, typer.Option(metavar="TEXT", help="With build: origin and licence of the reports.")
     ] = None,
     workers: options.Workers = None,
+    *,
+    form: Form,
 ) -> None:
     """Show distributions of write amplification, wear and use of drives in the field, by model and manufacturer.
 
@@ -46,12 +49,12 @@ def atlas(
     if words and len(words) < 2:
         raise InputError("build needs the paths of reports: ssdlab atlas build PATH...")
     if words:
-        _build(words[1:], Path(output or "out/atlas/atlas.parquet"), credit, workers)
+        _build(words[1:], Path(output or "out/atlas/atlas.parquet"), credit, workers, form)
     else:
-        _page(Path(from_file) if from_file else None, Path(output or "out/atlas"))
+        _page(Path(from_file) if from_file else None, Path(output or "out/atlas"), form)
 
 
-def _build(places: list[str], path: Path, credit: str | None, workers: int | None) -> None:
+def _build(places: list[str], path: Path, credit: str | None, workers: int | None, form: Form) -> None:
     from ssdlab.field.atlas import distributions
     from ssdlab.field.health.survey import surveyed
 
@@ -61,13 +64,15 @@ def _build(places: list[str], path: Path, credit: str | None, workers: int | Non
         frame = distributions.build(spool.drives())
     distributions.write(frame, path, {"source": credit} if credit else {})
     models = frame.filter(frame["model"] != "")["model"].n_unique()
-    typer.echo(f"{path}: {len(frame)} distributions of {models} models, {path.stat().st_size:,} bytes")
+    said = f"{path}: {len(frame)} distributions of {models} models, {path.stat().st_size:,} bytes"
+    form.give(Rows(frame.to_dicts()), lambda: typer.echo(said))
 
 
-def _page(file: Path | None, folder: Path) -> None:
+def _page(file: Path | None, folder: Path, form: Form) -> None:
     from ssdlab.field.atlas import distributions, page
 
     check_writable(folder)
     known = distributions.load(file) if file else distributions.shipped()
     names = page.write(known, folder, is_shipped=file is None)
-    typer.echo(f"report: {folder / 'report.html'}\nfiles:  {len(names)} in {folder}")
+    form.give(lambda: Rows(known.frame.to_dicts()), lambda: None)
+    form.say(f"report: {folder / 'report.html'}\nfiles:  {len(names)} in {folder}")

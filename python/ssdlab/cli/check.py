@@ -1,11 +1,11 @@
 """`ssdlab check`: checks a file or drive for internal fragmentation and for working trims."""
 
-import json
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ssdlab.cli import options
+from ssdlab.cli.form import FormOrOutputFormat, Rows
 from ssdlab.cli.groups import Parsed
 from ssdlab.cli.progress import described
 from ssdlab.errors import InputError
@@ -30,7 +30,8 @@ def check(
         options.RATE,
     ] = None,
     no_write: Annotated[bool, typer.Option("--no-write", help="Write no fresh region to compare a file with.")] = False,
-    output_format: options.TextOrJson = "text",
+    *,
+    form: FormOrOutputFormat,
 ) -> None:
     """Check whether a file or drive is internally fragmented, and whether trims reach its drive.
 
@@ -47,7 +48,10 @@ def check(
     with described() as shown:
         tell = shown or (lambda what, share: None)
         found = run(path, read_bytes_max=read_test, best_mb_s=best_mb_s, writes=not no_write, tell=tell)
-    typer.echo(json.dumps(found.to_dict(), indent=2) if output_format == "json" else _text(found))
+    form.give(
+        lambda: Rows([dict(each) for each in found.to_dict()["findings"]], found.to_dict()),
+        lambda: typer.echo(_text(found)),
+    )
 
 
 def _text(found: "Checked") -> str:

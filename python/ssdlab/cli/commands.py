@@ -123,7 +123,7 @@ GROUPS = {
 """The commands in the groups of the overview."""
 
 WITH_PICTURES = frozenset(
-    {"advise", "atlas", "compare", "demo", "fleet", "health", "measure", "replay", "run", "study", "sweep"}
+    {"advise", "atlas", "blame", "compare", "demo", "fleet", "health", "measure", "replay", "run", "study", "sweep"}
 )
 """The commands that write a report with pictures."""
 

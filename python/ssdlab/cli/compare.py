@@ -9,6 +9,7 @@ import typer
 from ssdlab.cli import compare_targets, comparing, options
 from ssdlab.cli.command_line import command_line
 from ssdlab.cli.destination import check_folder
+from ssdlab.cli.form import Form
 from ssdlab.cli.groups import Parsed
 from ssdlab.errors import InputError
 from ssdlab.experiments.comparison import request
@@ -46,6 +47,7 @@ def compare(
     targets: compare_targets.Targets,
     stages: Stages,
     running: comparing.Running,
+    form: Form,
     output: Annotated[
         str | None, typer.Option("--output", metavar="DIR", help="Output folder.  [default: out/compare-JOB]")
     ] = None,
@@ -67,11 +69,11 @@ def compare(
         if not variants.drives and not targets.targets:
             raise InputError("--with lays a result beside a simulation: give --drive NAME")
         compare_targets.compare(
-            job, targets, variants, stages.precondition, running.seed, directory, command_line(context)
+            job, targets, variants, stages.precondition, running.seed, directory, command_line(context), form
         )
         return
     if not variants.drives:
         raise InputError("give --drive NAME, or --target simulated:NAME --target device:PATH")
     if targets.size is not None or targets.destroy_data_on:
         raise InputError("--size and --destroy-data-on require --target device:PATH")
-    comparing.report(compared(job, variants, stages, running.chosen), directory, command_line(context))
+    comparing.report(compared(job, variants, stages, running.chosen), directory, command_line(context), form)

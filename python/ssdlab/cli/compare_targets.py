@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,6 +14,7 @@ from rich.table import Table
 
 from ssdlab.cli import options
 from ssdlab.cli.console import Console
+from ssdlab.cli.form import Form, Rows
 from ssdlab.cli.progress import shown
 from ssdlab.errors import InputError, RunFailed
 from ssdlab.experiments.advice.fit_fio import is_report, json_part
@@ -65,7 +66,14 @@ class Targets:
 
 
 def compare(
-    job: str, chosen: Targets, variants: Variants, start: Beginning, seed: int, output: Path, command_line: str
+    job: str,
+    chosen: Targets,
+    variants: Variants,
+    start: Beginning,
+    seed: int,
+    output: Path,
+    command_line: str,
+    form: Form,
 ) -> None:
     """Runs the job on every target, one after another, prints the table and writes the files.
 
@@ -99,6 +107,15 @@ def compare(
                 reasons[f"WAF on {each.label}"] = reason
         found.append(figures)
     compared = targets.rows(found)
+    form.give(Rows(targets.plain(named, compared)), lambda: _print(named, compared, reasons))
+    names = targets.write(
+        named, compared, reasons, output, title=Path(job).stem, command_line=command_line, results=results
+    )
+    form.say()
+    form.say(f"report: {output / names[-1]}\nfiles:  {len(names)} in {output}")
+
+
+def _print(named: Sequence[Target], compared: Sequence[targets.Row], reasons: Mapping[str, str]) -> None:
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     for heading in ("job", "figure", *(each.label for each in named), "ratio"):
         table.add_column(heading, justify="left" if heading in ("job", "figure") else "right", overflow="fold")
@@ -107,10 +124,6 @@ def compare(
     show(table, Console())
     for what, reason in reasons.items():
         typer.echo(f"{what}: {reason}")
-    names = targets.write(
-        named, compared, reasons, output, title=Path(job).stem, command_line=command_line, results=results
-    )
-    typer.echo(f"\nreport: {output / names[-1]}\nfiles:  {len(names)} in {output}")
 
 
 def fio_report(file: str) -> JsonObject:

@@ -9,6 +9,7 @@ import typer
 
 from ssdlab.cli import options
 from ssdlab.cli.console import Console
+from ssdlab.cli.form import Printing
 from ssdlab.cli.progress import shown
 from ssdlab.errors import RunFailed
 from ssdlab.experiments.comparison import request
@@ -48,14 +49,19 @@ class Running:
         return request.Running(self.seed, not self.untimed, self.dwpd, self.workers, shown)
 
 
-def report(comparison: "Comparison", directory: Path, command_line: str) -> None:
+def report(comparison: "Comparison", directory: Path, command_line: str, form: Printing) -> None:
     """Prints the table and the facts, and writes the report and its files. Raises RunFailed if a drive failed."""
+    form.give(comparison, lambda: _print(comparison))
+    names = comparison.write(directory, command_line=command_line)
+    form.say()
+    form.say(f"report: {directory / names[-1]}\nfiles:  {len(names)} in {directory}")
+    failures = [f"{variant.label}: {variant.result.failure}" for variant in comparison if variant.result.failure]
+    if failures:
+        raise RunFailed("; ".join(failures))
+
+
+def _print(comparison: "Comparison") -> None:
     console = Console()
     print_table(comparison.variants, console)
     for fact in comparison.facts:
         console.print(f"{fact}.")
-    names = comparison.write(directory, command_line=command_line)
-    typer.echo(f"\nreport: {directory / names[-1]}\nfiles:  {len(names)} in {directory}")
-    failures = [f"{variant.label}: {variant.result.failure}" for variant in comparison if variant.result.failure]
-    if failures:
-        raise RunFailed("; ".join(failures))

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from ssdlab.cli.commands import loaded
+from ssdlab.cli.form import Form
 from ssdlab.errors import naming
 from ssdlab.foundation.foreign import JsonObject
 from ssdlab.simulator.results.files import check_writable
@@ -22,6 +23,8 @@ _BAR_CELLS = 48
 
 def demo(
     output: Annotated[str, typer.Option("--output", metavar="DIR", help="Output folder.")] = "ssdlab-demo",
+    *,
+    form: Form,
 ) -> None:
     """Compare two spare areas of a small drive under random writes, in under half a minute.
 
@@ -35,10 +38,13 @@ def demo(
         directory.mkdir(parents=True, exist_ok=True)
         job.write_bytes(files("ssdlab.live").joinpath("jobs", job.name).read_bytes())
     words = [str(job), "--drive", _DRIVE, "--op", _OP, "--scale", _SCALE, "--output", str(directory)]
-    typer.echo(f"{shlex.join(['ssdlab', 'compare', *words])}\n")
+    form.say(f"{shlex.join(['ssdlab', 'compare', *words])}\n")
     compare = loaded("compare")
+    words += ["--format", form.kind]
     with compare.make_context("compare", words) as context:
         compare.invoke(context)
+    if form.is_data:
+        return
     typer.echo(f"\n{_bars(directory)}\n")
     typer.echo(f"All of it, in a browser: {(directory / 'report.html').resolve()}")
 

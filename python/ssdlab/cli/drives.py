@@ -3,10 +3,9 @@ writes a new drive file."""
 
 from __future__ import annotations
 
-import json
 import os.path
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.box import SIMPLE_HEAD
@@ -14,16 +13,18 @@ from rich.table import Table
 
 from ssdlab.cli import options
 from ssdlab.cli.console import Console
+from ssdlab.cli.form import FormOrJson, Rows
 from ssdlab.errors import InputError
 from ssdlab.foundation.quantities import format_bytes, format_bytes_binary, format_count, format_scale, format_share
 from ssdlab.presentation.terminal import show
-from ssdlab.simulator.drives import load, names, new_file, resolve, standing
+from ssdlab.simulator.drives import listing, load, new_file, standing
 from ssdlab.simulator.drives.drawing import draw
-from ssdlab.simulator.drives.schema import KINDS, POLICY_KINDS
-from ssdlab.simulator.engine.types import UNITS
+from ssdlab.simulator.drives.schema import KINDS
 from ssdlab.simulator.results.files import write_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ssdlab.simulator.drives import DriveFile, ResolvedDrive
 
 _NEW = "new"
@@ -45,11 +46,11 @@ def drives(
     ] = None,
     *,
     changes: options.Changes,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")] = False,
+    form: FormOrJson,
 ) -> None:
     """List the drive models, or show one with the source of every value."""
     if name == _NEW:
-        if changes.is_changed or as_json:
+        if changes.is_changed or form.is_data:
             raise InputError("drives new takes --like only; change values in the file that it writes")
         _write_new(like, new_file)
         return
@@ -60,17 +61,12 @@ def drives(
             raise InputError(
                 "--op, --left-empty, --set and --scale apply to one drive: name it, such as ssdlab drives tiny --op 60%"
             )
-        all_drives = [resolve(load(each)) for each in names()]
-        if as_json:
-            typer.echo(json.dumps([_summary(drive) for drive in all_drives], indent=2))
-        else:
-            _print_list(all_drives)
+        catalogue = listing.drives()
+        form.give(catalogue, lambda: _print_list(catalogue.drives))
         return
     drive = changes.of(name)
-    if as_json:
-        typer.echo(json.dumps(_summary(drive) | {"values": _values(drive.file)}, indent=2))
-    else:
-        _print_one(drive)
+    values = listing.values(drive.file)
+    form.give(Rows(values, listing.summary(drive) | {"values": values}), lambda: _print_one(drive))
 
 
 def _write_new(like: str | None, file: str | None) -> None:
@@ -90,7 +86,7 @@ def _write_new(like: str | None, file: str | None) -> None:
     typer.echo(f"then: ssdlab drives {file}, or --drive {file} in any command")
 
 
-def _print_list(all_drives: list[ResolvedDrive]) -> None:
+def _print_list(all_drives: Sequence[ResolvedDrive]) -> None:
     console = Console()
     groups: dict[str, list[ResolvedDrive]] = {}
     for drive in all_drives:
@@ -105,7 +101,7 @@ def _print_list(all_drives: list[ResolvedDrive]) -> None:
                 format_bytes(drive.capacity.user_bytes),
                 format_share(drive.capacity.over_provisioning),
                 drive.file.nand.cell,
-                "/".join(str(count) for count in _kinds(drive.file).values()),
+                "/".join(str(count) for count in listing.kinds(drive.file).values()),
             )
         table.columns[0].min_width = max(len(drive.name) for drive in all_drives)
         show(table, console, ("sources", "flash"))
@@ -151,7 +147,7 @@ def _print_values(console: Console, file: DriveFile) -> None:
     """Prints every value in a table, and below it the sources with the numbers that the last column refers to."""
     numbers: dict[tuple[str, str], int] = {}
     table = _table("<key", ">value", "unit", "<kind", ">source")
-    for entry in _values(file):
+    for entry in listing.values(file):
         number = numbers.setdefault((entry["kind"], entry["source"]), len(numbers) + 1)
         table.add_row(entry["key"], _shown(entry["value"]), entry["unit"], entry["kind"], f"[{number}]")
     show(table, console, ("kind", "unit"))
@@ -205,92 +201,6 @@ def _capacity_table(drive: ResolvedDrive) -> Table:
         f"{format_count(capacity.user_units)} for the host",
     )
     return table
-
-
-class ValueJson(TypedDict):
-    """A value of a drive file with its unit and source."""
-
-    key: str
-    value: object
-    unit: str
-    kind: str
-    source: str
-
-
-class CapacityJson(TypedDict):
-    """Capacities of a drive. The shares are fractions, defined as in the capacity table of `ssdlab drives NAME`."""
-
-    physical_bytes: int
-    user_bytes: int
-    sold_bytes: int
-    over_provisioning: float
-    spare_factor: float
-    hidden_over_provisioning: float
-    erase_units: int
-    units_per_erase_unit: int
-    data_units_per_erase_unit: int
-    mapping_unit_bytes: int
-
-
-class SummaryJson(TypedDict):
-    """A drive in `ssdlab drives --json`."""
-
-    name: str
-    description: str
-    cell: str
-    scale: str
-    standing: str
-    """What stands behind the name of the drive."""
-    capacity: CapacityJson
-    sources: dict[str, int]
-
-
-def _values(file: DriveFile) -> list[ValueJson]:
-    """Every value of the drive, including defaults, with unit, kind and source; values that are None are left out."""
-    entries: list[ValueJson] = []
-    for table, content in file.tables().items():
-        for name in content.__struct_fields__:
-            value = getattr(content, name)
-            if table == "ftl" and name in POLICY_KINDS:
-                value = file.choice(name)
-            if value is None:
-                continue
-            key = f"{table}.{name}"
-            source = file.source_of(key)
-            entries.append(
-                {"key": key, "value": value, "unit": UNITS.get(key, ""), "kind": source.kind, "source": source.source}
-            )
-    return entries
-
-
-def _kinds(file: DriveFile) -> dict[str, int]:
-    """The number of values of each kind, of those that the file itself gives."""
-    said = [entry["kind"] for entry in _values(file) if file.says(entry["key"])]
-    return {kind: said.count(kind) for kind in KINDS}
-
-
-def _summary(drive: ResolvedDrive) -> SummaryJson:
-    capacity = drive.capacity
-    return {
-        "name": drive.name,
-        "description": drive.file.description,
-        "cell": drive.file.nand.cell,
-        "scale": format_scale(drive.scale),
-        "standing": standing.behind(drive.specification(), drive.scale),
-        "capacity": {
-            "physical_bytes": capacity.physical_bytes,
-            "user_bytes": capacity.user_bytes,
-            "sold_bytes": capacity.sold_bytes,
-            "over_provisioning": capacity.over_provisioning,
-            "spare_factor": capacity.spare_factor,
-            "hidden_over_provisioning": capacity.hidden_over_provisioning,
-            "erase_units": capacity.erase_units,
-            "units_per_erase_unit": capacity.units_per_erase_unit,
-            "data_units_per_erase_unit": capacity.data_units_per_erase_unit,
-            "mapping_unit_bytes": capacity.mapping_unit_bytes,
-        },
-        "sources": _kinds(drive.file),
-    }
 
 
 def _shown(value: Any) -> str:

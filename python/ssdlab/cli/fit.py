@@ -12,6 +12,7 @@ from rich.table import Table
 
 from ssdlab.cli import options
 from ssdlab.cli.console import Console
+from ssdlab.cli.form import Form
 from ssdlab.experiments.advice.fit import MISFIT_MAX, Fit
 from ssdlab.foundation.quantities import format_bytes
 from ssdlab.presentation.terminal import show
@@ -83,6 +84,7 @@ def fit(
         typer.Option("--held-out", metavar="JOB", help="A measured job that is predicted, not fitted to. Repeatable."),
     ] = (),
     runs: Simulations,
+    form: Form,
     output: Annotated[
         str | None, typer.Option("--output", metavar="DIR", help="Output folder.  [default: out/fit-DRIVE]")
     ] = None,
@@ -115,6 +117,15 @@ def fit(
     count = len(asked.parameters) + len(asked.choices)
     typer.echo(f"fitting {count} of {', '.join(asked.drives)} to {len(asked.points)} points", err=True)
     fitted = asked.fitted(leave_one_out=leave_one_out)
+    form.give(fitted, lambda: _print_all(fitted))
+    *drives, figures = fitted.write(directory)
+    form.say()
+    for name in drives:
+        form.say(f"fitted drive: {directory / name}")
+    form.say(f"figures:      {directory / figures}")
+
+
+def _print_all(fitted: Fitted) -> None:
     _print(fitted.fit, fitted.parameters, fitted.points, fitted.left_out)
     if fitted.chosen:
         _print_choices(fitted.combinations)
@@ -122,11 +133,6 @@ def fit(
         typer.echo(f"\n{line}")
     if fitted.held_out:
         _print_unseen(fitted.held_out)
-    *drives, figures = fitted.write(directory)
-    typer.echo("")
-    for name in drives:
-        typer.echo(f"fitted drive: {directory / name}")
-    typer.echo(f"figures:      {directory / figures}")
 
 
 def _sizes(measurement: Measurement, drive: DriveFile, runs: Runs) -> str:

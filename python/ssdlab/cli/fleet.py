@@ -13,6 +13,7 @@ from ssdlab.cli.command_line import command_line
 from ssdlab.cli.fleet_smart import from_reports
 from ssdlab.cli.fleet_table import print_rows
 from ssdlab.cli.fleet_tenants import Tenants, from_tenants
+from ssdlab.cli.form import FormOrTraces, Rows
 from ssdlab.cli.groups import Parsed, given
 from ssdlab.cli.sweep import carry_out_shown
 from ssdlab.errors import InputError
@@ -46,17 +47,10 @@ class Reports:
 class Reading:
     """How the traces are read."""
 
-    format_name: Annotated[
-        str | None, typer.Option("--format", metavar="F", help="Format of the traces.  [default: detected]")
-    ] = None
     skip_bad: Annotated[
         int, typer.Option("--skip-bad", min=0, metavar="N", help="Skip up to N malformed lines of a trace.")
     ] = 0
     columns: workload_options.Columns = None
-
-    def __post_init__(self) -> None:
-        if self.columns is not None and self.format_name is not None:
-            raise InputError("--columns and --format exclude each other: each says how the traces are read")
 
 
 @dataclass(frozen=True)
@@ -132,6 +126,7 @@ def fleet(
         ),
     ] = "5y",
     runs: Runs,
+    form: FormOrTraces,
     output: Annotated[
         str | None, typer.Option("--output", metavar="DIR", help="Output folder.  [default: out/fleet-NAME]")
     ] = None,
@@ -153,6 +148,8 @@ def fleet(
     from ssdlab.experiments.fleet.summary import summarised
     from ssdlab.experiments.sweeps.execution import Sweep
 
+    if reading.columns is not None and form.trace_format is not None:
+        raise InputError("--columns and --trace-format exclude each other: each says how the traces are read")
     years = limits.life_limit(life).bound
     if reports.smart:
         if traces or drives.drive:
@@ -160,7 +157,7 @@ def fleet(
         folder = Path(output) if output else None
         if folder:
             check_writable(folder)
-        from_reports(reports.smart, reports.left_empty or LEFT_EMPTY, years, folder)
+        from_reports(reports.smart, reports.left_empty or LEFT_EMPTY, years, folder, form)
         return
     if not traces or not drives.drive:
         raise InputError("give TRACES and --drive, or --smart and the paths of reports")
@@ -169,7 +166,7 @@ def fleet(
     file = load(drives.drive)
     setting = Setting(file, drives.settings or {}, drives.drive)
     if file.namespaces:
-        if given(reading) or drives.op or reports.left_empty or drives.pack != "each":
+        if given(reading) or form.trace_format or drives.op or reports.left_empty or drives.pack != "each":
             raise InputError(
                 f"drive {drives.drive} has [[namespace]]: its tenants are compared, shared and split; allowed are fio "
                 "job files, --writes-per-day, --drives, --life, --drive-price, --set, --scale, --seed, --jobs, "
@@ -187,6 +184,7 @@ def fleet(
             cluster=runs.cluster,
             directory=directory,
             line=command_line(context),
+            form=form,
         )
         return
     if given(tenants):
@@ -201,12 +199,12 @@ def fleet(
     own = setting.at(None, None).capacity.over_provisioning
     for share in reports.left_empty or ():
         shares.append(more(own, share))
-        typer.echo(f"{format_share(share)} of {file.name} left empty: OP {format_share(shares[-1])}")
-    volumes = found(traces, reading.format_name, reading.skip_bad, directory / "requests", columns=reading.columns)
+        form.say(f"{format_share(share)} of {file.name} left empty: OP {format_share(shares[-1])}")
+    volumes = found(traces, form.trace_format, reading.skip_bad, directory / "requests", columns=reading.columns)
     made = plan(volumes, setting, shares or [None], drives.pack, runs.scale, runs.seed)
     whole = Sweep([planned for _, _, planned in made.runs], Dataset(str(directory)))
     missing, total = len(whole.missing()), len(whole.all_keys())
-    typer.echo(
+    form.say(
         f"{len(volumes)} volumes on {len(made.drives)} drives: {total} runs, {total - missing} stored in {directory}, "
         f"{missing} to run"
     )
@@ -216,15 +214,19 @@ def fleet(
     kept = dict(zip(keys, whole.dataset.frame(keys).iter_rows(named=True), strict=True))
     wholes = summarised(made, kept, setting, drives.drive_price or file.market.price_usd)
     notices = [f"{file.name}: {standing.with_settings(file, drives.settings or {})}.", *_notices(made.runs, kept)]
-    typer.echo(f"\n{page.sentence(wholes, made, years)}")
-    print_rows(page.spread_rows(wholes, years))
-    for note in page.price_notes(wholes):
-        typer.echo(note)
-    print_rows(page.heaviest_rows(wholes[0], _HEAVIEST_PRINTED))
-    for name, reason in made.left_out[:_HEAVIEST_PRINTED]:
-        typer.echo(f"not run: {name}: {reason}")
-    if len(made.left_out) > _HEAVIEST_PRINTED:
-        typer.echo(f"not run: {len(made.left_out) - _HEAVIEST_PRINTED} more, in result.json")
+
+    def print_all() -> None:
+        typer.echo(f"\n{page.sentence(wholes, made, years)}")
+        print_rows(page.spread_rows(wholes, years))
+        for note in page.price_notes(wholes):
+            typer.echo(note)
+        print_rows(page.heaviest_rows(wholes[0], _HEAVIEST_PRINTED))
+        for name, reason in made.left_out[:_HEAVIEST_PRINTED]:
+            typer.echo(f"not run: {name}: {reason}")
+        if len(made.left_out) > _HEAVIEST_PRINTED:
+            typer.echo(f"not run: {len(made.left_out) - _HEAVIEST_PRINTED} more, in result.json")
+
+    form.give(Rows([{**row.to_dict()} for whole in wholes for row in whole.rows]), print_all)
     names = page.write(
         wholes,
         made,
@@ -235,7 +237,8 @@ def fleet(
         years=years,
         line=command_line(context),
     )
-    typer.echo(f"\nreport: {directory / 'report.html'}\nfiles:  {len(names)} in {directory}")
+    form.say()
+    form.say(f"report: {directory / 'report.html'}\nfiles:  {len(names)} in {directory}")
 
 
 def _subtitle(pack: str) -> str:

@@ -3,13 +3,14 @@
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich import box
 from rich.table import Table
 
 from ssdlab.cli.console import Console
+from ssdlab.cli.form import Printing, Rows
 from ssdlab.cli.progress import counting
 from ssdlab.foundation.foreign import TableRow
 from ssdlab.foundation.quantities import format_bytes, format_share
@@ -17,10 +18,15 @@ from ssdlab.presentation.terminal import show
 from ssdlab.simulator.results.files import data_file
 from ssdlab.theory import endurance_class
 
+if TYPE_CHECKING:
+    from ssdlab.experiments.fleet.reported import ReportedFleet
+
 _HEAVIEST_SHOWN = 8
 
 
-def from_reports(places: Sequence[str], left_empty: Sequence[float], years: float, output: Path | None) -> None:
+def from_reports(
+    places: Sequence[str], left_empty: Sequence[float], years: float, output: Path | None, form: Printing
+) -> None:
     """Prints figures of the fleet as it is and with parts of its drives left empty. Writes `data/fleet.parquet` in
     `output`, if given."""
     from ssdlab.experiments.fleet import reported
@@ -29,6 +35,15 @@ def from_reports(places: Sequence[str], left_empty: Sequence[float], years: floa
     with counting("files") as tell, surveyed(places, tell=tell) as spool:
         rows = spool.drives().collect().to_dicts()
     fleet = reported.fleet_of(rows, left_empty)
+    form.give(lambda: Rows(fleet.frame().to_dicts()), lambda: _print(fleet, rows, years))
+    if output:
+        output.mkdir(parents=True, exist_ok=True)
+        path = data_file(output, "fleet")
+        fleet.frame().write_parquet(path)
+        form.say(f"files: {path}")
+
+
+def _print(fleet: "ReportedFleet", rows: Sequence[TableRow], years: float) -> None:
     typer.echo(
         f"{len(rows):,} drives, {len(fleet.drives):,} of them with known write amplification and write rate; "
         f"{format_bytes(round(fleet.nand_bytes_per_day))} per day to flash."
@@ -56,11 +71,6 @@ def from_reports(places: Sequence[str], left_empty: Sequence[float], years: floa
         "An inference: counters do not show why a drive amplifies. Ranges cover the models of ssdlab advise --smart; "
         "spare area assumes flash of the next power of two GiB."
     )
-    if output:
-        output.mkdir(parents=True, exist_ok=True)
-        path = data_file(output, "fleet")
-        fleet.frame().write_parquet(path)
-        typer.echo(f"files: {path}")
 
 
 def _classes(rows: Sequence[TableRow]) -> str:

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from ssdlab.cli.fleet_table import print_rows
+from ssdlab.cli.form import Printing, Rows
 from ssdlab.cli.sweep import carry_out_shown
 from ssdlab.errors import InputError
 from ssdlab.experiments.advice.setting import Setting
@@ -51,6 +52,7 @@ def from_tenants(
     cluster: str | None,
     directory: Path,
     line: str,
+    form: Printing,
 ) -> None:
     """Runs the layouts of the tenants, prints what each needs, and writes the page. Raises InputError."""
     from ssdlab.experiments.fleet import layouts_page
@@ -69,7 +71,7 @@ def from_tenants(
     names = [namespace.name for namespace in setting.file.namespaces]
     drives = sum(group.drives for group in groups)
     fleet = f"{drives:,} group{'s' * (drives != 1)} of {len(names)} tenants"
-    typer.echo(f"{fleet}: {len(keys)} runs, {len(keys) - missing} stored in {directory}, {missing} to run")
+    form.say(f"{fleet}: {len(keys)} runs, {len(keys) - missing} stored in {directory}, {missing} to run")
     whole.dataset.make()
     carry_out_shown(whole, missing, jobs, cluster)
     kept = dict(zip(keys, whole.dataset.frame(keys).iter_rows(named=True), strict=True))
@@ -79,13 +81,18 @@ def from_tenants(
         f"{file.name}: {standing.with_settings(file, setting.settings)}.",
         *_notices(kept, [row.group for row in briefly_written(found)]),
     ]
-    typer.echo("\n" + "\n".join(textwrap.wrap(layouts_page.sentence(found, made, years), text_columns())))
-    print_rows(layouts_page.layout_rows(found, years))
-    print_rows(layouts_page.drive_rows(found))
-    for layout, drive, reason in made.left_out:
-        typer.echo(f"not run: {layout}, {drive}: {reason}")
-    for notice in notices:
-        typer.echo(notice)
+
+    def print_all() -> None:
+        typer.echo("\n" + "\n".join(textwrap.wrap(layouts_page.sentence(found, made, years), text_columns())))
+        print_rows(layouts_page.layout_rows(found, years))
+        print_rows(layouts_page.drive_rows(found))
+        for layout, drive, reason in made.left_out:
+            typer.echo(f"not run: {layout}, {drive}: {reason}")
+        for notice in notices:
+            typer.echo(notice)
+
+    rows = [{**row.to_dict()} for layout in found for row in layout.rows]
+    form.give(Rows(rows, [layout.to_dict(years) for layout in found]), print_all)
     written = layouts_page.write(
         found,
         made,
@@ -95,7 +102,8 @@ def from_tenants(
         years=years,
         line=line,
     )
-    typer.echo(f"\nreport: {directory / 'report.html'}\nfiles:  {len(written)} in {directory}")
+    form.say()
+    form.say(f"report: {directory / 'report.html'}\nfiles:  {len(written)} in {directory}")
 
 
 def _notices(kept: dict[str, dict[str, object]], brief: Sequence[str]) -> list[str]:

@@ -1,25 +1,25 @@
 """`ssdlab health`: the health of drives by their SMART reports, as a table, a page, data or metrics."""
 
-import json
 import sys
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from ssdlab.cli import options
 from ssdlab.cli.console import Console
+from ssdlab.cli.destination import check_folder
+from ssdlab.cli.form import FormOrJson
 from ssdlab.cli.progress import counting
 from ssdlab.field.health import table
-from ssdlab.foundation.foreign import TableRow
 from ssdlab.simulator.results.files import check_writable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ssdlab.field.health.spool import Spool
     from ssdlab.field.health.summary import Summary
+    from ssdlab.field.health.surveying import Health
 
 _SHOWN = 40
 _UNREAD_SHOWN = 3
@@ -34,9 +34,8 @@ def health(
             show_default=False,
         ),
     ],
-    json_wanted: Annotated[
-        bool, typer.Option("--json", help="Print JSON: a summary, and one object per drive.")
-    ] = False,
+    *,
+    form: FormOrJson,
     output: Annotated[
         str | None,
         typer.Option(
@@ -55,7 +54,7 @@ def health(
         bool, typer.Option("--anonymous", help="Omit serial numbers and file names from all output.")
     ] = False,
     every: Annotated[
-        bool, typer.Option("--all", help=f"Show all drives, not only the {_SHOWN} most important ones.")
+        bool, typer.Option("--all", help=f"With text: show all drives, not only the {_SHOWN} most important ones.")
     ] = False,
     workers: options.Workers = None,
 ) -> None:
@@ -66,43 +65,30 @@ def health(
     give its write rate between them. No data leaves this machine. Exits with 1 if a drive needs attention, for use in
     cron jobs.
     """
-    from ssdlab.field.health import summary
-    from ssdlab.field.health.privacy import without_identities
-    from ssdlab.field.health.standing import with_standing
-    from ssdlab.field.health.survey import surveyed
+    from ssdlab.field.health.surveying import observed
 
     folder = Path(output) if output else None
-    for place in (folder, Path(prometheus).parent if prometheus else None):
-        if place is not None:
-            check_writable(place)
-    kept = folder / "parts" if folder and not anonymous else None
+    if folder is not None:
+        check_folder(folder, "health")
+    if prometheus:
+        check_writable(Path(prometheus).parent)
     with (
-        _interruptible(kept),
+        _interruptible(folder / "parts" if folder and not anonymous else None),
         counting("files") as tell,
-        surveyed(places, workers=workers, kept=kept, tell=tell) as spool,
+        observed(places, anonymous=anonymous, workers=workers, folder=folder, tell=tell) as found,
     ):
-        drives = with_standing(spool.drives())
-        if anonymous:
-            drives = without_identities(drives)
-        # Collected once: otherwise each query below would join the reports of a drive again.
-        drives = drives.collect().lazy() if not folder else drives
         if folder:
-            drives = _written(drives, folder)
-        unread = spool.unread().collect()
-        found = summary.summed_up(drives, len(unread))
-        shown = summary.gravest(drives, found.drives if every or json_wanted else _SHOWN)
-        if folder:
-            from ssdlab.field.health import page
-
-            page.write(folder, drives, spool.rows(), found, summary.gravest(drives, page.SHOWN))
+            found.write(folder)
         if prometheus:
             from ssdlab.field.health.metrics import write
 
-            write(Path(prometheus), drives)
-        _print(shown, found, spool, json_wanted, anonymous)
+            write(Path(prometheus), found.drives)
+        form.give(found, lambda: _print(found, every=every))
+        if not form.is_data:
+            _say_unread(found)
     if folder:
-        typer.echo(f"report: {folder / 'report.html'}", err=json_wanted)
-    if fail_on != "never" and _is_bad(found, fail_on):
+        form.say(f"report: {folder / 'report.html'}")
+    if fail_on != "never" and _is_bad(found.summary, fail_on):
         raise typer.Exit(1)
 
 
@@ -117,34 +103,22 @@ def _interruptible(kept: Path | None) -> "Iterator[None]":
         raise KeyboardInterrupt(f"reports read so far are stored in {kept}; the same command resumes") from None
 
 
-def _written(drives: Any, folder: Path) -> Any:
-    import polars as pl
-
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / "drives.parquet"
-    partial = folder / "drives.parquet.partial"
-    drives.sink_parquet(partial)
-    partial.replace(path)
-    return pl.scan_parquet(path)
-
-
-def _print(shown: list[TableRow], found: "Summary", spool: "Spool", json_wanted: bool, anonymous: bool) -> None:
-    if json_wanted:
-        unread = [] if anonymous else spool.unread().collect().to_dicts()
-        said = {"summary": found.to_dict(), "drives": shown, "unread": unread}
-        typer.echo(json.dumps(said, indent=2, ensure_ascii=False))
-        return
-
+def _print(found: "Health", *, every: bool) -> None:
+    count = found.summary.drives
+    shown = found.gravest(count if every else _SHOWN)
     console = Console()
     table.printed(shown, console)
-    if found.drives > len(shown):
-        console.print(f"{found.drives - len(shown):,} more drives; --all shows them", highlight=False)
-    console.print(found.sentence(), highlight=False)
-    for source, reason in spool.unread().head(_UNREAD_SHOWN).collect().iter_rows():
-        typer.echo(f"note: {'a file' if anonymous else source}: {reason}", err=True)
-    if found.unread > _UNREAD_SHOWN:
-        typer.echo(f"note: {found.unread - _UNREAD_SHOWN:,} more were not read; --json names them", err=True)
+    if count > len(shown):
+        console.print(f"{count - len(shown):,} more drives; --all shows them", highlight=False)
+    console.print(found.summary.sentence(), highlight=False)
     sys.stdout.flush()
+
+
+def _say_unread(found: "Health") -> None:
+    for source, reason in found.unread.head(_UNREAD_SHOWN).iter_rows():
+        typer.echo(f"note: {source}: {reason}", err=True)
+    if (unread := found.summary.unread) > _UNREAD_SHOWN:
+        typer.echo(f"note: {unread - _UNREAD_SHOWN:,} more were not read; --format json names them", err=True)
 
 
 def _is_bad(found: "Summary", fail_on: str) -> bool:

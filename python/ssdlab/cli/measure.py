@@ -11,9 +11,11 @@ import typer
 from ssdlab.cli import measure_protocol, options
 from ssdlab.cli.command_line import command_line
 from ssdlab.cli.destination import Destination, destination
+from ssdlab.cli.form import Form
 from ssdlab.cli.progress import shown
 from ssdlab.errors import InputError, RunFailed
 from ssdlab.experiments.protocols import registry
+from ssdlab.experiments.protocols.carrying_out import Target
 from ssdlab.foundation.quantities import format_bytes
 from ssdlab.hardware.device.joblogs import JobLogs
 from ssdlab.hardware.device.plan import RATE_MB_S
@@ -58,11 +60,11 @@ class Place(options.RealDrive):
     keep: Annotated[bool, typer.Option("--keep", help="Keep the measured file.")] = False
 
     @property
-    def target(self) -> measure_protocol.Target:
+    def target(self) -> Target:
         """The target to measure. Raises InputError without --on."""
         if self.on is None:
             raise InputError("give --on PATH: a folder, the name of a file that does not exist yet, or a device")
-        return measure_protocol.Target(self.on, self.size, replace(self.permission, keep=self.keep), self.smart)
+        return Target(self.on, self.size, replace(self.permission, keep=self.keep), self.smart)
 
 
 @dataclass(frozen=True)
@@ -102,9 +104,10 @@ def measure(
     simulated: Simulated,
     planning: Planning,
     seed: options.Seed = 1,
+    form: Form,
     output_format: Annotated[
         Format | None,
-        typer.Option("--output-format", metavar="FORMAT", help="normal, json or json+.  [default: normal, or by FILE]"),
+        typer.Option("--output-format", metavar="FORMAT", help="As in fio: normal, json or json+."),
     ] = None,
     output: options.Output = None,
 ) -> None:
@@ -118,8 +121,10 @@ def measure(
 
     With --protocol NAME the steps of a standard test are run, on PATH or on a simulated --drive.
     """
+    if ordered.protocol and output_format is not None:
+        raise InputError(f"--output-format {output_format} is for jobs; --format is for protocols too")
     if ordered.protocol and job is None:
-        measure_protocol.print_list()
+        measure_protocol.print_list(form)
         return
     if not ordered.protocol and (simulated.drive or ordered.quick or ordered.resume):
         raise InputError(
@@ -132,6 +137,7 @@ def measure(
         seed,
         ordered.resume,
         planning.dry_run,
+        form,
     )
     if ordered.protocol and simulated.drive:
         if place.on is not None:
@@ -146,13 +152,13 @@ def measure(
     if ordered.protocol:
         measure_protocol.on_path(registry.protocol(job), place.target, how)
         return
-    to = destination(output, output_format, command="measure")
+    to = destination(output, output_format, form, command="measure")
     _measure_job(job, place.target, seed, planning, to, how.command_line)
 
 
 def _measure_job(
     job: str,
-    target: measure_protocol.Target,
+    target: Target,
     seed: int,
     planning: Planning,
     to: Destination,
@@ -177,7 +183,7 @@ def _measure_job(
 
         *pictures, whole = page.write(measured, to.directory, command_line)
         names += [*(["pictures/"] if pictures else []), whole]
-    to.give(writers[to.format](measured))
+    to.give(measured, writers)
     if names:
         typer.echo(f"wrote {to.directory}/{', '.join(names)}", err=True)
     if logs.names:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import typer
 
+from ssdlab.cli.form import Form, Rows
 from ssdlab.presentation.terminal import text_columns
 
 YOURS = {
@@ -58,12 +59,16 @@ QUESTIONS = (
 )
 
 
-def questions() -> None:
+def questions(form: Form) -> None:
     """List questions that people have, each with the command that answers it.
 
     The commands run as they stand, in any folder; those that simulate take a minute or two. Indented lines are a shell
     script.
     """
+    form.give(Rows([{"question": each.text, "command": each.command} for each in QUESTIONS]), _print)
+
+
+def _print() -> None:
     columns = text_columns()
     for each in QUESTIONS:
         typer.echo(textwrap.fill(each.text, columns))

@@ -1,11 +1,11 @@
 """`ssdlab refresh`: rewrites a file or the data of a device in place and in order."""
 
-import json
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ssdlab.cli import options
+from ssdlab.cli.form import FormOrOutputFormat, Rows
 from ssdlab.cli.groups import Parsed
 from ssdlab.cli.progress import described
 from ssdlab.errors import InputError
@@ -40,7 +40,8 @@ def refresh(
     restart: Annotated[
         bool, typer.Option("--restart", help="Start again instead of resuming an interrupted refresh.")
     ] = False,
-    output_format: options.TextOrJson = "text",
+    *,
+    form: FormOrOutputFormat,
 ) -> None:
     """Rewrite a file, or the data of a device, in place and in order, to remove internal fragmentation.
 
@@ -68,7 +69,7 @@ def refresh(
             done = run(path, choices, shown or (lambda what, share: None))
     except KeyboardInterrupt:
         raise KeyboardInterrupt("the rewritten part is complete; the same command resumes") from None
-    typer.echo(json.dumps(done.to_dict(), indent=2) if output_format == "json" else _text(done))
+    form.give(lambda: Rows([{**done.to_dict()}], done.to_dict()), lambda: typer.echo(_text(done)))
 
 
 def _text(done: "Refreshed") -> str:

@@ -1,7 +1,7 @@
 """`ssdlab replay`: replays a recorded block trace on simulated drives; `--profile` only describes the trace."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,11 +11,11 @@ from ssdlab.cli import comparing, workload_options
 from ssdlab.cli.command_line import command_line
 from ssdlab.cli.console import Console
 from ssdlab.cli.destination import check_folder
-from ssdlab.errors import InputError
+from ssdlab.cli.form import FormOrTraces, Rows
+from ssdlab.errors import InputError, notify
 from ssdlab.experiments.replays import request
 from ssdlab.experiments.replays.plan import volumes_of
-from ssdlab.experiments.replays.profile_text import as_json as json_of
-from ssdlab.experiments.replays.profile_text import print_profile
+from ssdlab.experiments.replays.profile_text import plain, print_profile
 from ssdlab.experiments.replays.request import Until
 from ssdlab.experiments.replays.theory import expectations
 from ssdlab.foundation.quantities import parse_spare_areas
@@ -30,12 +30,9 @@ PROFILE_OP = "7%,14%,28%"
 
 
 @dataclass(frozen=True)
-class Reading(request.Reading):
-    """The part of the traces to replay, as options."""
+class Reading:
+    """The part of the traces to replay, as options; with their format in `FormOrTraces`."""
 
-    format_name: Annotated[
-        str | None, typer.Option("--format", metavar="F", help="Format of the traces.  [default: detected]")
-    ] = None
     skip_bad: Annotated[
         int, typer.Option("--skip-bad", min=0, metavar="N", help="Skip up to N malformed lines and count them.")
     ] = 0
@@ -57,6 +54,10 @@ class Reading(request.Reading):
         ),
     ] = None
     device: workload_options.Device = None
+
+    def with_format(self, format_name: str | None) -> request.Reading:
+        """The same with the format of the files; None: detected."""
+        return request.Reading(format_name, **asdict(self))
 
 
 @dataclass(frozen=True)
@@ -147,7 +148,7 @@ class Profiling:
     profile: Annotated[
         bool, typer.Option("--profile", help=f"Describe the trace without a drive; --op, or {PROFILE_OP}.")
     ] = False
-    as_json: Annotated[bool, typer.Option("--json", help="With --profile: print JSON for scripts.")] = False
+    as_json: Annotated[bool, typer.Option("--json", help="Older form of --format json.", hidden=True)] = False
 
 
 def replay(
@@ -168,6 +169,7 @@ def replay(
     start: Start,
     profiling: Profiling,
     running: comparing.Running,
+    form: FormOrTraces,
     output: Annotated[
         str | None, typer.Option("--output", metavar="DIR", help="Output folder.  [default: out/replay-TRACE]")
     ] = None,
@@ -180,27 +182,32 @@ def replay(
     """
     from ssdlab.experiments.replays.replaying import replayed
 
-    if profiling.as_json and not profiling.profile:
-        raise InputError("--json requires --profile; a replay writes result.json")
+    if profiling.as_json:
+        if not profiling.profile:
+            raise InputError("--json requires --profile; use --format json")
+        notify(["--json is now --format json; it is accepted for one more release"])
+        form = replace(form, asked="json", read_as=form.trace_format)
+    chosen = reading.with_format(form.trace_format)
     if profiling.profile:
         if variants.drives:
             raise InputError("--profile needs no drive; leave out --drive")
         shares = _profile_shares(variants.op or PROFILE_OP)
-        with opened(traces, reading.format_name, reading.skip_bad, reading.columns, device=reading.device) as recording:
+        with opened(traces, chosen.format_name, chosen.skip_bad, chosen.columns, device=chosen.device) as recording:
             if recording.drawn_from:
-                typer.echo("\n".join(f"{sentence}." for sentence in recording.drawn_from))
+                sentences = [f"{sentence}." for sentence in recording.drawn_from]
+                form.give(Rows([{"finding": each} for each in sentences]), lambda: typer.echo("\n".join(sentences)))
                 return
-            _print_profiles(recording, reading, shares, profiling.as_json)
+            _print_profiles(recording, chosen, shares, form)
         return
     if not variants.drives:
         raise InputError("--drive is missing: name a drive to replay on (ssdlab drives lists them), or use --profile")
     directory = Path(output) if output else Path("out") / f"replay-{title_of(traces[0])}"
     check_folder(directory, "replay")
-    replays = replayed(traces, variants, reading, repeating, start, requests, running.chosen)
-    comparing.report(replays, directory, command_line(context))
+    replays = replayed(traces, variants, chosen, repeating, start, requests, running.chosen)
+    comparing.report(replays, directory, command_line(context), form)
 
 
-def _print_profiles(recording: "Recording", reading: Reading, shares: list[float], as_json: bool) -> None:
+def _print_profiles(recording: "Recording", reading: request.Reading, shares: list[float], form: FormOrTraces) -> None:
     """Prints one profile of all volumes together, or one of each selected volume."""
     chosen: list[str | None] = [None]
     if reading.volumes or reading.each_volume:
@@ -209,13 +216,14 @@ def _print_profiles(recording: "Recording", reading: Reading, shares: list[float
     for volume in chosen:
         profile = profile_of(recording, volume)
         profiles.append((volume, profile, expectations(profile, shares)))
-    if as_json:
-        typer.echo(json_of(profiles, shares))
-        return
-    console = Console()
-    for volume, profile, theory in profiles:
-        name = ", ".join(recording.names) + (f", volume {volume}" if volume is not None else "")
-        print_profile(name, profile, theory, shares, console)
+
+    def print_all() -> None:
+        console = Console()
+        for volume, profile, theory in profiles:
+            name = ", ".join(recording.names) + (f", volume {volume}" if volume is not None else "")
+            print_profile(name, profile, theory, shares, console)
+
+    form.give(Rows(plain(profiles, shares)), print_all)
 
 
 def _profile_shares(text: str) -> list[float]:

@@ -9,6 +9,7 @@ import typer
 from ssdlab.cli import options
 from ssdlab.cli.command_line import command_line
 from ssdlab.cli.destination import destination
+from ssdlab.cli.form import Form
 from ssdlab.cli.groups import Parsed
 from ssdlab.cli.progress import shown
 from ssdlab.errors import InputError, RunFailed
@@ -72,17 +73,19 @@ def run(
     changes: options.ChangesOfRun,
     states: States,
     clock: Clock,
+    *,
     alone: Annotated[
         bool,
         typer.Option("--alone", help="Also run the jobs of each namespace alone, on a drive of its share."),
     ] = False,
     seed: options.Seed = 1,
+    form: Form,
     output_format: Annotated[
         Format | None,
         typer.Option(
             "--output-format",
             metavar="FORMAT",
-            help="normal, json, json+ or terse as in fio; sysbench.  [default: normal, or by FILE]",
+            help="As in fio: normal, json, json+ or terse; or sysbench.",
         ),
     ] = None,
     output: options.Output = None,
@@ -92,7 +95,7 @@ def run(
         check_writable(Path(states.save_state).parent)
         if Path(states.save_state).is_dir():
             raise InputError(f"--save-state {states.save_state}: is a folder; a file is needed")
-    to = destination(output, output_format, command="run")
+    to = destination(output, output_format, form, command="run")
     resolved = changes.of(drive)
     workload: str | workloads.Workload = job
     # A recording is replayed on the whole drive.
@@ -116,7 +119,7 @@ def run(
         )
     if states.save_state:
         note_complete(Path(states.save_state))
-    to.give(writers[to.format](result))
+    to.give(result, writers)
     start = "saved" if states.from_state else states.precondition
     if to.directory:
         from ssdlab.simulator.results import page

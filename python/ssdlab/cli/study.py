@@ -12,15 +12,19 @@ import typer
 from ssdlab.cli import measure_protocol, options, study_on
 from ssdlab.cli.command_line import command_line
 from ssdlab.cli.console import Console
+from ssdlab.cli.form import Form, Rows
 from ssdlab.cli.groups import given
 from ssdlab.cli.progress import shown
 from ssdlab.errors import InputError
+from ssdlab.experiments.protocols.carrying_out import Target
 from ssdlab.experiments.studies import registry
 from ssdlab.experiments.studies.real_drives import asked
 from ssdlab.experiments.studies.table import print_rows
 from ssdlab.simulator.results.files import check_writable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ssdlab.experiments.studies import Study
     from ssdlab.experiments.studies.studying import Studied
 
@@ -51,6 +55,7 @@ def study(
     *,
     real: study_on.RealDrive,
     one: OneRun,
+    form: Form,
     output: Annotated[
         str | None,
         typer.Option("--output", metavar="DIR", help="Output folder.  [default: out/study-NAME, out/studies]"),
@@ -72,17 +77,19 @@ def study(
                 " ssdlab study data-sheets --drive NAME"
             )
         output = output or "out/study-real-drives"
-        _run_one(one.drive, one.workload, one.in_use, seed=seed, full=full, output=Path(output))
+        _run_one(one.drive, one.workload, one.in_use, form, seed=seed, full=full, output=Path(output))
         return
     if name is None and not every:
-        _print_list(registry.studies())
+        studies = registry.studies()
+        rows = [{"name": each.name, "title": each.title, "source": each.source} for each in studies]
+        form.give(Rows(rows), lambda: _print_list(studies))
         return
     if real.on is not None:
         if name is None:
             raise InputError("--on needs one study: ssdlab study NAME --on PATH")
         place = Path(output) if output else Path("out") / f"study-{name}-measured"
-        how = measure_protocol.How(place, command_line(context), real.quick, seed, real.resume, real.dry_run)
-        target = measure_protocol.Target(real.on, real.size, real.permission, real.smart)
+        how = measure_protocol.How(place, command_line(context), real.quick, seed, real.resume, real.dry_run, form)
+        target = Target(real.on, real.size, real.permission, real.smart)
         study_on.run(registry.study(name), target, how)
         return
     if real.quick or real.resume or real.dry_run or real.destroy_data_on:
@@ -94,31 +101,47 @@ def study(
     done = []
     for each in chosen:
         place = directory / each.name if every else directory
-        done.append(_run(each, place, seed=seed, full=full, workers=workers, drive=one.drive))
+        done.append(_run(each, place, form, seed=seed, full=full, workers=workers, drive=one.drive))
+    form.give(lambda: done[0] if name else _of_all(done), lambda: None)
     if every:
         from ssdlab.experiments.studies import output as files
 
         whole = [(each.study, each.result, each.context) for each in done]
         files.write_all(whole, directory, command_line(context))
-        typer.echo(f"\nall studies: {directory / 'report.html'}")
+        form.say(f"\nall studies: {directory / 'report.html'}")
 
 
-def _run(study: Study, place: Path, *, seed: int, full: bool, workers: int | None, drive: str | None = None) -> Studied:
+def _of_all(studied: Sequence[Studied]) -> Rows:
+    """The rows of several studies as one table."""
+    return Rows([{"study": each.study.name, **row} for each in studied for row in each.frame().iter_rows(named=True)])
+
+
+def _run(
+    study: Study, place: Path, form: Form, *, seed: int, full: bool, workers: int | None, drive: str | None = None
+) -> Studied:
     from ssdlab.experiments.studies import studying
 
     typer.echo(f"{study.name}: {study.title}\n", err=True)
     studied = studying.study(study.name, seed=seed, full=full, workers=workers, drive=drive, show_progress=shown)
-    console = Console()
-    print_rows(studied.result.rows, console)
-    console.print(f"\n{studied.finding}", highlight=False, markup=False, width=80)
+    if not form.is_data:
+        console = Console()
+        print_rows(studied.result.rows, console)
+        console.print(f"\n{studied.finding}", highlight=False, markup=False, width=80)
     names = studied.write(place)
-    typer.echo(f"\nreport: {place / names[-1]}\nfiles:  {len(names)} in {place}\n")
+    form.say()
+    form.say(f"report: {place / names[-1]}\nfiles:  {len(names)} in {place}\n")
     return studied
 
 
-def _run_one(drive: str, workload: str, in_use: str | None, *, seed: int, full: bool, output: Path) -> None:
+def _run_one(drive: str, workload: str, in_use: str | None, form: Form, *, seed: int, full: bool, output: Path) -> None:
     """One run of a drive under one of the real drives' workloads."""
     row = asked.run(drive, workload, in_use, seed=seed, scale=Fraction(1) if full else None, output=output)
+    form.give(Rows([row]), lambda: _print_one(row))
+    form.say()
+    form.say(f"files:  {output / 'result.json'}")
+
+
+def _print_one(row: asked.AskedRow) -> None:
     typer.echo(f"{row['drive']}, {row['in_use_gib']:.4g} GiB in use, {row['workload']}")
     rate, waf = row["host_write_mib_s"], row["waf"]
     written = "no host writes measured" if rate is None else f"host writes {rate:,.1f} MiB/s"
@@ -131,7 +154,6 @@ def _run_one(drive: str, workload: str, in_use: str | None, *, seed: int, full: 
     slow = {us: share for us, share in row["reads_over_us"].items() if share is not None}
     if slow:
         typer.echo(f"  reads over, us: {', '.join(f'{us} {share:.2f} %' for us, share in slow.items())}")
-    typer.echo(f"\nfiles:  {output / 'result.json'}")
 
 
 def _print_list(studies: list[Study]) -> None:

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from ssdlab.cli import measure_protocol, options
 from ssdlab.cli.console import Console
+from ssdlab.experiments.protocols.carrying_out import Target
 from ssdlab.experiments.studies import wording
 from ssdlab.experiments.studies.measured import extra
 from ssdlab.experiments.studies.real import real
@@ -47,15 +48,15 @@ class RealDrive(options.RealDrive):
     dry_run: Annotated[bool, typer.Option("--dry-run", help="With --on: print what would be written.")] = False
 
 
-def run(study: Study, target: measure_protocol.Target, how: measure_protocol.How) -> None:
+def run(study: Study, target: Target, how: measure_protocol.How) -> None:
     """Runs the steps, prints steps and rows, and writes `result.json`, pictures and the page."""
     found = real(study)
-    figures = measure_protocol.on_path(
-        found.protocol, target, how, extra=lambda figures: extra(study, found.rows(figures))
+    carried = measure_protocol.on_path(
+        found.protocol, target, how, lambda steps: extra(study, found.rows(steps)), command="study"
     )
-    if figures is not None:
+    if carried is not None and not how.form.is_data:
         typer.echo("")
-        _print_rows(found.rows(figures), Console())
+        _print_rows(found.rows(carried.steps), Console())
 
 
 def _print_rows(rows: Sequence[Row], console: object) -> None:

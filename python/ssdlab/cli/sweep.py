@@ -10,6 +10,7 @@ from rich.table import Table
 from ssdlab.cli.command_line import command_line
 from ssdlab.cli.console import Console
 from ssdlab.cli.destination import check_own
+from ssdlab.cli.form import Form, Rows
 from ssdlab.cli.progress import counted
 from ssdlab.errors import InputError
 from ssdlab.presentation.terminal import show
@@ -43,6 +44,8 @@ def sweep(
         str | None, typer.Option(metavar="ADDRESS", help="Dask scheduler to run on, such as tcp://scheduler:8786.")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would be run.")] = False,
+    *,
+    form: Form,
     output: Annotated[
         str | None,
         typer.Option("--output", metavar="DIR|URL", help="Output folder.  [default: out/sweep-NAME]"),
@@ -64,22 +67,23 @@ def sweep(
         answer = swept.query(query)
         if missing:
             typer.echo(f"note: {missing} runs of this sweep are missing", err=True)
-        _print_rows(answer, rows_max=None)
+        form.give(Rows(answer.to_dicts()), lambda: _print_rows(answer, rows_max=None))
         return
     place = whole.dataset.place
-    typer.echo(f"{swept.content.name}: {total} runs, {total - missing} stored in {place}, {missing} to run")
+    form.say(f"{swept.content.name}: {total} runs, {total - missing} stored in {place}, {missing} to run")
     if dry_run:
         return
     if "://" not in place:
         check_own(Path(place), "sweep")
     whole.dataset.make()
     carry_out_shown(whole, missing, jobs, cluster)
-    _print_rows(_summary(swept.rows(), swept.axes))
+    form.give(swept, lambda: _print_rows(_summary(swept.rows(), swept.axes)))
+    form.say()
     if "://" in place:
-        typer.echo(f"\nresults: {place}")
+        form.say(f"results: {place}")
         return
     swept.write_report(place, command_line=command_line(context))
-    typer.echo(f"\nreport: {place}/report.html\nask:    ssdlab sweep {file} --query 'select avg(waf) from runs'")
+    form.say(f"report: {place}/report.html\nask:    ssdlab sweep {file} --query 'select avg(waf) from runs'")
 
 
 def carry_out_shown(whole: "Sweep", missing: int, jobs: int | None, cluster: str | None) -> None:

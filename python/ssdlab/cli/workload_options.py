@@ -1,7 +1,7 @@
 """Options of a command whose workload is a job file, or a trace in any format that `ssdlab replay` reads."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Annotated
 
 import typer
@@ -35,13 +35,9 @@ Columns = Annotated[
 
 
 @dataclass(frozen=True)
-class Reading(workload.Reading):
-    """How the files of a trace are read, as options."""
+class Reading:
+    """How the files of a trace are read, as options; with their format in `FormOrTraces`."""
 
-    format_name: Annotated[
-        str | None,
-        typer.Option("--format", metavar="F", help="Format of a trace (as for ssdlab replay).  [default: detected]"),
-    ] = None
     volume: Annotated[
         str | None, typer.Option("--volume", metavar="NAME", help="Volume of a trace that has several.")
     ] = None
@@ -53,3 +49,7 @@ class Reading(workload.Reading):
     skip_bad: Annotated[
         int, typer.Option("--skip-bad", min=0, metavar="N", help="Skip up to N malformed lines of a trace.")
     ] = 0
+
+    def with_format(self, format_name: str | None) -> workload.Reading:
+        """The same with the format of the files; None: detected."""
+        return workload.Reading(format_name, **asdict(self))

@@ -5,6 +5,7 @@ Not for the sizes of fio job files, where `k` means 1024: those follow fio's rul
 """
 
 import re
+from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 
@@ -67,12 +68,31 @@ def spare_area_of(op: float | str) -> float:
     try:
         return parse_spare_area(op if isinstance(op, str) else repr(float(op)).removesuffix(".0"))
     except InputError as error:
-        raise InputError(f"op: {error}") from None
+        raise InputError(f"--op: {error}") from None
 
 
 def parse_spare_areas(text: str) -> list[float]:
     """A list of spare areas separated by commas, such as `0%,7%,28%`."""
     return [parse_spare_area(part) for part in text.split(",")]
+
+
+def spare_areas_of(op: float | str | Sequence[float | str] | None) -> list[float]:
+    """The spare areas given to a Python function: one or several, each as in `spare_area_of`; texts with commas are
+    several. Empty for None."""
+    return [spare_area_of(each) for each in _several(op)]
+
+
+def left_empties_of(left_empty: float | str | Sequence[float | str] | None) -> list[float]:
+    """The same for shares left empty, each as in `left_empty_of`."""
+    return [left_empty_of(each) for each in _several(left_empty)]
+
+
+def _several(given: float | str | Sequence[float | str] | None) -> list[float | str]:
+    if given is None:
+        return []
+    if isinstance(given, str):
+        return [*given.split(",")]
+    return [part for each in given for part in _several(each)] if isinstance(given, Sequence) else [given]
 
 
 def parse_left_empty(text: str) -> float:
@@ -93,7 +113,7 @@ def left_empty_of(share: float | str) -> float:
     try:
         return parse_left_empty(share if isinstance(share, str) else repr(float(share)).removesuffix(".0"))
     except InputError as error:
-        raise InputError(f"left_empty: {error}") from None
+        raise InputError(f"--left-empty: {error}") from None
 
 
 def parse_scale(text: str) -> Fraction:

@@ -181,7 +181,7 @@ class ChosenScale(TypedDict):
     """The same with whole drives."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Specification:
     """Everything needed to repeat a run byte for byte. Contains no file names, clocks, processes or threads."""
 
@@ -200,8 +200,13 @@ class Specification:
     """The second argument of `ssdlab._engine.replay`, with the paths of the trace's files; None for a run of jobs."""
     chosen_scale: ChosenScale | None = field(default=None, compare=False)
     """How the scale was chosen; None if it was given. Not part of what is run."""
-    held: "HeldTrace | None" = field(default=None, compare=False, repr=False)
+    held: "HeldTrace | None" = field(default=None, compare=False)
     """The requests of the trace if this process has them in memory, so that its files are not read again."""
+
+    def __repr__(self) -> str:
+        scaled = f", {self.scale} of the drive" if self.scale != "1" else ""
+        jobs = f"{len(self.jobs)} job{'s' * (len(self.jobs) != 1)}"
+        return f"<Specification: {self.drive['name']}, {jobs}, seed {self.engine['seed']}{scaled}>"
 
     def as_sold(self, count_bytes: float) -> int:
         """Converts bytes on the scaled drive to bytes on the full-size drive."""

@@ -84,7 +84,9 @@ def ssdlab(tmp_path: Path) -> Program:
 
 
 def test_a_trace_is_advised_on(ssdlab: Program, tmp_path: Path) -> None:
-    ended = ssdlab("advise", "zipf.trace", "--format", "mqsim", "--drive", "small.toml", "--waf", "2", "--output", "o")
+    ended = ssdlab(
+        "advise", "zipf.trace", "--trace-format", "mqsim", "--drive", "small.toml", "--waf", "2", "--output", "o"
+    )
     assert ended.returncode == 0, ended.stderr
     said = " ".join(ended.stdout.split())
     assert said.startswith("Leave ")
@@ -110,7 +112,7 @@ def test_columns_of_ones_own_and_a_log_of_rates_are_advised_on(ssdlab: Program, 
     (tmp_path / "own.txt").write_text("\n".join(rows) + "\n")
     for call, files in (
         ("advise --waf 2 --output own", ["own.txt", "--columns", "time_ns,sector,sectors,op"]),
-        ("advise --waf 2 --output known", ["zipf.trace", "--format", "mqsim"]),
+        ("advise --waf 2 --output known", ["zipf.trace", "--trace-format", "mqsim"]),
     ):
         ended = ssdlab(*call.split(), *files, "--drive", "small.toml")
         assert ended.returncode == 0, ended.stderr
@@ -145,7 +147,7 @@ def test_a_miniature_is_repeated_by_its_command(ssdlab: Program, tmp_path: Path)
 
 
 def test_life_needs_no_daily_writes_where_the_trace_has_times(ssdlab: Program) -> None:
-    ended = ssdlab("lifetime", "zipf.trace", "--drive", "small.toml", "--op", "20%", "--format", "mqsim")
+    ended = ssdlab("lifetime", "zipf.trace", "--drive", "small.toml", "--op", "20%", "--trace-format", "mqsim")
     assert ended.returncode == 0, ended.stderr
     assert "as sold" in ended.stdout
     assert "shorter than one drive write" in ended.stdout
@@ -155,11 +157,11 @@ def test_what_hardly_writes_and_what_does_not_fit_is_refused(ssdlab: Program, tm
     import numpy as np
 
     write(tmp_path / "few.trace", np.arange(10))
-    ended = ssdlab("advise", "few.trace", "--format", "mqsim", "--drive", "small.toml", "--waf", "2")
+    ended = ssdlab("advise", "few.trace", "--trace-format", "mqsim", "--drive", "small.toml", "--waf", "2")
     assert ended.returncode == 2
     assert "too few writes for an advice" in ended.stderr
     write(tmp_path / "far.trace", np.arange(0, 300_000), 1)
-    ended = ssdlab("advise", "far.trace", "--format", "mqsim", "--drive", "small.toml", "--waf", "2")
+    ended = ssdlab("advise", "far.trace", "--trace-format", "mqsim", "--drive", "small.toml", "--waf", "2")
     assert ended.returncode == 2
     assert "take a larger one" in ended.stderr
 

@@ -45,15 +45,15 @@ def test_columns_of_ones_own(ssdlab: Program, tmp_path: Path) -> None:
         for folder, kind, columns in (("own", None, "time_ns,op,sector,sectors"), ("traces", "mqsim", None))
     )
     assert [each.profile.units for each in own] == [each.profile.units for each in known if each.name != "idle"]
-    ended = ssdlab("fleet", "own", "--columns", "op", "--format", "mqsim", "--drive", "small.toml")
-    assert (ended.returncode, "--columns and --format exclude each other" in ended.stderr) == (2, True)
+    ended = ssdlab("fleet", "own", "--columns", "op", "--trace-format", "mqsim", "--drive", "small.toml")
+    assert (ended.returncode, "--columns and --trace-format exclude each other" in ended.stderr) == (2, True)
     (tmp_path / "own/iostat.txt").write_bytes((Path(__file__).parents[2] / "cli/files/iostat.txt").read_bytes())
     ended = ssdlab("fleet", "own/iostat.txt", "--drive", "small.toml")
     assert (ended.returncode, "a log of rates has no addresses" in ended.stderr) == (2, True)
 
 
 def test_a_folder_of_traces(ssdlab: Program, tmp_path: Path) -> None:
-    call = ["fleet", "traces", "--format", "mqsim", "--drive", "small.toml", "--op", "14%,28%", "--output", "out"]
+    call = ["fleet", "traces", "--trace-format", "mqsim", "--drive", "small.toml", "--op", "14%,28%", "--output", "out"]
     ended = ssdlab(*call, "--drive-price", "50")
     assert ended.returncode == 0, ended.stderr
     assert "3 volumes on 2 drives: 4 runs, 0 stored in out, 4 to run" in ended.stdout
@@ -113,7 +113,7 @@ def test_a_price_that_leaves_drives_out_is_a_lower_bound() -> None:
 
 @pytest.mark.surroundings
 def test_a_cluster_gives_the_same_bytes_as_this_machine(ssdlab: Program, tmp_path: Path) -> None:
-    call = ["fleet", "traces", "--format", "mqsim", "--drive", "small.toml", "--op", "14%,28%"]
+    call = ["fleet", "traces", "--trace-format", "mqsim", "--drive", "small.toml", "--op", "14%,28%"]
     here = ssdlab(*call, "--output", "here")
     assert here.returncode == 0, here.stderr
     with scheduler(tmp_path) as address, worker(tmp_path, address), worker(tmp_path, address):
@@ -197,12 +197,12 @@ def test_first_fit_goes_to_the_first_drive_with_room() -> None:
     ("arguments", "said"),
     [
         (["nothing-here", "--drive", "small.toml"], "nothing-here"),
-        (["traces", "--drive", "small.toml", "--format", "mqsim", "--pack", "tight"], "--pack is 'tight'"),
-        (["traces", "--drive", "small.toml", "--format", "mqsim", "--op", "many"], "--op"),
-        (["traces/idle.trace", "--drive", "small.toml", "--format", "mqsim"], "no volume can be run"),
+        (["traces", "--drive", "small.toml", "--trace-format", "mqsim", "--pack", "tight"], "--pack is 'tight'"),
+        (["traces", "--drive", "small.toml", "--trace-format", "mqsim", "--op", "many"], "--op"),
+        (["traces/idle.trace", "--drive", "small.toml", "--trace-format", "mqsim"], "no volume can be run"),
         (["short.parquet", "--drive", "small.toml"], "has no column length, operation"),
         (
-            ["traces", "--drive", "small.toml", "--format", "mqsim", "--cluster", "tcp://127.0.0.1:9"],
+            ["traces", "--drive", "small.toml", "--trace-format", "mqsim", "--cluster", "tcp://127.0.0.1:9"],
             "no Dask scheduler",
         ),
     ],

@@ -106,7 +106,7 @@ def test_a_malformed_line_may_be_skipped(trace: Path, replayed: Any) -> None:
         (("empty.log", "--drive", "tiny.toml"), "empty.log: the trace is empty"),
         (("tiny.toml", "--drive", "tiny.toml"), "tiny.toml: the trace's format is not recognised"),
         (("cut.gz", "--drive", "tiny.toml"), "cut.gz: reading the trace failed"),
-        (("t.log", "--drive", "tiny.toml", "--format", "blkparce"), "did you mean 'blkparse'"),
+        (("t.log", "--drive", "tiny.toml", "--trace-format", "blkparce"), "did you mean 'blkparse'"),
         (("t.log", "--drive", "tiny.toml", "--map", "compat"), "did you mean 'compact'"),
         (("t.log", "--drive", "tiny.toml", "--loop-until", "0x"), "--loop-until is '0x'; allowed: drive writes"),
         (("t.log", "--drive", "tiny.toml", "--loop-until", "2x", "--until", "steady"), "exclude each other"),

@@ -27,7 +27,7 @@ def test_rates_between_reports_and_the_wear() -> None:
     host = [0, 10 * gb, 30 * gb, 30 * gb, 60 * gb, 70 * gb]
     readings = [(float(day), each, None) for day, each in enumerate(host)]
     assert history._rates([*readings]) == [(0.5, 10.0), (1.5, 20.0), (2.5, 0.0), (3.5, 30.0), (4.5, 10.0)]
-    written, used = history.figures(rows("SN1", [*host], [3, 3, 4, 4, 5, 6]))
+    written, used = history.figures(history.timed(rows("SN1", [*host], [3, 3, 4, 4, 5, 6])))
     assert (written.name, used.name) == ("written-over-time", "used-over-time")
     assert written.title == "A 1TB wrote 0 GB to 30.0 GB a day"
     assert used.title.replace("\N{NO-BREAK SPACE}", " ") == "A 1TB used 3 % of its rated life in 5.00 days"
@@ -55,11 +55,11 @@ def test_many_reports_are_drawn_as_few_points() -> None:
 
 def test_few_reports_are_no_history_and_serial_numbers_are_not_shown() -> None:
     four: list[int | None] = [1, 2, 3, 4]
-    assert history.figures(rows("SN1", four, four)) == []
+    assert history.figures(history.timed(rows("SN1", four, four))) == []
     five: list[int | None] = [0, 10**9, 2 * 10**9, 3 * 10**9, 4 * 10**9]
     unchanged: list[int | None] = [7] * 5
     both = pl.concat([rows("SN1", five, unchanged), rows("SN2", five, unchanged), rows("SN3", [None] * 5, unchanged)])
-    (written,) = history.figures(both)
+    (written,) = history.figures(history.timed(both))
     text = str(written.specification())
     assert "A 1TB (2)" in text and "SN1" not in text
     assert written.title == "2 drives wrote 1.00 GB a day"

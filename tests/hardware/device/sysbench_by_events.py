@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ssdlab.cli import measure_protocol
+from ssdlab.experiments.protocols.carrying_out import Target
 from ssdlab.experiments.protocols.contract import Point, Protocol, Setting
 from ssdlab.experiments.studies.over_provisioning_blog.real import REAL
 from ssdlab.hardware.device.place import Permission
@@ -37,6 +38,6 @@ PROTOCOL: Protocol = replace(REAL.protocol, points=_points)
 
 if __name__ == "__main__":
     device, serial, output = sys.argv[1:]
-    target = measure_protocol.Target(Path(device), None, Permission(serial, False, None), None)
+    target = Target(Path(device), None, Permission(serial, False, None), None)
     how = measure_protocol.How(Path(output), " ".join(sys.argv), quick=True, seed=1)
     measure_protocol.on_path(PROTOCOL, target, how)

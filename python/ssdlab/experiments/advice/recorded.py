@@ -125,7 +125,7 @@ class Trace:
     ) -> str:
         """The command that repeats the replay; `on` is the drive with these settings."""
         words = ["ssdlab", "replay", *self.recording.names, "--drive", drive]
-        words += ["--format", self.recording.format] if self.recording.format else []
+        words += ["--trace-format", self.recording.format] if self.recording.format else []
         words += ["--columns", self.recording.columns] if self.recording.columns else []
         words += ["--skip-bad", str(self.recording.skip_bad_max)] if self.recording.skip_bad_max else []
         words += ["--op", format_share(share).replace(" ", "")] if share is not None else []

@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 import polars as pl
 
 from ssdlab.errors import notify
+from ssdlab.evidence.estimate import Estimate
 from ssdlab.experiments.comparison import output
 from ssdlab.experiments.comparison.request import Names, Running, Settings, SpareAreas, Stages, Variants
 from ssdlab.experiments.comparison.variant import Variant
@@ -22,10 +23,14 @@ from ssdlab.simulator import workloads
 from ssdlab.simulator.drives import said_of_left_empty
 from ssdlab.simulator.results import Result, drive_state
 from ssdlab.simulator.results.compared import outcome
+from ssdlab.simulator.results.latency import merged
 from ssdlab.simulator.runs import ShowProgress, run_all, silent
 from ssdlab.simulator.targets import auto_scale
 from ssdlab.simulator.targets.preconditioning import specify_beginning
 from ssdlab.simulator.workloads.specifying import PRECISION, Beginning, Until
+
+_RANKS = {"p50": 50.0, "p99": 99.0, "p99_9": 99.9}
+_NS_PER_US = 1000
 
 
 @dataclass(frozen=True, repr=False)
@@ -67,13 +72,19 @@ class Comparison(Shown):
         return said + next(filter(None, caveats), "")
 
     def frame(self) -> pl.DataFrame:
-        """A frame with one row per variant.
+        """A tidy frame: one row per variant, one column per quantity.
 
-        Columns: variant, drive, over_provisioning and effective_over_provisioning (shares), waf, theory (WAF in closed
-        form), iops (1/s), mb_s (10^6 bytes/s), read_ and write_latency_us_mean and _p999 (microseconds), tbw_bytes,
-        years (at the comparison's drive writes per day), failure (text).
+        Columns: variant (label), drive, op (over-provisioning, a share), policy (the victim policy), placement, seed;
+        then waf, iops (1/s, reads and writes together), and p50, p99 and p99_9 (latencies of reads and writes together,
+        in microseconds), each with _low and _high, the ends of its 95 % interval.
+
+        Further: effective_over_provisioning (a share), theory (WAF in closed form), mb_s (10^6 bytes/s), read_ and
+        write_latency_us_mean and _p999 (microseconds), tbw_bytes, years (at the comparison's drive writes per day),
+        failure (text); over_provisioning is the older name of op. A value that was not measured is null.
         """
-        return pl.DataFrame([_row(variant) for variant in self.variants], infer_schema_length=None)
+        rows = pl.DataFrame([_row(variant) for variant in self.variants], infer_schema_length=None)
+        # A column without any value would have no type.
+        return rows.with_columns(pl.col("failure").cast(pl.String)).with_columns(pl.col(pl.Null).cast(pl.Float64))
 
     def series(self) -> pl.DataFrame:
         """A frame with one row per window of host writes of each variant: `variant` and the columns of
@@ -198,6 +209,13 @@ def _subtitle(variants: Variants, stages: Stages, seed: int) -> str:
     return f"{variants.stems}; {start}, {end}; seed {seed}"
 
 
+def _bounds(name: str, estimate: Estimate | None, unit: float = 1) -> dict[str, float | None]:
+    """A quantity with the ends of its interval, as columns."""
+    ends = (estimate.value, estimate.low, estimate.high) if estimate else (None, None, None)
+    names = (name, f"{name}_low", f"{name}_high")
+    return {each: None if end is None else end / unit for each, end in zip(names, ends, strict=True)}
+
+
 def _row(variant: Variant) -> dict[str, str | float | None]:
     result, speed = variant.result, variant.speed
     directions = {
@@ -206,14 +224,25 @@ def _row(variant: Variant) -> dict[str, str | float | None]:
         for rank in ("mean", "p999")
         for value in [getattr(getattr(speed, name), f"latency_ns_{rank}") if speed else None]
     }
+    ftl = result.specification.drive["ftl"]
+    latency = merged([speed.read.latency, speed.write.latency]) if speed else None
     return {
         "variant": variant.label,
         "drive": str(result.specification.drive["name"]),
+        "op": result.capacity.over_provisioning,
+        "policy": str(ftl["victim"]["name"]),
+        "placement": str(ftl["placement"]["name"]),
+        "seed": result.specification.engine["seed"],
+        **_bounds("waf", result.waf_estimate),
+        **_bounds("iops", speed.estimate if speed else None),
+        **{
+            key: value
+            for name, percent in _RANKS.items()
+            for key, value in _bounds(name, latency.estimate(percent) if latency else None, _NS_PER_US).items()
+        },
         "over_provisioning": result.capacity.over_provisioning,
         "effective_over_provisioning": result.capacity.effective_over_provisioning,
-        "waf": result.settled_waf,
         "theory": variant.expectation.value,
-        "iops": speed.iops if speed else None,
         "mb_s": speed.mb_s if speed else None,
         **directions,
         "tbw_bytes": variant.tbw_bytes,

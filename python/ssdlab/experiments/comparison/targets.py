@@ -183,6 +183,20 @@ def write(
     return [*names, "report.html"]
 
 
+def plain(targets: Sequence[Target], compared: Sequence[Row]) -> list[JsonObject]:
+    """The rows as plain data, with a column for each target."""
+    return [
+        {
+            "job": row.job,
+            "figure": row.what,
+            "unit": row.unit,
+            **dict(zip([each.label for each in targets], row.values, strict=True)),
+            "ratio": row.ratio,
+        }
+        for row in compared
+    ]
+
+
 def cells(row: Row) -> list[str]:
     """The figures of a row as texts, and the ratio of the last to the first."""
     ratio = "" if row.ratio is None else f"{row.ratio:.3g}"

@@ -64,7 +64,7 @@ def write(
 
     Writes all or none. Returns the names, the page last.
     """
-    content = _content(protocol, figures, target, quick=quick, seed=seed, extra=extra.content)
+    plain = content(protocol, figures, target, quick=quick, seed=seed, extra=extra.content)
     drawn = pictures(protocol, figures)
     place_name = str(target["path"] if target["kind"] == "device" else target["drive"]["name"])
     page = protocol_page(
@@ -72,7 +72,7 @@ def write(
     )
     names = ["result.json"]
     with staged(directory) as place:
-        (place / "result.json").write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+        (place / "result.json").write_text(json.dumps(plain, indent=2) + "\n", encoding="utf-8")
         names.extend(write_figures([*extra.figures, *drawn], place))
         (place / PAGE_NAME).write_text(page.html(), encoding="utf-8")
     return [*names, PAGE_NAME]
@@ -90,11 +90,11 @@ def write_incomplete(
     interrupted: bool,
 ) -> None:
     """Writes `result.json` with the finished steps and the reason why the others are missing; no page."""
-    content = _content(
+    plain = content(
         protocol, figures, target, quick=quick, seed=seed, extra={}, failure=failure, interrupted=interrupted
     )
     with staged(directory) as place:
-        (place / "result.json").write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+        (place / "result.json").write_text(json.dumps(plain, indent=2) + "\n", encoding="utf-8")
 
 
 class OriginJson(TypedDict):
@@ -113,7 +113,7 @@ class ProtocolJson(TypedDict):
     given_up: str | None
 
 
-def _content(
+def content(
     protocol: Protocol,
     figures: Sequence[Figures],
     target: Mapping[str, Any],
@@ -124,6 +124,7 @@ def _content(
     failure: str | None = None,
     interrupted: bool = False,
 ) -> JsonObject:
+    """The object of `result.json`; `extra` has the keys that a study adds."""
     origin: OriginJson = {
         "version": version("ssdlab"),
         "seed": seed,
@@ -138,5 +139,4 @@ def _content(
         "quick": quick,
         "given_up": protocol.quick_gives_up if quick else None,
     }
-    # `extra` has the keys that a study adds.
     return {"ssdlab": origin, "protocol": described, **extra, "steps": [each.to_dict() for each in figures]}

@@ -1,6 +1,5 @@
-"""A profile as tables in the terminal, or as JSON."""
+"""A profile as tables in the terminal, or as plain data."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
@@ -9,6 +8,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from ssdlab.experiments.replays.theory import Form
+from ssdlab.foundation.foreign import JsonObject
 from ssdlab.foundation.quantities import format_bytes, format_bytes_binary, format_count, format_share
 from ssdlab.presentation.terminal import show
 from ssdlab.simulator.workloads.traces.profile import Profile, Totals
@@ -22,22 +22,20 @@ _FOR_SAMPLES = ("region_bytes", "regions_written", "hottest")
 _CURVE_SHOWN = (0.01, 0.05, 0.1, 0.2, 0.5)
 
 
-def as_json(profiles: Sequence[tuple[str | None, Profile, list[Form]]], over_provisionings: Sequence[float]) -> str:
+def plain(
+    profiles: Sequence[tuple[str | None, Profile, list[Form]]], over_provisionings: Sequence[float]
+) -> list[JsonObject]:
     """A list with one object for each (volume, or None for all together; profile; theory)."""
-    return json.dumps(
-        [
-            {"volume": name, **{key: value for key, value in asdict(profile).items() if key not in _FOR_SAMPLES}}
-            | {
-                "theory": {
-                    "over_provisioning": list(over_provisionings),
-                    "forms": [{"name": form.name, "waf": list(form.values), "reason": form.reason} for form in theory],
-                }
+    return [
+        {"volume": name, **{key: value for key, value in asdict(profile).items() if key not in _FOR_SAMPLES}}
+        | {
+            "theory": {
+                "over_provisioning": list(over_provisionings),
+                "forms": [{"name": form.name, "waf": list(form.values), "reason": form.reason} for form in theory],
             }
-            for name, profile, theory in profiles
-        ],
-        indent=2,
-        ensure_ascii=False,
-    )
+        }
+        for name, profile, theory in profiles
+    ]
 
 
 def print_profile(

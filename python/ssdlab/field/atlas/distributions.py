@@ -72,6 +72,7 @@ class Atlas:
     """Distributions by quantity, maker, model and capacity."""
 
     def __init__(self, frame: pl.DataFrame) -> None:
+        self.frame = frame
         self._rows: dict[tuple[str, str, str, int], Distribution] = {
             (row["quantity"], row["maker"], row["model"], row["capacity_gb"]): Distribution(
                 row["n"], tuple(row["quantiles"])

@@ -23,9 +23,15 @@ Readings = list[tuple[float, int | None, int | None]]
 """Of one drive in the order of time: days since the first reading of all, bytes written, percent used."""
 
 
-def figures(rows: pl.LazyFrame) -> list[Figure]:
-    """The charts of the drives with the most readings; empty if none has enough. `rows` has a row for each report."""
-    drives = _readings(rows)
+def timed(rows: pl.LazyFrame) -> pl.LazyFrame:
+    """What the charts need of `rows`, which has a row for each report: of identified drives at known times."""
+    is_known = pl.col("unread").is_null() & (pl.col("identity") != "") & pl.col("time_s").is_not_null()
+    return rows.filter(is_known).select(*_KEYS, "time_s", "host_bytes", "used_percent")
+
+
+def figures(reports: pl.LazyFrame) -> list[Figure]:
+    """The charts of the drives with the most readings in `timed`; empty if none has enough."""
+    drives = _readings(reports)
     rates = [Line(label, _rates(each)) for label, each in drives]
     written = [line for line in rates if len(line.points) > 1]
     wear = [Line(label, _used(each)) for label, each in drives]
@@ -56,13 +62,10 @@ def figures(rows: pl.LazyFrame) -> list[Figure]:
     return found
 
 
-def _readings(rows: pl.LazyFrame) -> list[tuple[str, Readings]]:
+def _readings(reports: pl.LazyFrame) -> list[tuple[str, Readings]]:
     """The readings of the drives with the most, each with a label that has no serial number."""
-    timed = rows.filter(
-        pl.col("unread").is_null() & (pl.col("identity") != "") & pl.col("time_s").is_not_null()
-    ).select(*_KEYS, "time_s", "host_bytes", "used_percent")
     most = (
-        timed.group_by(_KEYS)
+        reports.group_by(_KEYS)
         .agg(pl.col("time_s").n_unique().alias("readings"))
         .filter(pl.col("readings") >= READINGS_MIN)
         .sort("readings", *_KEYS, descending=[True, False, False])
@@ -71,7 +74,7 @@ def _readings(rows: pl.LazyFrame) -> list[tuple[str, Readings]]:
     )
     if most.is_empty():
         return []
-    chosen = timed.join(most.lazy(), on=_KEYS, how="semi").unique([*_KEYS, "time_s"], keep="last").collect()
+    chosen = reports.join(most.lazy(), on=_KEYS, how="semi").unique([*_KEYS, "time_s"], keep="last").collect()
     first_s = chosen["time_s"].min()
     assert isinstance(first_s, int)
     seen: Counter[str] = Counter()

@@ -23,15 +23,25 @@ _POINTS = 101
 _WAF_SHOWN_MAX = 100.0
 
 
-def write(folder: Path, drives: pl.LazyFrame, rows: pl.LazyFrame, found: Summary, gravest: Sequence[Row]) -> None:
-    """Writes `report.html` with its charts, and `summary.json`; all or none. `rows` has a row for each report."""
+def figures(drives: pl.LazyFrame, reports: pl.LazyFrame) -> list[Figure]:
+    """The histories of drives with many reports, and distributions over the drives, of which a single one has none.
+
+    `reports` are those of `history.timed`.
+    """
     over_drives = [figure for figure in (_waf(drives), _used(drives)) if figure is not None]
-    figures = [*history.figures(rows), *over_drives]
+    return [*history.figures(reports), *over_drives]
+
+
+def write(
+    folder: Path, drives: pl.LazyFrame, reports: pl.LazyFrame, found: Summary, gravest: Sequence[Row]
+) -> list[str]:
+    """Writes `report.html` with its charts, and `summary.json`; all or none. Returns their names, the page last."""
+    drawn = figures(drives, reports)
     whole = page.Page(
         title=found.finding(),
         subtitle="Health of drives, from SMART reports: wear, write amplification, time left",
         summary=found.sentence(),
-        figures=figures,
+        figures=drawn,
         after=[
             page.Section("Most important drives", _table(gravest, found.drives)),
             *_classes(drives),
@@ -39,9 +49,10 @@ def write(folder: Path, drives: pl.LazyFrame, rows: pl.LazyFrame, found: Summary
         ],
     )
     with staged(folder) as place:
-        write_figures(figures, place)
+        names = ["summary.json", *write_figures(drawn, place)]
         (place / "summary.json").write_text(json.dumps(found.to_dict(), indent=2) + "\n", encoding="utf-8")
         (place / "report.html").write_text(whole.html(), encoding="utf-8")
+    return [*names, "report.html"]
 
 
 _MEANINGS = (

@@ -40,7 +40,7 @@ class LayJson(TypedDict):
 
 
 class CheckedJson(TypedDict):
-    """The output of `ssdlab check --json`."""
+    """The output of `ssdlab check --format json`."""
 
     path: str
     kind: str
@@ -77,7 +77,7 @@ class Lay:
     """The reason why it cannot be refreshed, or None if it can."""
 
     def to_dict(self) -> LayJson:
-        """The values for `ssdlab check --json`."""
+        """The values for `ssdlab check --format json`."""
         return {
             "file_system": self.file_system,
             "data_bytes": self.data_bytes,
@@ -99,7 +99,7 @@ class Checked:
     findings: list[Finding] = field(default_factory=list)
 
     def to_dict(self) -> CheckedJson:
-        """The values for `ssdlab check --json`."""
+        """The values for `ssdlab check --format json`."""
         return {
             "path": str(self.place.path),
             "kind": str(self.place.kind),

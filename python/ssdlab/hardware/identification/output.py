@@ -28,11 +28,11 @@ DRIVE_FILE, PAGE_NAME = "drive.toml", "report.html"
 
 def write(found: Found, model: Model, target: Mapping[str, Any], directory: Path, *, seed: int, line: str) -> list[str]:
     """Writes all files or none. Returns their names, the page last."""
-    figures = [_figure(each) for each in found.pictures]
+    figures = [figure(each) for each in found.pictures]
     with staged(directory) as place:
         (place / DRIVE_FILE).write_text(to_toml(model.file), encoding="utf-8")
-        content = _content(found, model, target, seed)
-        (place / "result.json").write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+        plain = content(found, model, target, seed)
+        (place / "result.json").write_text(json.dumps(plain, indent=2) + "\n", encoding="utf-8")
         (place / PAGE_NAME).write_text(_page(found, model, target, figures, line).html(), encoding="utf-8")
         return [*sorted(each.name for each in place.iterdir() if each.name != PAGE_NAME), PAGE_NAME]
 
@@ -44,7 +44,7 @@ def print_table(found: Found, console: "Console") -> None:
         right = heading in ("inferred", "90 % interval")
         # On a narrow terminal a value continues on the next line; it is never cut off.
         table.add_column(heading, justify="right" if right else "left", overflow="fold")
-    for each in _ordered(found):
+    for each in ordered(found):
         table.add_row(each.key, shown(each.value), _interval(each), each.experiment)
     console.print(table)
     if found.undetermined:
@@ -69,7 +69,7 @@ def _interval(each: Inferred) -> str:
     return "" if each.low == each.high else f"{shown(each.low)} to {shown(each.high)}"
 
 
-def _ordered(found: Found) -> list[Inferred]:
+def ordered(found: Found) -> list[Inferred]:
     """Inferred values, derived ones first, otherwise sorted by key."""
     return sorted(found.inferred.values(), key=lambda each: (each.key not in DERIVED, each.key))
 
@@ -93,13 +93,14 @@ class IdentifiedJson(TypedDict):
     drive: plain.Drive
 
 
-def _content(found: Found, model: Model, target: Mapping[str, Any], seed: int) -> IdentifiedJson:
+def content(found: Found, model: Model, target: Mapping[str, Any], seed: int) -> IdentifiedJson:
+    """The object of `result.json`."""
     return {
         "ssdlab": {"version": version("ssdlab"), "seed": seed, "target": dict(target)},
         "capacity_bytes": found.capacity_bytes,
         "written_bytes": found.written_bytes,
         "seconds": found.seconds,
-        "inferred": [each.to_dict() for each in _ordered(found)],
+        "inferred": [each.to_dict() for each in ordered(found)],
         "undetermined": [each.to_dict() for each in found.undetermined],
         "assumed": list(model.assumed),
         "drive": model.file.specification,
@@ -137,7 +138,7 @@ _INTERVALS = (
 
 
 def _table(found: Found) -> Markup:
-    rows = [[each.key, shown(each.value), _interval(each) or "-", each.experiment] for each in _ordered(found)]
+    rows = [[each.key, shown(each.value), _interval(each) or "-", each.experiment] for each in ordered(found)]
     return parts.table("Inferred values", ["value", "inferred", "90 % interval", "experiment"], rows)
 
 
@@ -147,7 +148,8 @@ def _undetermined(found: Found) -> Markup:
     return parts.bullets([f"{each.key}: {each.reason}" for each in found.undetermined])
 
 
-def _figure(picture: Picture) -> Figure:
+def figure(picture: Picture) -> Figure:
+    """The measurements of an experiment as a picture."""
     return published_lines(
         name=picture.name,
         title=picture.finding,

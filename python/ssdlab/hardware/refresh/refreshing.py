@@ -39,7 +39,7 @@ class ReadSpeedJson(TypedDict):
 
 
 class RefreshedJson(TypedDict):
-    """The output of `ssdlab refresh --json`."""
+    """The output of `ssdlab refresh --format json`."""
 
     path: str
     kind: str
@@ -77,7 +77,7 @@ class Refreshed:
     notes: list[str] = field(default_factory=list)
 
     def to_dict(self) -> RefreshedJson:
-        """The values for `ssdlab refresh --json`."""
+        """The values for `ssdlab refresh --format json`."""
         return {
             "path": str(self.place.path),
             "kind": str(self.place.kind),

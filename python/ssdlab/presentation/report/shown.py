@@ -34,6 +34,10 @@ class Shown(ABC):
     def figures(self) -> "Sequence[Figure]":
         """The pictures, the most informative first; empty if no measured data can be drawn."""
 
+    def to_dict(self) -> object:
+        """The result as plain data for JSON: by default the rows of the frame."""
+        return {"rows": self.frame().to_dicts()}
+
     def plot(self, name: str | None = None) -> "alt.TopLevelMixin":
         """An Altair chart: the picture of that name, or the first one. Raises ValueError, which lists the pictures."""
         figures = self.figures()
@@ -58,7 +62,7 @@ class Shown(ABC):
 
         frame = self.frame()
         figure = next(iter(self.figures()), None)
-        return render(
+        html = render(
             "ssdlab.presentation.report",
             "shown.html",
             caption=repr(self),
@@ -67,6 +71,8 @@ class Shown(ABC):
             more=max(0, frame.height - ROWS_SHOWN_MAX),
             picture=_svg(figure) if figure else None,
         )
+        # `Markup` would escape what is added to it.
+        return str(html)
 
 
 def said(value: float | None) -> str:

@@ -13,6 +13,7 @@ from ssdlab.errors import InputError, Note
 from ssdlab.foundation.foreign import JsonObject
 from ssdlab.foundation.quantities import (
     OVER_PROVISIONING_MAX,
+    format_bytes,
     format_count,
     format_scale,
     format_share,
@@ -37,14 +38,14 @@ _IN_ERASE_UNITS = ("ftl.reserved_bytes", "background.erased_pool_bytes")
 _IN_SLC_ERASE_UNITS = ("slc_cache.static_bytes", "slc_cache.dynamic_bytes_max")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ResolvedDrive:
     """A drive with all changes applied. `file` has the final values; `scale` is the share of the full drive."""
 
     file: DriveFile
     scale: Fraction
     settings: dict[str, str]
-    of: DriveFile = field(compare=False, repr=False)
+    of: DriveFile = field(compare=False)
     """The drive file before the changes."""
     asked_over_provisioning: float | None = field(default=None, compare=False)
     asked_left_empty: float | None = field(default=None, compare=False)
@@ -54,6 +55,12 @@ class ResolvedDrive:
     without either."""
     chosen: ChosenScale | None = None
     """How the scale was chosen; None if it was given."""
+
+    def __repr__(self) -> str:
+        scaled = f", {format_scale(self.scale)} of the drive" if self.scale != 1 else ""
+        capacity = self.capacity
+        share = format_share(capacity.over_provisioning)
+        return f"<ResolvedDrive: {self.name}, {format_bytes(capacity.user_bytes)}, OP {share}{scaled}>"
 
     def at(self, scale: Fraction) -> "ResolvedDrive":
         """The same drive at another scale. Raises InputError if it cannot have that scale."""

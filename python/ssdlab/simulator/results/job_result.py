@@ -146,7 +146,7 @@ class LatencyTargetJson(TypedDict):
     """In microseconds."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class JobResult:
     """One job of fio's output. The counters are those of this job, not of the run up to its end."""
 
@@ -174,6 +174,10 @@ class JobResult:
     """The bytes that a database wrote, by cause; None for any other job."""
     seconds_of_clones: float | None = None
     """The sum over the clones, which fio reports as the runtime of a job; None without a clock."""
+
+    def __repr__(self) -> str:
+        done = ", ".join(f"{count:,} {name}s" for name in DIRECTIONS if (count := getattr(self, name).total_ios))
+        return f"<JobResult: {self.name}, {done or 'no requests'}>"
 
     @property
     def error(self) -> int:

@@ -323,12 +323,14 @@ def opened(
     missing.
     """
     if columns is not None and format_name not in (None, "columns"):
-        raise InputError(f"--columns and --format {format_name} exclude each other: each says how the trace is read")
+        raise InputError(
+            f"--columns and --trace-format {format_name} exclude each other: each says how the trace is read"
+        )
     if format_name is not None:
         known = [name for entry in formats() for name in (entry["name"], *entry["aliases"])]
         if format_name not in known:
             raise InputError(
-                f"--format is {format_name!r}{near(format_name, known)}; "
+                f"--trace-format is {format_name!r}{near(format_name, known)}; "
                 f"allowed: {', '.join(entry['name'] for entry in formats())}"
             )
     twice = [file for index, file in enumerate(files) if file in files[:index]]

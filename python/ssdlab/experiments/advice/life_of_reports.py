@@ -1,0 +1,157 @@
+"""The life of a real drive from its reports: `ssdlab.lifetime` with `smart`, or with `before` and `after`."""
+
+import math
+from collections.abc import Sequence
+
+from ssdlab.experiments.advice.living import Life, Lifetime, Readings
+from ssdlab.field.health import one_drive
+from ssdlab.field.health.one_drive import Report
+from ssdlab.field.wear_rate import more_spare_area, outlooks
+from ssdlab.foundation.foreign import TableRow
+from ssdlab.foundation.quantities import format_bytes, format_share
+from ssdlab.hardware.smart.change import Change, Interval, change
+from ssdlab.hardware.smart.reading import Reading
+from ssdlab.simulator.drives import load, resolve
+from ssdlab.theory import endurance_class
+from ssdlab.theory.endurance import BYTES_PER_TB, DAYS_PER_YEAR
+
+
+def of_reports(readings: Readings, drive: str | None, rated_tbw: float | None) -> Lifetime:
+    """What was written between the first and the last report, and how long the drive lasts."""
+    if readings.before and readings.after:
+        where = f"--before {readings.before} --after {readings.after}"
+        first, last = _pair(
+            one_drive.reports_of([readings.before], readings.ocp_before),
+            one_drive.reports_of([readings.after], readings.ocp_after),
+        )
+    else:
+        where = f"--smart {' '.join(readings.smart)}"
+        reports = one_drive.reports_of(readings.smart)
+        one_drive.row_of([report.row for report in reports], where, "ssdlab health")
+        first, last = reports[0], reports[-1]
+    if first is last:
+        return _of_one(last.row, rated_tbw)
+    seen = change(first.reading, last.reading)
+    row = one_drive.row_of([first.row, last.row], where, "ssdlab health")
+    used, others = _of_used(row), _outlooks(last.reading, seen, drive, rated_tbw)
+    lines = [
+        *_said_change(last.reading, seen),
+        *_said_life(row),
+        *(f"  by {each.by}: {_years(each)}" for each in others),
+    ]
+    if not used and not others:
+        lines.append("  years left: give --rated-tbw, or --drive for its flash and cycles")
+    lines += _said_state(last.reading, seen)
+    return Lifetime(f"{last.reading.model} {last.reading.serial}", [*used, *others], lines)
+
+
+def _pair(before: list[Report], after: list[Report]) -> tuple[Report, Report]:
+    """The first and the last report of the drive that both files have; of files with other drives too, that in both."""
+    both = {_key(report) for report in before} & {_key(report) for report in after}
+    if len(both) == 1:
+        before, after = ([each for each in reports if _key(each) in both] for reports in (before, after))
+    return before[0], after[-1]
+
+
+def _key(report: Report) -> tuple[str, str]:
+    return report.row["model"], report.row["serial"]
+
+
+def _of_used(row: TableRow) -> list[Life]:
+    """The life by the used percentage, as `ssdlab health` gives it; empty if it is not known."""
+    if row["years_left"] is None:
+        return []
+    bounds = (row["years_left"], row["years_left_low"] or 0.0, row["years_left_high"] or math.inf)
+    return [Life(row["years_by"], years=bounds)]
+
+
+def _of_one(row: TableRow, rated_tbw: float | None) -> Lifetime:
+    """One report: the mean since the drive was new."""
+    name = f"{row['model']} {row['serial']}"
+    lives = _of_used(row)
+    lines = [f"{name}, one report: its mean rate since it was new", *_said_life(row)]
+    if rated_tbw and row["host_bytes"] is not None and row["host_bytes_per_day"]:
+        left_bytes = max(rated_tbw * BYTES_PER_TB - row["host_bytes"], 0.0)
+        years = left_bytes / row["host_bytes_per_day"] / DAYS_PER_YEAR
+        lives.append(Life("the rated TBW", years=(years, years, years)))
+        lines.append(f"  by the rated TBW: {years:.3g} years left")
+    elif not lives:
+        lines.append("  years left: not known; give a second report of some days later")
+    return Lifetime(name, lives, lines)
+
+
+def _outlooks(reading: Reading, seen: Change, drive: str | None, rated_tbw: float | None) -> list[Life]:
+    """The life by the flash's cycles and by the rating, as far as they are given."""
+    endurance_bytes = None
+    if drive:
+        resolved = resolve(load(drive), over_provisioning=None, settings={}, scale=None)
+        endurance_bytes = resolved.endurance_cycles * resolved.capacity.physical_bytes
+    rated_bytes = rated_tbw and rated_tbw * BYTES_PER_TB
+    return [
+        Life(
+            each.by,
+            years=(each.years.value, each.years.low, each.years.high) if each.years else None,
+            reason=each.reason,
+        )
+        for each in outlooks(reading, seen, endurance_bytes=endurance_bytes, rated_tbw_bytes=rated_bytes)
+    ]
+
+
+def _said_change(reading: Reading, seen: Change) -> Sequence[str]:
+    days = f"{seen.days:.1f} days" if seen.days is not None else "time unknown"
+    waf = f"{_interval(seen.waf)} (counter steps: {seen.resolution})" if seen.waf else f"not known: {seen.reason}"
+    return [
+        f"{reading.model} {reading.serial}, {days}",
+        *(
+            f"  {name + ' writes':12} {'not available' if value is None else format_bytes(value)}"
+            for name, value in (("host", seen.host_bytes), ("NAND", seen.nand_bytes))
+        ),
+        f"  {'WAF':12} {waf}",
+        *(f"  assumed      {assumption}" for assumption in seen.assumed),
+    ]
+
+
+def _said_life(row: TableRow) -> Sequence[str]:
+    """What was written since the drive was new, and the life by the used percentage."""
+    lines = []
+    if row["host_bytes"] is not None:
+        left = f"; {_sizes(row, 'left_bytes')} left at the same wear per byte" if row["left_bytes"] else ""
+        lines.append(f"  {'written':12} {format_bytes(row['host_bytes'])} since it was new{left}")
+    if row["used_percent"] is not None:
+        lines.append(f"  {'used':12} {row['used_percent']} % ({row['used_source']})")
+    if row["drive_writes_per_day"] is not None:
+        pace = format_bytes(round(row["host_bytes_per_day"]))
+        lines.append(f"  {'rate':12} {pace} a day, {endurance_class.sentence(row['drive_writes_per_day'])}")
+    return [*lines, *(f"  by {each.by}: {_years(each)}" for each in _of_used(row))]
+
+
+def _said_state(reading: Reading, seen: Change) -> Sequence[str]:
+    lines = []
+    if reading.spare_percent is not None:
+        lines.append(f"  spare blocks left: {reading.spare_percent} %")
+    if reading.critical_warning:
+        lines.append("  SMART reports a critical warning; copy the data to another drive")
+    for more in more_spare_area(seen.waf.value) if seen.waf else ():
+        lines.append(
+            f"  with {format_share(more.over_provisioning_added)} more over-provisioning, kept trimmed: WAF about "
+            f"{more.waf:.2f}, life multiplied by {more.life_factor:.2f} (closed form, as if writes were uniform)"
+        )
+    return lines
+
+
+def _years(life: Life) -> str:
+    return f"{_interval(Interval(*life.years))} years left" if life.years else f"not known: {life.reason}"
+
+
+def _sizes(row: TableRow, name: str) -> str:
+    """A size with its bounds, where they are finite."""
+    text = format_bytes(round(row[name]))
+    low, high = (row[f"{name}_{end}"] for end in ("low", "high"))
+    if low is None or high is None:
+        return text
+    return f"{text} ({format_bytes(round(low))} to {format_bytes(round(high))})"
+
+
+def _interval(interval: Interval) -> str:
+    low, high = f"{interval.low:.3g}", f"{interval.high:.3g}"
+    return f"{interval.value:.3g}" if low == high else f"{interval.value:.3g} ({low} to {high})"
