@@ -133,8 +133,9 @@ def fleet(
 ) -> None:
     """Report the spread of write amplification, life and cost over many volumes, and the most important ones.
 
-    Each trace is repeated until its drive is steady, as in `ssdlab advise`, without a clock. Results are stored under
-    the hash of their specification, so the same command resumes an interrupted run. On a cluster all workers need
+    Each trace is repeated until its drive is steady, as in `ssdlab advise`, without a clock. Drives that last between
+    half and twice --life are run at a second scale; where the two disagree, the drive is undecided. Results are stored
+    under the hash of their specification, so the same command resumes an interrupted run. On a cluster all workers need
     access to the traces and to --output.
 
     For a drive with [[namespace]], the drives that its tenants need within --life are compared: sharing a drive, with
@@ -144,8 +145,8 @@ def fleet(
     unpartitioned, as a range.
     """
     from ssdlab.experiments.fleet import page
-    from ssdlab.experiments.fleet.plan import plan
-    from ssdlab.experiments.fleet.summary import summarised
+    from ssdlab.experiments.fleet.plan import plan, second_runs
+    from ssdlab.experiments.fleet.summary import near, summarised
     from ssdlab.experiments.sweeps.execution import Sweep
 
     if reading.columns is not None and form.trace_format is not None:
@@ -212,10 +213,25 @@ def fleet(
     carry_out_shown(whole, missing, runs.jobs, runs.cluster)
     keys = whole.all_keys()
     kept = dict(zip(keys, whole.dataset.frame(keys).iter_rows(named=True), strict=True))
-    wholes = summarised(made, kept, setting, drives.drive_price or file.market.price_usd)
+    price = drives.drive_price or file.market.price_usd
+    again = second_runs(made, near(summarised(made, kept, setting, price), years), setting, runs.seed)
+    if again:
+        seconds = Sweep(list(again.values()), whole.dataset)
+        missing = len(seconds.missing())
+        form.say(f"{len(again)} runs near {years:g} years are repeated at a second scale, {missing} to run")
+        carry_out_shown(seconds, missing, runs.jobs, runs.cluster)
+        frame = whole.dataset.frame(keys := seconds.all_keys())
+        kept |= dict(zip(keys, frame.iter_rows(named=True), strict=True))
+    second = {key: planned.key for key, planned in again.items()}
+    wholes = summarised(made, kept, setting, price, second)
     notices = [f"{file.name}: {standing.with_settings(file, drives.settings or {})}.", *_notices(made.runs, kept)]
+    second_scale = page.second_note(wholes, years)
+    if second_scale:
+        notices.append(second_scale)
 
     def print_all() -> None:
+        if second_scale:
+            typer.echo(f"\n{second_scale}")
         typer.echo(f"\n{page.sentence(wholes, made, years)}")
         print_rows(page.spread_rows(wholes, years))
         for note in page.price_notes(wholes):
@@ -259,6 +275,6 @@ def _notices(runs: "Sequence[tuple[object, float, object]]", kept: dict[str, dic
     unsteady = sum(row["steady_reached"] is False for row in kept.values())
     if unsteady:
         notices.append(
-            f"{unsteady} of {len(runs)} runs did not reach SNIA's steady state; their figures are less reliable."
+            f"{unsteady} of {len(kept)} runs did not reach SNIA's steady state; their figures are less reliable."
         )
     return notices

@@ -12,7 +12,7 @@ import pytest
 from dask_cluster import await_workers, scheduler, worker
 from small_drives import Program, drive_file, program_in
 from ssdlab.experiments.fleet.packing import packed
-from ssdlab.experiments.fleet.page import price_notes, sentence, spread_rows
+from ssdlab.experiments.fleet.page import price_notes, second_note, sentence, spread_rows
 from ssdlab.experiments.fleet.plan import FleetPlan
 from ssdlab.experiments.fleet.summary import Row, Whole
 from ssdlab.experiments.fleet.volumes import Volume, found
@@ -78,6 +78,42 @@ def test_a_folder_of_traces(ssdlab: Program, tmp_path: Path) -> None:
     assert "4 runs, 4 stored in out, 0 to run" in again.stdout
 
 
+def test_drives_near_the_limit_are_run_at_a_second_scale(ssdlab: Program, tmp_path: Path) -> None:
+    call = ["fleet", "traces", "--format", "mqsim", "--drive", "small.toml", "--scale", "1/2", "--output", "out"]
+    assert ssdlab(*call).returncode == 0
+    first = json.loads((tmp_path / "out/result.json").read_text())["fleet"][0]
+    assert all(each["second_scale"] is None for each in first["drives"])
+    (years,) = (each["years"] for each in first["drives"] if each["drive"] == "random")
+    ended = ssdlab(*call, "--life", f"{1.2 * years:.12f}y")
+    assert ended.returncode == 0, ended.stderr
+    assert "2 volumes on 2 drives: 2 runs, 2 stored in out, 0 to run" in ended.stdout.replace("3 volumes", "2 volumes")
+    assert "are repeated at a second scale" in ended.stdout
+    whole = json.loads((tmp_path / "out/result.json").read_text())["fleet"][0]
+    (again,) = (each for each in whole["drives"] if each["drive"] == "random")
+    assert again["second_scale"] == "1" and again["years"] == years
+    assert again["second_years"] == pytest.approx(years * again["waf"] / again["second_waf"])
+    assert again["second_waf"] == pytest.approx(again["waf"], rel=0.2)
+
+
+@pytest.mark.parametrize(("second", "is_undecided"), [(4.5, True), (5.5, False), (None, False)])
+def test_drives_on_which_two_scales_disagree_are_undecided(second: float | None, is_undecided: bool) -> None:
+    row = replace(_row("a", None), years=5.3, waf_within=0.01, second_years=second, second_scale="1/64")
+    whole = Whole(0.14, [row])
+    assert len(whole.undecided(5.0)) == is_undecided
+    assert spread_rows([whole], 5.0)[1][-2] == ("0 of 1, 1 undecided" if is_undecided else "0 of 1")
+    note = second_note([whole], 5.0)
+    if second is None:
+        assert note is None
+    else:
+        assert note is not None
+        assert ("1 of them then lie on the other side" if is_undecided else "none of them changes sides") in note
+
+
+def test_what_counts_as_near() -> None:
+    lives = [2.4, 2.6, 9.9, 10.1, None]
+    assert [replace(_row("a", None), years=years).is_near(5.0) for years in lives] == [False, True, True, False, False]
+
+
 def _row(drive: str, price_per_year: float | None) -> Row:
     return Row(drive, (drive,), 0.14, 2.0, None, None, price_per_year, True, None, drive)
 
@@ -92,10 +128,10 @@ def test_drives_too_near_to_the_limit_are_counted() -> None:
     whole = Whole(0.14, [lasting(years, within) for years, within in lives])
     assert len(whole.below(5.0)) == 3 and len(whole.undecided(5.0)) == 2
     said = sentence([whole, whole], FleetPlan([], [], []), 5.0)
-    assert "3 drives of 4 would wear out within 5 years (2 too near to that to tell)" in said
-    assert said.endswith(", and 3 would (2 too near to that to tell).")
+    assert "3 drives of 4 would wear out within 5 years (2 undecided)" in said
+    assert said.endswith(", and 3 would (2 undecided).")
     sure = Whole(0.14, [lasting(4.0, 0.03), lasting(6.0, 0.03)])
-    assert "too near" not in sentence([sure], FleetPlan([], [], []), 5.0)
+    assert "undecided" not in sentence([sure], FleetPlan([], [], []), 5.0)
 
 
 def test_a_price_that_leaves_drives_out_is_a_lower_bound() -> None:

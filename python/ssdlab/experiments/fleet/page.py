@@ -9,7 +9,7 @@ import polars as pl
 from markupsafe import Markup
 
 from ssdlab.experiments.fleet.plan import FleetPlan
-from ssdlab.experiments.fleet.summary import Whole, quantile
+from ssdlab.experiments.fleet.summary import NEAR, Whole, quantile
 from ssdlab.foundation.quantities import format_bytes
 from ssdlab.presentation.report import page, parts, wording
 from ssdlab.presentation.report.charts.published import Line, published_lines
@@ -83,7 +83,23 @@ def sentence(wholes: Sequence[Whole], plan: FleetPlan, years: float) -> str:
 def _too_near(whole: Whole, years: float) -> str:
     """The drives whose side of the limit the runs do not decide, whether they are counted below it or not."""
     count = len(whole.undecided(years))
-    return f" ({count} too near to that to tell)" if count else ""
+    return f" ({count} undecided)" if count else ""
+
+
+def second_note(wholes: Sequence[Whole], years: float) -> str | None:
+    """What the runs at a second scale said; None without any."""
+    again = [row for whole in wholes for row in whole.rows if row.second_years is not None]
+    if not again:
+        return None
+    apart = sum((row.second_years or 0) < years <= (row.years or 0) for row in again)
+    apart += sum((row.years or 0) < years <= (row.second_years or 0) for row in again)
+    scales = wording.listed(sorted({str(row.second_scale) for row in again}))
+    differ = f"{apart} of them then lie on the other side" if apart else "none of them changes sides"
+    return (
+        f"{_count(len(again), 'run')} of drives that last between {years / NEAR:g} and {years * NEAR:g} years were "
+        f"repeated at the scale {scales}: {differ} of {years:g} years. A drive is undecided where two scales disagree "
+        "or its interval includes the limit."
+    )
 
 
 def spread_rows(wholes: Sequence[Whole], years: float) -> list[list[str]]:
@@ -106,7 +122,9 @@ def spread_rows(wholes: Sequence[Whole], years: float) -> list[list[str]]:
         cells = [wording.share(whole.over_provisioning), wording.waf(whole.waf) if whole.waf else "-"]
         cells += [wording.waf(quantile(wafs, share)) if wafs else "-" for share in (0, 0.1, 0.5, 0.9, 1)]
         cells += [wording.significant(quantile(lives, 0.5)) if lives else "-"]
-        cells += [f"{len(whole.below(years))} of {len(lives)}" if lives else "-"]
+        undecided = len(whole.undecided(years))
+        unsure = f", {undecided} undecided" if undecided else ""
+        cells += [f"{len(whole.below(years))} of {len(lives)}{unsure}" if lives else "-"]
         rows.append([*cells, _price(whole)])
     return rows
 
@@ -225,7 +243,12 @@ def _frame(wholes: Sequence[Whole]) -> pl.DataFrame:
         "host_bytes_per_day": pl.Float64,
     }
     other: dict[str, type[pl.DataType]] = {"nand_bytes_per_day": pl.Float64, "failure": pl.String, "steady": pl.Boolean}
-    return pl.DataFrame(rows, schema_overrides=kinds | other, infer_schema_length=None)
+    second: dict[str, type[pl.DataType]] = {
+        "second_scale": pl.String,
+        "second_waf": pl.Float64,
+        "second_years": pl.Float64,
+    }
+    return pl.DataFrame(rows, schema_overrides=kinds | other | second, infer_schema_length=None)
 
 
 def _json(wholes: Sequence[Whole], plan: FleetPlan, years: float) -> str:
@@ -237,7 +260,7 @@ def _json(wholes: Sequence[Whole], plan: FleetPlan, years: float) -> str:
             "drives_undecided": len(whole.undecided(years)),
             "price_per_year": whole.price_per_year(),
             "drives_without_price": whole.drives_without_price(),
-            "drives": [row.to_dict() for row in whole.rows],
+            "drives": [{**row.to_dict(), "undecided": row.is_undecided(years)} for row in whole.rows],
         }
         for whole in wholes
     ]

@@ -1,12 +1,12 @@
 """The runs of a fleet: every drive with its volumes at every spare area, as runs of a sweep on scaled-down drives."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from ssdlab.errors import InputError
 from ssdlab.experiments.advice.recorded import Trace
-from ssdlab.experiments.advice.setting import Setting, scale_of
+from ssdlab.experiments.advice.setting import Setting, larger_of, scale_of, smaller_of
 from ssdlab.experiments.fleet.packing import Pack, packed
 from ssdlab.experiments.fleet.volumes import Volume
 from ssdlab.experiments.sweeps.plan import Planned
@@ -76,21 +76,41 @@ def plan(
     for drive in drives:
         chosen = scale or scale_of(drive.trace, setting, _UNITS)
         for share in shares:
-            resolved = setting.at(share, chosen)
-            full = setting.at(share, None)
-            specification = drive.trace.specify(resolved, seed=seed, timed=False)
-            point: Point = {
-                "drive": setting.words[0],
-                "op": full.capacity.over_provisioning,
-                "volume": drive.name,
-                "volumes": len(drive.volumes),
-            }
-            planned = Planned(point, specification, full.endurance_cycles)
-            runs.append((drive, full.capacity.over_provisioning, planned))
+            planned, over_provisioning = _planned(drive, setting, share, chosen, seed)
+            runs.append((drive, over_provisioning, planned))
     if not runs:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in left_out[:5])
         raise InputError(f"no volume can be run ({reasons})")
     return FleetPlan(drives, runs, left_out)
+
+
+def second_runs(plan: FleetPlan, keys: Collection[str], setting: Setting, seed: int) -> Mapping[str, Planned]:
+    """The runs with these keys at another scale, by key: at about a quarter of theirs or, if erase units would be too
+    small for that, at a larger one. A run of the whole drive, or with no other scale, has none."""
+    found = {}
+    for drive, share, planned in plan.runs:
+        scale = Fraction(planned.specification.scale)
+        if planned.key not in keys or scale == 1:
+            continue
+        other = smaller_of(drive.trace, setting, scale) or larger_of(drive.trace, setting, scale)
+        if other != scale:
+            found[planned.key], _ = _planned(drive, setting, share, other, seed)
+    return found
+
+
+def _planned(
+    drive: Drive, setting: Setting, share: float | None, scale: Fraction | None, seed: int
+) -> tuple[Planned, float]:
+    """The run of a drive at a spare area and a scale, and its over-provisioning."""
+    full = setting.at(share, None)
+    specification = drive.trace.specify(setting.at(share, scale), seed=seed, timed=False)
+    point: Point = {
+        "drive": setting.words[0],
+        "op": full.capacity.over_provisioning,
+        "volume": drive.name,
+        "volumes": len(drive.volumes),
+    }
+    return Planned(point, specification, full.endurance_cycles), full.capacity.over_provisioning
 
 
 def _drive(placed: Sequence[tuple[Volume, int]], user_bytes: int) -> Drive:

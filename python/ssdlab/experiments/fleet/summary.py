@@ -1,7 +1,7 @@
 """The results of a fleet's runs: a row for each drive and spare area, and totals for each spare area."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypedDict
 
 from ssdlab.evidence.estimate import SEEDS_DIFFER
@@ -10,6 +10,8 @@ from ssdlab.experiments.fleet.plan import Drive, FleetPlan
 from ssdlab.experiments.sweeps.rows import within
 from ssdlab.theory import endurance
 
+NEAR = 2.0
+"""Drives that last between a half and twice the limit are run at a second scale."""
 QUANTILES = (0.0, 0.1, 0.5, 0.9, 1.0)
 
 
@@ -28,6 +30,9 @@ class RowJson(TypedDict):
     key: str
     nand_bytes_per_day: float | None
     waf_within: float
+    second_scale: str | None
+    second_waf: float | None
+    second_years: float | None
 
 
 @dataclass(frozen=True)
@@ -49,6 +54,10 @@ class Row:
     """The key of the run in the data set."""
     waf_within: float = 0.0
     """How far the write amplification can be off, as a share: the interval of the run, and the error of a miniature."""
+    second_scale: str | None = None
+    """The other scale at which a drive near the limit was run; None if it was not."""
+    second_waf: float | None = None
+    second_years: float | None = None
 
     def to_dict(self) -> RowJson:
         """The row as in `result.json` and `data/fleet.parquet`."""
@@ -65,11 +74,22 @@ class Row:
             "key": self.key,
             "nand_bytes_per_day": self.nand_bytes_per_day,
             "waf_within": self.waf_within,
+            "second_scale": self.second_scale,
+            "second_waf": self.second_waf,
+            "second_years": self.second_years,
         }
 
     def is_undecided(self, years: float) -> bool:
-        """Whether the drive's life is known too roughly to tell on which side of this number of years it is."""
-        return self.years is not None and abs(self.years / years - 1) <= self.waf_within
+        """Whether the drive's life is known too roughly to tell on which side of this number of years it is, or two
+        scales put it on different sides."""
+        if self.years is None:
+            return False
+        is_too_near = abs(self.years / years - 1) <= self.waf_within
+        return is_too_near or (self.second_years is not None and (self.second_years < years) != (self.years < years))
+
+    def is_near(self, years: float) -> bool:
+        """Whether a second scale is worth its run: the life is within a factor `NEAR` of this number of years."""
+        return self.years is not None and 1 / NEAR <= self.years / years <= NEAR
 
     @property
     def nand_bytes_per_day(self) -> float | None:
@@ -134,13 +154,32 @@ def quantile(values: Sequence[float], share: float) -> float:
 
 
 def summarised(
-    plan: FleetPlan, kept: Mapping[str, Mapping[str, Any]], setting: Setting, price: float | None
+    plan: FleetPlan,
+    kept: Mapping[str, Mapping[str, Any]],
+    setting: Setting,
+    price: float | None,
+    second: Mapping[str, str] | None = None,
 ) -> list[Whole]:
-    """The results by spare area, in the order of the plan. `kept` maps run keys to rows of the data set."""
+    """The results by spare area, in the order of the plan. `kept` maps run keys to rows of the data set, `second` those
+    keys to the keys of the runs at a second scale."""
     by_share: dict[float, list[Row]] = {}
     for drive, share, planned in plan.runs:
-        by_share.setdefault(share, []).append(_row(drive, share, planned.key, kept[planned.key], setting, price))
+        row = _row(drive, share, planned.key, kept[planned.key], setting, price)
+        if other := (second or {}).get(planned.key):
+            row = _with_second(row, kept[other])
+        by_share.setdefault(share, []).append(row)
     return [Whole(share, rows) for share, rows in by_share.items()]
+
+
+def near(wholes: Sequence[Whole], years: float) -> set[str]:
+    """The keys of the runs of drives near this number of years."""
+    return {row.key for whole in wholes for row in whole.rows if row.is_near(years)}
+
+
+def _with_second(row: Row, kept: Mapping[str, Any]) -> Row:
+    waf = kept["waf"]
+    years = row.years * row.waf / waf if waf and row.waf and row.years else None
+    return replace(row, second_scale=kept["scale"], second_waf=waf, second_years=years)
 
 
 def _row(drive: Drive, share: float, key: str, kept: Mapping[str, Any], setting: Setting, price: float | None) -> Row:
