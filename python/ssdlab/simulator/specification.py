@@ -212,6 +212,15 @@ class Specification:
         """Converts bytes on the scaled drive to bytes on the full-size drive."""
         return round(count_bytes / Fraction(self.scale))
 
+    @property
+    def moved_times(self) -> Fraction:
+        """How many bytes a byte stands for that was written, read or programmed."""
+        return 1 / Fraction(self.scale)
+
+    def moved_as_sold(self, count_bytes: float) -> int:
+        """`as_sold` for bytes that were written, read or programmed."""
+        return round(count_bytes * self.moved_times)
+
     def engine_json(self) -> str:
         """The JSON text passed to the engine."""
         return _canonical(self.engine)

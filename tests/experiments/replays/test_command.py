@@ -69,6 +69,28 @@ def test_the_same_bytes_however_often_and_from_wherever(
     assert result.to_json() == once
 
 
+def test_the_bytes_of_a_whole_trace_are_its_own_on_a_scaled_drive(trace: Path) -> None:
+    """A regression: a trace of 1.3 GB "wrote" 495 GB on a drive at a small scale, which multiplied its bytes too."""
+    from ssdlab import drive
+    from ssdlab.simulator.results.compared import of_result
+    from ssdlab.simulator.runs import run_many
+    from ssdlab.simulator.workloads.traces.recording import opened
+    from ssdlab.simulator.workloads.traces.specification import specify
+
+    with opened([str(trace)], None, 0) as recording:
+        small = drive("generic-tlc-480", scale="1/384")
+        specification = specify(recording, small, volume=None, precondition="none", timed=False)
+        [(_, result)] = run_many([specification], workers=1)
+    written_bytes = sum(volume.written_bytes for volume in recording.survey.volumes)
+    shown = of_result(result, "a")
+    assert shown.host_written_bytes == result.ledger.host_written_bytes == written_bytes
+    assert shown.drive_writes(shown.host_written_bytes) == written_bytes / small.capacity.user_bytes
+    assert shown.series["host_written_bytes"].to_list()[-1] == shown.stages[-1][2] == written_bytes
+    scaled = json.loads(result.to_json())["ssdlab"]["scaled"]
+    assert scaled["host_written_bytes"] == written_bytes
+    assert scaled["user_bytes"] == 384 * small.capacity.user_bytes
+
+
 @pytest.mark.parametrize("files", [("missing.log",), ("t.log", "missing.log"), ("-", "missing.log")])
 def test_a_missing_file_is_said_before_another_is_read(
     folder: Path, trace: Path, files: tuple[str, ...], monkeypatch: pytest.MonkeyPatch

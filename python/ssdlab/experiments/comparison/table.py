@@ -88,8 +88,8 @@ def _latency_cell(name: str, figure: str) -> Callable[[Variant], str]:
 def _life_columns(variants: Sequence[Variant]) -> list[_Column]:
     columns = [
         *(_ENERGY if any(variant.result.last_stage_energy for variant in variants) else ()),
-        _Column("host TB", lambda variant: _terabytes(variant.as_sold(variant.result.ledger.host_written_bytes))),
-        _Column("NAND TB", lambda variant: _terabytes(variant.as_sold(variant.result.ledger.programmed_bytes))),
+        _Column("host TB", lambda variant: _terabytes(variant.moved_as_sold(variant.result.ledger.host_written_bytes))),
+        _Column("NAND TB", lambda variant: _terabytes(variant.moved_as_sold(variant.result.ledger.programmed_bytes))),
         _Column("TBW", lambda variant: _terabytes(variant.tbw_bytes)),
         _Column("years", lambda variant: _significant(variant.years)),
         _Column("erases", _erases),

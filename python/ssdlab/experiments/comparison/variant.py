@@ -63,6 +63,10 @@ class Variant:
         """Converts bytes of a scaled run to bytes of the drive as sold."""
         return self.result.specification.as_sold(count_bytes)
 
+    def moved_as_sold(self, count_bytes: float) -> int:
+        """The same for bytes that were written or programmed; those of a whole trace are its own."""
+        return self.result.specification.moved_as_sold(count_bytes)
+
     @cached_property
     def speed(self) -> Speed | None:
         """Rates and latencies of the steady state, or of the last stage; None without a clock."""

@@ -4,7 +4,6 @@ Not for theory, endurance and lifetime; a comparison adds them.
 """
 
 from collections.abc import Sequence
-from fractions import Fraction
 
 import polars as pl
 
@@ -29,14 +28,15 @@ def of_result(result: Result, label: str, notes: Sequence[str] = ()) -> Compared
         within = wording.share(result.waf_estimate.share, 2)
         own_notes.append(f"the steady state was reached, but WAF is only known within {within}")
     counts, energy = wear["erase_count"], result.last_stage_energy
-    found, as_sold = _speed(result), result.specification.as_sold
+    found, moved = _speed(result), result.specification.moved_as_sold
     return ComparedVariant(
         label=label,
         drive=str(result.specification.drive["name"]),
         over_provisioning=result.capacity.over_provisioning,
-        user_bytes=as_sold(result.capacity.user_bytes),
-        host_written_bytes=as_sold(result.ledger.host_written_bytes),
-        nand_programmed_bytes=as_sold(result.ledger.programmed_bytes),
+        # Converted as what is written, so that drive writes are those of the drive that was simulated.
+        user_bytes=moved(result.capacity.user_bytes),
+        host_written_bytes=moved(result.ledger.host_written_bytes),
+        nand_programmed_bytes=moved(result.ledger.programmed_bytes),
         series=_series_as_sold(result),
         timing_series=result.timing_series,
         speed=found,
@@ -48,7 +48,7 @@ def of_result(result: Result, label: str, notes: Sequence[str] = ()) -> Compared
         watts_mean=energy.watts_mean if energy else None,
         joules_per_host_gib={figure: energy.per_host_gib(figure) for figure in FIGURES} if energy else {},
         steady_reached=steady.reached if steady else None,
-        steady_at_host_bytes=as_sold(steady.at_host_bytes) if steady and steady.at_host_bytes else None,
+        steady_at_host_bytes=moved(steady.at_host_bytes) if steady and steady.at_host_bytes else None,
         stages=_stages(result),
         wear_histogram=[
             (entry["erase_count_min"], entry["erase_count_max"], entry["blocks"]) for entry in wear["histogram"]
@@ -102,9 +102,9 @@ def _latency_parts(result: Result, shown_direction: str) -> dict[str, dict[str, 
 
 def _series_as_sold(result: Result) -> pl.DataFrame:
     """The series, with the host's bytes converted to the full-size drive."""
-    if result.specification.scale == "1":
+    times = float(result.specification.moved_times)
+    if times == 1:
         return result.timeseries
-    times = 1 / float(Fraction(result.specification.scale))
     return result.timeseries.with_columns((pl.col("host_written_bytes") * times).round().cast(pl.UInt64))
 
 
@@ -116,8 +116,8 @@ def _stages(result: Result) -> list[tuple[int | str, int, int]]:
     return [
         (
             ", ".join(names[stage["stage"]]),
-            result.specification.as_sold(stage["host_written_bytes_start"]),
-            result.specification.as_sold(stage["host_written_bytes_end"]),
+            result.specification.moved_as_sold(stage["host_written_bytes_start"]),
+            result.specification.moved_as_sold(stage["host_written_bytes_end"]),
         )
         for stage in result.stages
     ]

@@ -543,8 +543,8 @@ class Result(Shown):
             "scale": scale,
             "physical_bytes": as_sold(self.capacity.physical_bytes),
             "user_bytes": as_sold(self.capacity.user_bytes),
-            "host_written_bytes": as_sold(self.ledger.host_written_bytes),
-            "nand_programmed_bytes": as_sold(self.ledger.programmed_bytes),
+            "host_written_bytes": self.specification.moved_as_sold(self.ledger.host_written_bytes),
+            "nand_programmed_bytes": self.specification.moved_as_sold(self.ledger.programmed_bytes),
         }
         if self.specification.chosen_scale:
             scaled["chosen"] = self.specification.chosen_scale

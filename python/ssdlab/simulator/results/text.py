@@ -139,12 +139,13 @@ def _drive(result: Result) -> list[str]:
         f"max={wear['erase_count']['max']}, stdev={wear['erase_count']['stddev']:.2f}, bad blocks={wear['bad_blocks']}",
     ]
     if scale != "1":
-        sold = result.specification.as_sold
+        sold, moved = result.specification.as_sold, result.specification.moved_as_sold
         lines.insert(
             2,
             f"  as sold: flash={format_bytes_binary(sold(capacity.physical_bytes))}, "
-            f"host={format_bytes(sold(capacity.user_bytes))}, written={format_bytes(sold(ledger.host_written_bytes))}, "
-            f"programmed={format_bytes(sold(ledger.programmed_bytes))}",
+            f"host={format_bytes(sold(capacity.user_bytes))}, "
+            f"written={format_bytes(moved(ledger.host_written_bytes))}, "
+            f"programmed={format_bytes(moved(ledger.programmed_bytes))}",
         )
     if result.die_utilization is not None:
         lines.append(f"  dies: busy {format_share(result.die_utilization)} of the time")

@@ -62,6 +62,11 @@ class TraceSpecification(Specification):
         return {**super().to_dict(), "trace": self.trace.copy()}
 
     @property
+    def moved_times(self) -> Fraction:
+        """The bytes of a whole trace are its own on a drive of any size; only those of a sample stand for more."""
+        return super().moved_times if "sample" in self.trace else Fraction(1)
+
+    @property
     def jobs(self) -> list[ReportedJob]:
         """The engine's jobs, followed by the trace as a job."""
         before = self.engine["jobs"]
