@@ -202,6 +202,9 @@ class Device:
         """Serve it over NBD at a unix socket, to 1 to 1024 connections at a time. Raises OSError."""
     def serve_at_port(self, host: str, port: int, connections_max: int) -> Server:
         """The same at a TCP port; 0 takes a free one. Raises OSError."""
+    def serve_nvme(self, host: str, port: int, model: str, render: Callable[[str], str]) -> NvmeServer:
+        """Serve it over NVMe/TCP at a port; 0 takes a free one. `render(state)` gives the health logs as JSON. Raises
+        OSError."""
 
 @final
 class Mount:
@@ -227,3 +230,19 @@ class Server:
         """How many of them were closed at once, since there were as many as may be."""
     def stop(self) -> None:
         """Shut all connections and take the socket away."""
+
+@final
+class NvmeServer:
+    """A drive that is served over NVMe/TCP."""
+
+    @property
+    def port(self) -> int:
+        """The TCP port."""
+    @property
+    def nqn(self) -> str:
+        """The name of the drive's subsystem."""
+    @property
+    def hosts(self) -> int:
+        """How many hosts have the drive attached."""
+    def stop(self) -> None:
+        """Close all connections; waits up to 12 s for attached hosts, so that they hear that the drive is gone."""

@@ -7,11 +7,15 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde::{Deserialize, Serialize};
 use ssdlab_blockdev::device::{self, DeviceError};
-use ssdlab_blockdev::drive::{Achieved, Command, OpenError, Options, SYNTAX, SimulatedDevice, memory_of};
+use ssdlab_blockdev::drive::{
+    Achieved, Command, OpenError, Options, SYNTAX, SimulatedDevice, SimulatedQueue, memory_of,
+};
 use ssdlab_blockdev::fuse::{self, Panel};
 use ssdlab_blockdev::nand::{Events, Recovery};
 use ssdlab_blockdev::nbd::{self, Address, Limits};
 use ssdlab_blockdev::null::Null;
+use ssdlab_blockdev::nvme::{self, Health, Identity};
+use ssdlab_blockdev::queue::{Immediate, Queue};
 use ssdlab_engine::simulation::Outcome;
 use ssdlab_engine::specification::Drive;
 use std::path::PathBuf;
@@ -24,6 +28,7 @@ pub struct Device {
     simulated: Arc<SimulatedDevice>,
     /// The device that programs use: the drive, or one of its size that does nothing.
     front: Arc<dyn device::Device>,
+    does_nothing: bool,
 }
 
 #[derive(Deserialize)]
@@ -70,7 +75,7 @@ impl Device {
         } else {
             simulated.clone()
         };
-        Ok(Self { simulated, front })
+        Ok(Self { simulated, front, does_nothing: opening.does_nothing })
     }
 
     /// The memory of such a drive, without its contents, as JSON.
@@ -145,6 +150,32 @@ impl Device {
     /// free one.
     fn serve_at_port(&self, py: Python<'_>, host: String, port: u16, connections_max: u32) -> PyResult<Server> {
         self.serve(py, Address::Tcp(host, port), connections_max)
+    }
+
+    /// Serves the drive over NVMe/TCP; port 0 selects a free one. `render(state)` gives the health logs as JSON.
+    fn serve_nvme(
+        &self,
+        py: Python<'_>,
+        host: &str,
+        port: u16,
+        model: String,
+        render: Py<PyAny>,
+    ) -> PyResult<NvmeServer> {
+        let unique = py.detach(|| self.simulated.core().unique());
+        let simulated = self.simulated.clone();
+        let health = move || -> Result<Health, String> {
+            let state = serde_json::to_string(&state(&simulated)).map_err(|error| error.to_string())?;
+            let text = Python::attach(|py| render.call1(py, (state,)).and_then(|text| text.extract::<String>(py)));
+            serde_json::from_str(&text.map_err(|error| error.to_string())?).map_err(|error| error.to_string())
+        };
+        let queue: Box<dyn Queue> = if self.does_nothing {
+            Box::new(Immediate::new(self.front.clone()))
+        } else {
+            Box::new(SimulatedQueue::new(self.simulated.clone()))
+        };
+        let identity = Identity { model, unique };
+        let server = py.detach(|| nvme::serve(queue, identity, Box::new(health), (host, port)));
+        Ok(NvmeServer { server: Mutex::new(server.map_err(|error| os_error(&error))?) })
     }
 }
 
@@ -245,6 +276,44 @@ impl Server {
 
 impl Server {
     fn server(&self) -> MutexGuard<'_, nbd::Server> {
+        self.server.lock().expect("no call panics while it holds the server")
+    }
+}
+
+/// A drive served over NVMe/TCP.
+#[pyclass(frozen)]
+pub struct NvmeServer {
+    server: Mutex<nvme::Server>,
+}
+
+#[pymethods]
+impl NvmeServer {
+    /// The TCP port.
+    #[getter]
+    fn port(&self) -> u16 {
+        self.server().address().port()
+    }
+
+    /// The name of the drive's subsystem.
+    #[getter]
+    fn nqn(&self) -> String {
+        self.server().nqn().to_owned()
+    }
+
+    /// Hosts that have the drive attached.
+    #[getter]
+    fn hosts(&self) -> u64 {
+        self.server().hosts()
+    }
+
+    /// Closes all connections. Waits up to 12 s for attached hosts, so that they hear that the drive is gone.
+    fn stop(&self, py: Python<'_>) {
+        py.detach(|| self.server().stop());
+    }
+}
+
+impl NvmeServer {
+    fn server(&self) -> MutexGuard<'_, nvme::Server> {
         self.server.lock().expect("no call panics while it holds the server")
     }
 }

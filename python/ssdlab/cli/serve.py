@@ -1,4 +1,4 @@
-"""`ssdlab serve`: serves a simulated drive over NBD."""
+"""`ssdlab serve`: serves a simulated drive over NBD, or as an NVMe controller."""
 
 import contextlib
 import signal
@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ssdlab.cli import drive_options, options
+from ssdlab.cli.phases import show_phases
 from ssdlab.errors import InputError
 from ssdlab.foundation.quantities import format_bytes
-from ssdlab.serving import nbd
+from ssdlab.serving import nbd, nvme
 from ssdlab.serving.watching import watchable
 
 if TYPE_CHECKING:
@@ -32,7 +33,19 @@ class Address:
     ] = None
     host: Annotated[
         str | None,
-        typer.Option("--host", metavar="NAME", help="Address to listen on, with --port.  [default: localhost]"),
+        typer.Option(
+            "--host", metavar="NAME", help="Address to listen on, with --port or --nvme.  [default: localhost]"
+        ),
+    ] = None
+    nvme: Annotated[
+        int | None,
+        typer.Option(
+            "--nvme",
+            min=0,
+            max=65535,
+            metavar="PORT",
+            help="An NVMe controller over TCP instead; the usual port is 4420, and 0 selects a free one.",
+        ),
     ] = None
     connections: Annotated[
         int | None,
@@ -48,8 +61,11 @@ class Address:
     def __post_init__(self) -> None:
         if self.port is not None and self.socket is not None:
             raise InputError("--socket and --port exclude each other")
-        if self.port is None and self.host is not None:
-            raise InputError("--host requires --port")
+        if self.port is None and self.nvme is None and self.host is not None:
+            raise InputError("--host requires --port or --nvme")
+        is_for_nbd = any(given is not None for given in (self.port, self.socket, self.connections))
+        if self.nvme is not None and is_for_nbd:
+            raise InputError("--nvme makes an NVMe controller; --socket, --port and --connections are for NBD")
 
 
 def serve(
@@ -60,7 +76,7 @@ def serve(
     seed: options.Seed = 1,
     output: drive_options.Output = None,
 ) -> None:
-    """Serve a simulated drive over NBD, until Ctrl-C.
+    """Serve a simulated drive over NBD, or as an NVMe controller, until Ctrl-C.
 
     For qemu, nbdcopy, fio's nbd engine and others: reads, writes, trims, zeroes, flushes, forced unit access, block
     status, several connections. The address is printed. SIGUSR1 writes the statistics to --output at any time.
@@ -70,6 +86,9 @@ def serve(
     \b
       qemu-img map -f raw 'nbd+unix:///?socket=drive.sock'
       nbdcopy image.raw 'nbd+unix:///?socket=drive.sock'
+
+    With --nvme 4420 the drive is an NVMe controller over TCP, which Linux attaches as root with the printed command:
+    /dev/nvme0n1, with SMART logs, for nvme-cli, smartctl, fio and file systems. At the end the phases are printed.
 
     Any process that can reach the address can read and write the drive: only processes on this machine, unless --host
     is given. For TLS, put nbdkit's nbd plugin in front of the socket.
@@ -90,12 +109,25 @@ def serve(
                 pass
         except KeyboardInterrupt:
             typer.echo("stopping", err=True)
+    if address.nvme is not None:
+        show_phases(served.statistics()["jobs"])
     write(served.render(served.device.state()))
 
 
 @contextlib.contextmanager
 def _place(served: "ServedDrive", address: Address) -> Iterator[str]:
-    """Serves the drive and yields its NBD URI."""
+    """Serves the drive and yields its address: an NBD URI, or a host's command."""
+    if address.nvme is not None:
+        host = address.host or nvme.LOCALHOST
+        if not nvme.is_loopback(host):
+            note = f"note: {host} can be reached from other machines: whoever does can read and write the drive"
+            typer.echo(note, err=True)
+        with nvme.at_port(served, host, address.nvme) as attachable:
+            yield attachable.command
+            if attachable.hosts:
+                note = f"note: attached hosts: {attachable.hosts}; that they give the drive up takes at most 12 s"
+                typer.echo(note, err=True)
+        return
     connections = address.connections or nbd.CONNECTIONS
     if address.port is None:
         place = nbd.at_socket(served, Path(address.socket or "ssdlab.sock").absolute(), connections)

@@ -1,6 +1,7 @@
-"""A small process that removes the mounts and loop devices of its parent when the parent has ended for any reason.
+"""A small process that removes what its parent has attached when the parent has ended for any reason: mounts, loop
+devices, NVMe controllers.
 
-A killed process cannot clean up, and it leaves a folder that does not respond and a loop device without a server. The
+A killed process cannot clean up, and it leaves a folder that does not respond and devices without a server. The
 guardian waits for the end of a pipe that only the parent holds open, which detects any end. This file runs alone,
 without the package, so that it starts fast and uses little memory.
 """
@@ -16,11 +17,12 @@ CLEAN = b"."
 """The byte that the parent writes after it has cleaned up."""
 
 
-def start(folder: str, loop: str | None) -> int:
-    """Starts a guardian for a mount and its loop device, if any. Returns the end of the pipe to hold open."""
+def start(folder: str | None, loop: str | None, nqn: str | None = None) -> int:
+    """Starts a guardian for a mount and its loop device, or for an NVMe subsystem. Returns the end of the pipe to hold
+    open."""
     read_end, write_end = os.pipe()
     subprocess.Popen(
-        [sys.executable, "-I", "-S", __file__, folder, loop or ""],
+        [sys.executable, "-I", "-S", __file__, folder or "", loop or "", nqn or ""],
         stdin=read_end,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -50,6 +52,15 @@ def clean(folder: str, loop: str | None) -> None:
                 break
 
 
+def disconnect(nqn: str) -> None:
+    """Removes this machine's controllers of an NVMe subsystem, as `nvme disconnect` does. Prints nothing."""
+    for name in Path("/sys/class/nvme").glob("*/subsysnqn"):
+        # Not readable: the controller is gone. Not writable: only root may remove it.
+        with contextlib.suppress(OSError):
+            if name.read_text().strip() == nqn:
+                (name.parent / "delete_controller").write_text("1")
+
+
 def mounts_of(device: str) -> list[str]:
     """Folders at which a device is mounted."""
     return [folder for source, folder in _mounts() if source == device]
@@ -71,12 +82,14 @@ def _run(*command: str) -> bool:
         return False
 
 
-def _wait_and_clean(folder: str, loop: str) -> None:
+def _wait_and_clean(folder: str, loop: str, nqn: str) -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     if sys.stdin.buffer.read(1) != CLEAN:
         clean(folder, loop or None)
+        if nqn:
+            disconnect(nqn)
 
 
 if __name__ == "__main__":
-    _wait_and_clean(sys.argv[1], sys.argv[2])
+    _wait_and_clean(*sys.argv[1:4])

@@ -15,6 +15,7 @@ use ssdlab_engine::request::{Operation, Request};
 use ssdlab_engine::simulation::live::figures::Seen;
 use ssdlab_engine::simulation::{Outcome, SimulatedDrive, StripeDevice};
 use ssdlab_engine::timing::front::{Completion, Stepped, Submission};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::ops::Range;
 
 /// The phase before the first mark.
@@ -112,6 +113,22 @@ impl Core {
     /// The number of times that power returned.
     pub fn power_cycles(&self) -> u64 {
         self.first().counters.power_cycles
+    }
+
+    /// A random number by which hosts know the drive: made when it is first asked for, and kept in the drive's file.
+    pub fn unique(&mut self) -> [u8; 16] {
+        if self.first().counters.unique == [0; 16] {
+            // Two keys of the standard library's maps: random in every process.
+            let number = || RandomState::new().build_hasher().finish().to_le_bytes();
+            let unique = [number(), number()].concat().try_into().expect("twice eight bytes");
+            for device in self.each_mut() {
+                device.counters.unique = unique;
+                if device.nand.medium().outlives_the_process() {
+                    device.save_counters();
+                }
+            }
+        }
+        self.first().counters.unique
     }
 
     /// The result of the last recovery, if there was one.
@@ -248,7 +265,7 @@ impl Core {
     }
 
     /// The result of a request that was decided on: the first error of its parts.
-    fn outcome_of(&mut self, tag: u32) -> Result<(), DeviceError> {
+    pub(super) fn outcome_of(&mut self, tag: u32) -> Result<(), DeviceError> {
         let chunks = self.chunks();
         let outcomes = self.each_mut().map(|device| device.arriving.outcome(tag)).enumerate();
         first_error(outcomes.map(|(index, outcome)| outcome.map_err(|error| on_drive(chunks, index, error))))
@@ -326,6 +343,18 @@ impl Core {
     /// The last request, for a caller that waits for it.
     pub(super) fn take_submitted(&mut self) -> Option<u32> {
         self.submitted.take()
+    }
+
+    /// The last request is one of a queue: `take_completed` reports it.
+    pub(super) fn queue_submitted(&mut self) -> Option<u32> {
+        let tag = self.submitted.take()?;
+        self.served.queue(tag);
+        Some(tag)
+    }
+
+    /// Moves the tags and latencies of the queue's requests that have completed.
+    pub(super) fn take_completed(&mut self, into: &mut Vec<(u32, u64)>) {
+        self.served.take_completed(into);
     }
 
     /// The latency of the request in simulated time, and its result, if it has completed.

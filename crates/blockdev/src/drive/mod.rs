@@ -11,6 +11,7 @@ mod opening;
 mod pace;
 mod packed;
 mod phases;
+mod queue;
 mod served;
 mod stored;
 mod watching;
@@ -20,6 +21,7 @@ pub use contents::{Contents, Options, Pace};
 pub use core::Core;
 pub use memory::memory_of;
 pub use pace::Achieved;
+pub use queue::SimulatedQueue;
 
 use crate::device::{Capabilities, Device, DeviceError, Durability, Extent};
 use crate::nand::Transfer;

@@ -30,6 +30,7 @@ struct Saved {
     simulated_ns: u64,
     power_cycles: u64,
     host_units: u64,
+    unique: [u8; 16],
 }
 
 /// The state of a device when power returns.
@@ -211,7 +212,8 @@ impl Stored {
             host_units: saved.host_units,
             slots_left_in_begun_units: 0,
         };
-        self.counters = Counters { simulated_ns: saved.simulated_ns, power_cycles: saved.power_cycles };
+        self.counters =
+            Counters { simulated_ns: saved.simulated_ns, power_cycles: saved.power_cycles, unique: saved.unique };
         Back { found, recovery, lasting }
     }
 
@@ -246,9 +248,9 @@ impl Stored {
     }
 
     pub(super) fn save_counters(&mut self) {
-        let Counters { simulated_ns, power_cycles } = self.counters;
+        let Counters { simulated_ns, power_cycles, unique } = self.counters;
         let ledger = *SimulatedDrive::ledger(&*self.ftl);
-        let saved = Saved { ledger, simulated_ns, power_cycles, host_units: self.ftl.host_units() };
+        let saved = Saved { ledger, simulated_ns, power_cycles, host_units: self.ftl.host_units(), unique };
         self.nand.save(&serde_json::to_vec(&saved).expect("counters are plain numbers"));
     }
 }

@@ -13,7 +13,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// Sleeping is not accurate below this on a common system.
-const SPUN: Duration = Duration::from_micros(60);
+pub const SPUN: Duration = Duration::from_micros(60);
 
 /// The result of real pace.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -42,7 +42,8 @@ impl RealPace {
         Self { started: Instant::now(), started_ns, latencies: Mutex::default() }
     }
 
-    fn now_ns(&self) -> u64 {
+    /// The simulated time.
+    pub fn now_ns(&self) -> u64 {
         self.started_ns + self.started.elapsed().as_nanos() as u64
     }
 
@@ -85,7 +86,12 @@ impl RealPace {
         }
     }
 
-    fn note(&self, intended_ns: u64, achieved_ns: u64) {
+    /// When this machine's clock shows a simulated time.
+    pub fn instant(&self, simulated_ns: u64) -> Instant {
+        self.started + Duration::from_nanos(simulated_ns.saturating_sub(self.started_ns))
+    }
+
+    pub fn note(&self, intended_ns: u64, achieved_ns: u64) {
         let mut latencies = self.latencies.lock().expect("counting does not panic");
         latencies[0].add(intended_ns);
         latencies[1].add(achieved_ns);

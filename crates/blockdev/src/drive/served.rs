@@ -6,6 +6,7 @@ use ssdlab_engine::simulation::JobBreakdown;
 use ssdlab_engine::timing::breakdown::{Breakdown, Parts};
 use ssdlab_engine::timing::front::{Completion, Intake, Requester};
 use ssdlab_engine::timing::histogram::Histogram;
+use std::collections::VecDeque;
 
 /// Latencies by operation, and, except for flushes, their parts.
 #[derive(Default)]
@@ -42,6 +43,9 @@ pub struct Served {
     pub latencies: Latencies,
     /// Requests that a caller waits for, and the latency of each, once it has completed.
     awaited: Vec<(u32, Option<u64>)>,
+    /// Requests of a queue, in order of submission, and the latencies of those that have completed.
+    queued: VecDeque<u32>,
+    completed: Vec<(u32, u64)>,
     /// Each completion, if a test requests them.
     completions: Option<Vec<Completion>>,
 }
@@ -49,6 +53,21 @@ pub struct Served {
 impl Served {
     pub fn wait_for(&mut self, tag: u32) {
         self.awaited.push((tag, None));
+    }
+
+    /// The request is reported by `take_completed`, not by `collect`.
+    pub fn queue(&mut self, tag: u32) {
+        let awaited = self.awaited.iter().position(|&(awaited, _)| awaited == tag);
+        let Some((_, latency_ns)) = awaited.map(|slot| self.awaited.swap_remove(slot)) else { return };
+        match latency_ns {
+            Some(latency_ns) => self.completed.push((tag, latency_ns)),
+            None => self.queued.push_back(tag),
+        }
+    }
+
+    /// Moves the tags and latencies of the queue's requests that have completed.
+    pub fn take_completed(&mut self, into: &mut Vec<(u32, u64)>) {
+        into.append(&mut self.completed);
     }
 
     /// The latency of a request, once it has completed; None for one from before a loss of power, which is over.
@@ -62,6 +81,8 @@ impl Served {
     /// A loss of power: operations in progress will not be reported.
     pub fn forget_awaited(&mut self) {
         self.awaited.clear();
+        self.queued.clear();
+        self.completed.clear();
     }
 
     /// Records every completion from now on, and returns those recorded.
@@ -82,6 +103,11 @@ impl<F: Intake> Requester<F> for Served {
         self.latencies.add(completion.operation, latency_ns, parts);
         if let Some((_, waited_ns)) = self.awaited.iter_mut().find(|(tag, _)| *tag == completion.tag) {
             *waited_ns = Some(latency_ns);
+        }
+        // Most requests complete about in order.
+        if let Some(slot) = self.queued.iter().position(|&tag| tag == completion.tag) {
+            self.queued.remove(slot);
+            self.completed.push((completion.tag, latency_ns));
         }
         if let Some(completions) = &mut self.completions {
             completions.push(completion);

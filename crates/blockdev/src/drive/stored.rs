@@ -43,6 +43,8 @@ pub struct Counters {
     pub simulated_ns: u64,
     /// The number of times that power returned.
     pub power_cycles: u64,
+    /// A random number by which hosts know the drive; zeroes until it is asked for.
+    pub unique: [u8; 16],
 }
 
 impl TimedDrive for Stored {

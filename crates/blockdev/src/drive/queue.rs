@@ -1,0 +1,210 @@
+//! The queue of the simulated drive.
+//!
+//! At real pace a request completes when the simulated drive completes it: the queue keeps the requests in flight, and
+//! says when the drive's next event is. At virtual pace a request is answered when it is submitted; in simulated time
+//! it arrives when fewer than the host's depth are in flight.
+
+use super::core::Core;
+use super::pace::SPUN;
+use super::{PIECE_BYTES_MAX, SimulatedDevice};
+use crate::device::{Capabilities, Device, DeviceError, Durability};
+use crate::nand::Transfer;
+use crate::queue::{Asked, Completed, Queue};
+use ssdlab_engine::request::Operation;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Requests after which a depth that was not seen again is forgotten.
+const DEPTH_KEPT: u32 = 256;
+
+/// A queue of requests to a simulated drive.
+pub struct SimulatedQueue {
+    device: Arc<SimulatedDevice>,
+    in_flight: Vec<InFlight>,
+    completed: Vec<Completed>,
+    /// Of the drive, with latencies; empty between calls.
+    reported: Vec<(u32, u64)>,
+    depth: Depth,
+    next_event: Option<Instant>,
+    power_cycles: u64,
+}
+
+struct InFlight {
+    /// The drive's own.
+    drive_tag: u32,
+    tag: u64,
+    is_durable: bool,
+    made: Instant,
+    /// Of the transfer of data, which is done at submission.
+    answer: Result<(), DeviceError>,
+}
+
+/// The depth at which the host asks: the most requests that came between two answers. One thread sees a part of what
+/// the host has sent, so that the largest recent count is used.
+#[derive(Default)]
+struct Depth {
+    now: u32,
+    seen: u32,
+    seen_before: u32,
+    since_kept: u32,
+}
+
+impl Depth {
+    fn submitted(&mut self) -> u32 {
+        self.now += 1;
+        self.seen = self.seen.max(self.now);
+        self.since_kept += 1;
+        if self.since_kept > DEPTH_KEPT {
+            (self.seen_before, self.seen, self.since_kept) = (self.seen, self.now, 0);
+        }
+        self.seen.max(self.seen_before)
+    }
+
+    fn answered(&mut self) {
+        self.now = 0;
+    }
+}
+
+impl SimulatedQueue {
+    /// A queue of this drive.
+    pub fn new(device: Arc<SimulatedDevice>) -> Self {
+        let power_cycles = device.core().power_cycles();
+        Self {
+            power_cycles,
+            device,
+            in_flight: Vec::new(),
+            completed: Vec::new(),
+            reported: Vec::new(),
+            depth: Depth::default(),
+            next_event: None,
+        }
+    }
+
+    /// The length of a request that is allowed.
+    fn check(&self, asked: &Asked<'_>) -> Result<u64, DeviceError> {
+        let (offset_bytes, length_bytes) = match *asked {
+            Asked::Read { offset_bytes, ref into } => (offset_bytes, into.len() as u64),
+            Asked::Write { offset_bytes, data, .. } => (offset_bytes, data.len() as u64),
+            Asked::Trim { offset_bytes, length_bytes } | Asked::Zero { offset_bytes, length_bytes, .. } => {
+                (offset_bytes, length_bytes)
+            }
+            Asked::Flush => return Ok(0),
+        };
+        let capabilities = self.device.capabilities();
+        if length_bytes > PIECE_BYTES_MAX {
+            let size_bytes = capabilities.size_bytes;
+            return Err(DeviceError::PastTheEnd { offset_bytes, length_bytes, size_bytes });
+        }
+        capabilities.check_range(offset_bytes, length_bytes).map(|()| length_bytes)
+    }
+}
+
+impl Queue for SimulatedQueue {
+    fn capabilities(&self) -> Capabilities {
+        self.device.capabilities()
+    }
+
+    fn submit(&mut self, tag: u64, asked: Asked<'_>) {
+        let depth = self.device.depth_given.unwrap_or_else(|| self.depth.submitted());
+        match self.check(&asked) {
+            Ok(length_bytes) if length_bytes > 0 || matches!(asked, Asked::Flush) => {}
+            checked => {
+                self.completed.push((tag, checked.map(|_| ())));
+                return;
+            }
+        }
+        let made = Instant::now();
+        let has_volatile_cache = self.device.capabilities.has_volatile_cache;
+        let mut core = self.device.core();
+        if let Some(real_pace) = &self.device.real_pace {
+            core.advance_to(real_pace.now_ns());
+        }
+        let is_flush = matches!(asked, Asked::Flush);
+        let (answer, is_through) = carry_out(&mut core, asked, depth, has_volatile_cache);
+        if self.device.real_pace.is_none() {
+            self.completed.push((tag, answer));
+            return;
+        }
+        match core.queue_submitted() {
+            Some(drive_tag) => {
+                let is_durable = is_flush || is_through;
+                self.in_flight.push(InFlight { drive_tag, tag, is_durable, made, answer });
+            }
+            None => self.completed.push((tag, answer)),
+        }
+    }
+
+    fn completed(&mut self, into: &mut Vec<Completed>) {
+        self.depth.answered();
+        into.append(&mut self.completed);
+        let Some(real_pace) = &self.device.real_pace else { return };
+        if self.in_flight.is_empty() {
+            self.next_event = None;
+            return;
+        }
+        let mut core = self.device.core();
+        if core.power_cycles() != self.power_cycles {
+            self.power_cycles = core.power_cycles();
+            into.extend(self.in_flight.drain(..).map(|request| (request.tag, Err(DeviceError::PoweredOff))));
+        }
+        core.advance_to(real_pace.now_ns());
+        core.take_completed(&mut self.reported);
+        for (drive_tag, intended_ns) in self.reported.drain(..) {
+            let Some(slot) = self.in_flight.iter().position(|request| request.drive_tag == drive_tag) else { continue };
+            let request = self.in_flight.remove(slot);
+            real_pace.note(intended_ns, request.made.elapsed().as_nanos() as u64);
+            let mut outcome = request.answer.and(core.outcome_of(drive_tag));
+            if request.is_durable {
+                outcome = core.settle_durable().and(outcome);
+            }
+            into.push((request.tag, outcome));
+        }
+        match core.next_event_ns() {
+            Some(next_ns) => self.next_event = Some(real_pace.instant(next_ns)),
+            None if self.in_flight.is_empty() => self.next_event = None,
+            None => {
+                // An idle drive with requests in flight: an error of the simulation.
+                self.next_event = None;
+                into.extend(self.in_flight.drain(..).map(|request| (request.tag, Err(DeviceError::Stalled))));
+            }
+        }
+    }
+
+    fn next_event(&self) -> Option<Instant> {
+        // Sleeping is inexact: whoever waits looks again a little before.
+        let now = Instant::now();
+        self.next_event.map(|moment| moment.checked_sub(SPUN).unwrap_or(now))
+    }
+
+    fn power_cycles(&self) -> u64 {
+        self.device.core().power_cycles()
+    }
+}
+
+/// Has the drive execute a request. Returns its result, and whether it is answered only when its data is safe.
+fn carry_out(core: &mut Core, asked: Asked<'_>, depth: u32, is_volatile: bool) -> (Result<(), DeviceError>, bool) {
+    let is_through = |durability| durability == Durability::Durable && is_volatile;
+    match asked {
+        Asked::Read { offset_bytes, into } => {
+            let length_bytes = into.len() as u32;
+            let transfer = Transfer::Read { offset_bytes, into };
+            (core.execute(Operation::Read, transfer, length_bytes, depth, false), false)
+        }
+        Asked::Write { offset_bytes, data, durability } => {
+            let through = is_through(durability);
+            let transfer = Transfer::Write { offset_bytes, data };
+            let length_bytes = data.len() as u32;
+            (core.execute(Operation::Write, transfer, length_bytes, depth, through), through)
+        }
+        Asked::Trim { offset_bytes, length_bytes } => {
+            let transfer = Transfer::Zero { offset_bytes, length_bytes };
+            (core.execute(Operation::Trim, transfer, length_bytes as u32, depth, false), false)
+        }
+        Asked::Zero { offset_bytes, length_bytes, durability } => {
+            let through = is_through(durability);
+            let transfer = Transfer::Zero { offset_bytes, length_bytes };
+            (core.execute(Operation::Write, transfer, length_bytes as u32, depth, through), through)
+        }
+        Asked::Flush => (core.flush(), false),
+    }
+}

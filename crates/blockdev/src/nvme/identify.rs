@@ -1,0 +1,189 @@
+//! What the controller and its namespace say of themselves: the structures of Identify. NVM Express Base Specification
+//! 2.0, section 5.17; NVM Command Set Specification 1.0, section 4.1.5.
+
+use super::controller::{Controller, Kind};
+use super::fields::Page;
+use super::limits;
+use super::logs;
+use super::pdu::Command;
+use super::status::Status;
+use super::subject::Subject;
+
+const PAGE_BYTES: usize = 4096;
+/// Version 2.0 of the base specification.
+pub const VERSION: u32 = 2 << 16;
+/// The only namespace.
+pub const NAMESPACE: u32 = 1;
+/// All namespaces.
+pub const EVERY_NAMESPACE: u32 = u32::MAX;
+
+/// The structure that a command asks for.
+pub fn identify(command: &Command, controller: &Controller, subject: &Subject) -> Result<Vec<u8>, Status> {
+    let (structure, command_set) = (command.byte(40), command.byte(47));
+    let namespace = command.namespace();
+    if controller.kind == Kind::Discovery {
+        return if structure == 0x01 { Ok(of_controller(controller, subject)) } else { Err(Status::INVALID_FIELD) };
+    }
+    let is_ours = namespace == NAMESPACE;
+    match structure {
+        0x00 | 0x03 | 0x05 | 0x08 if namespace == 0 || namespace == EVERY_NAMESPACE => Err(Status::INVALID_NAMESPACE),
+        // A namespace that is not there is all zeroes.
+        0x00 | 0x08 if !is_ours => Ok(vec![0; PAGE_BYTES]),
+        0x03 | 0x05 if !is_ours => Err(Status::INVALID_NAMESPACE),
+        0x00 => Ok(of_namespace(subject)),
+        0x01 => Ok(of_controller(controller, subject)),
+        0x02 | 0x10 => Ok(namespaces_after(namespace)),
+        0x07 if command_set == 0 => Ok(namespaces_after(namespace)),
+        0x03 => Ok(names(subject)),
+        0x05 if command_set == 0 => Ok(vec![0; PAGE_BYTES]),
+        0x06 if command_set == 0 => Ok(limits_of_commands()),
+        0x08 => Ok(independent_of_command_set()),
+        0x13 => Ok(controllers(controller, command.number_at(42))),
+        0x19 => Ok(vec![0; PAGE_BYTES]),
+        0x1c => Ok(command_sets()),
+        _ => Err(Status::INVALID_FIELD),
+    }
+}
+
+fn of_controller(controller: &Controller, subject: &Subject) -> Vec<u8> {
+    let mut page = Page::new(PAGE_BYTES);
+    page.text(4, 20, &subject.identity.serial(), b' ');
+    page.text(24, 40, &format!("ssdlab {}", subject.identity.model), b' ');
+    page.text(64, 8, env!("CARGO_PKG_VERSION"), b' ');
+    // CMIC: several controllers.
+    page.u8(76, 1 << 1);
+    page.u8(77, limits::TRANSFER_POWER);
+    page.u16(78, controller.id);
+    page.u32(80, VERSION);
+    // RTD3 resume and entry, in microseconds.
+    page.u32(84, 1_000_000);
+    page.u32(88, 1_000_000);
+    // CTRATT: identifiers of hosts with 128 bits; any command counts as a sign of life.
+    page.u32(96, 1 | 1 << 6);
+    page.u16(320, limits::KEEP_ALIVE_STEP);
+    page.u16(514, limits::QUEUE_ENTRIES);
+    // SGLS: data in capsules at an offset, and the descriptors of the transport.
+    page.u32(536, 1 | 1 << 20);
+    let is_discovery = controller.kind == Kind::Discovery;
+    page.u8(111, if is_discovery { 2 } else { 1 });
+    // LPA: effects of commands, offsets in logs.
+    page.u8(261, if is_discovery { 1 << 2 } else { 1 << 1 | 1 << 2 });
+    page.text(768, 256, controller.subsystem(&subject.identity).as_str(), 0);
+    page.u32(1796, 1);
+    page.u32(1792, 4);
+    // One descriptor a command.
+    page.u8(1803, 1);
+    if is_discovery {
+        return page.into_bytes();
+    }
+    // OAES: a namespace changed.
+    page.u32(92, 1 << 8);
+    // OACS: Format.
+    page.u16(256, 1 << 1);
+    page.u8(258, 3);
+    page.u8(259, limits::EVENTS - 1);
+    // One slot of firmware, which is read-only.
+    page.u8(260, 1 << 1 | 1);
+    page.u8(262, logs::ERRORS_KEPT as u8 - 1);
+    // Kelvin; the drive has no temperature.
+    page.u16(266, 343);
+    page.u16(268, 353);
+    page.u8(512, 0x66);
+    page.u8(513, 0x44);
+    page.u32(516, NAMESPACE);
+    // ONCS: Dataset Management, Write Zeroes, timestamps.
+    page.u16(520, 1 << 2 | 1 << 3 | 1 << 6);
+    // FNA: a format applies to all namespaces.
+    page.u8(524, 1);
+    // VWC: a flush of all namespaces is supported; bit 0 if there is a cache that loses data.
+    page.u8(525, 0b110 | u8::from(subject.capabilities.has_volatile_cache));
+    page.u32(540, NAMESPACE);
+    page.u32(1792, limits::COMMAND_BYTES / 16);
+    // The only power state, in hundredths of a watt.
+    page.u16(2048, 500);
+    page.into_bytes()
+}
+
+fn of_namespace(subject: &Subject) -> Vec<u8> {
+    let mut page = Page::new(PAGE_BYTES);
+    let blocks = subject.blocks();
+    page.u64(0, blocks);
+    page.u64(8, blocks);
+    let used = (subject.health)().map_or(blocks, |health| {
+        (health.ocp.total_nuse * u64::from(subject.capabilities.unit_bytes) / subject.block_bytes()).min(blocks)
+    });
+    page.u64(16, used);
+    // NSFEAT: preferred sizes are given.
+    page.u8(24, 1 << 4);
+    // NMIC: several controllers may attach it.
+    page.u8(30, 1);
+    // DLFEAT: deallocated blocks read zero, and Write Zeroes may deallocate.
+    page.u8(33, 1 | 1 << 3);
+    let unit_blocks = (u64::from(subject.capabilities.unit_bytes) / subject.block_bytes()).max(1) as u16 - 1;
+    // NPWG, NPWA, NPDG, NPDA.
+    for at in [64, 66, 68, 70] {
+        page.u16(at, unit_blocks);
+    }
+    page.put(104, &subject.identity.unique);
+    page.put(120, &subject.identity.eui64());
+    // The only format: no metadata, the block's power of two.
+    page.u8(130, subject.block_bytes().trailing_zeros() as u8);
+    page.into_bytes()
+}
+
+/// Descriptors: type, length, and the name.
+fn names(subject: &Subject) -> Vec<u8> {
+    let mut page = Page::new(PAGE_BYTES);
+    let identity = &subject.identity;
+    let mut at = 0;
+    let entries: [(u8, &[u8]); 4] = [(1, &identity.eui64()), (2, &identity.unique), (3, &identity.uuid()), (4, &[0])];
+    for (kind, name) in entries {
+        page.put(at, &[kind, name.len() as u8]);
+        page.put(at + 4, name);
+        at += 4 + name.len();
+    }
+    page.into_bytes()
+}
+
+fn namespaces_after(namespace: u32) -> Vec<u8> {
+    let mut page = Page::new(PAGE_BYTES);
+    if namespace < NAMESPACE {
+        page.u32(0, NAMESPACE);
+    }
+    page.into_bytes()
+}
+
+/// The limits of the NVM command set.
+fn limits_of_commands() -> Vec<u8> {
+    let mut page = Page::new(PAGE_BYTES);
+    // WZSL: 4 KiB times a power of two.
+    page.u8(1, limits::ZEROES_POWER);
+    // DMRL, DMRSL, DMSL: ranges, blocks of a range (no limit), blocks in all (no limit).
+    page.u8(3, 255);
+    page.into_bytes()
+}
+
+fn independent_of_command_set() -> Vec<u8> {
+    let mut page = Page::new(PAGE_BYTES);
+    page.u8(0, 1 << 4);
+    page.u8(1, 1);
+    // NSTAT: ready.
+    page.u8(14, 1);
+    page.into_bytes()
+}
+
+fn controllers(controller: &Controller, from: u16) -> Vec<u8> {
+    let mut page = Page::new(PAGE_BYTES);
+    if controller.id >= from {
+        page.u16(0, 1);
+        page.u16(2, controller.id);
+    }
+    page.into_bytes()
+}
+
+/// Combinations of I/O command sets: only NVM.
+fn command_sets() -> Vec<u8> {
+    let mut page = Page::new(PAGE_BYTES);
+    page.u64(0, 1);
+    page.into_bytes()
+}

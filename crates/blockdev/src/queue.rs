@@ -1,0 +1,81 @@
+//! Requests in flight: a queue beside the synchronous device. Whoever serves it submits as the host sends, and gets
+//! what has completed; one thread is enough for any depth.
+
+use crate::device::{Capabilities, Device, DeviceError, Durability};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// A request. Its data is not kept: a write's is taken, and a read's is filled in, at submission.
+#[derive(Debug)]
+#[allow(missing_docs, reason = "as the methods of `Device`")]
+pub enum Asked<'a> {
+    Read { offset_bytes: u64, into: &'a mut [u8] },
+    Write { offset_bytes: u64, data: &'a [u8], durability: Durability },
+    Trim { offset_bytes: u64, length_bytes: u64 },
+    Zero { offset_bytes: u64, length_bytes: u64, durability: Durability },
+    Flush,
+}
+
+/// The longest trim, and the longest range of zeroes, of one request.
+pub const REQUEST_BYTES_MAX: u64 = 1 << 30;
+
+/// A completed request: the tag of its submission, and its result.
+pub type Completed = (u64, Result<(), DeviceError>);
+
+/// A device with requests in flight.
+pub trait Queue: Send {
+    /// Its properties, which never change.
+    fn capabilities(&self) -> Capabilities;
+    /// Makes a request. A range that exceeds the device, or `REQUEST_BYTES_MAX`, is refused as `PastTheEnd`.
+    fn submit(&mut self, tag: u64, asked: Asked<'_>);
+    /// Appends what has completed since the last call, in order of completion.
+    fn completed(&mut self, into: &mut Vec<Completed>);
+    /// When to call `completed` again if nothing is submitted; None if nothing is in flight.
+    fn next_event(&self) -> Option<Instant>;
+    /// The number of times that power returned. Requests in flight at a loss of power complete as `PoweredOff`.
+    fn power_cycles(&self) -> u64;
+}
+
+/// A queue of any device: every request is executed when it is submitted.
+pub struct Immediate {
+    device: Arc<dyn Device>,
+    completed: Vec<Completed>,
+}
+
+impl Immediate {
+    /// A queue of this device.
+    pub fn new(device: Arc<dyn Device>) -> Self {
+        Self { device, completed: Vec::new() }
+    }
+}
+
+impl Queue for Immediate {
+    fn capabilities(&self) -> Capabilities {
+        self.device.capabilities()
+    }
+
+    fn submit(&mut self, tag: u64, asked: Asked<'_>) {
+        let done = match asked {
+            Asked::Read { offset_bytes, into } => self.device.read(offset_bytes, into),
+            Asked::Write { offset_bytes, data, durability } => self.device.write(offset_bytes, data, durability),
+            Asked::Trim { offset_bytes, length_bytes } => self.device.trim(offset_bytes, length_bytes),
+            Asked::Zero { offset_bytes, length_bytes, durability } => {
+                self.device.zero(offset_bytes, length_bytes, durability)
+            }
+            Asked::Flush => self.device.flush(),
+        };
+        self.completed.push((tag, done));
+    }
+
+    fn completed(&mut self, into: &mut Vec<Completed>) {
+        into.append(&mut self.completed);
+    }
+
+    fn next_event(&self) -> Option<Instant> {
+        None
+    }
+
+    fn power_cycles(&self) -> u64 {
+        0
+    }
+}

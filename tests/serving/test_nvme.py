@@ -1,0 +1,251 @@
+"""A served drive as an NVMe controller: what the program prints, and what Linux, nvme-cli and smartctl make of it.
+
+The second half runs in a virtual machine with the distribution's own kernel (`virtual_machine.py`).
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import virtual_machine
+from running_drives import DRIVE
+from waiting import wait_for
+
+SECONDS_MAX = 60
+PROGRAMS = ("nvme", "smartctl", "mkfs.ext4")
+
+
+@dataclass
+class Attachable:
+    """A running `ssdlab serve --nvme`."""
+
+    command: str
+    process: subprocess.Popen[str]
+    statistics_file: Path
+
+    @property
+    def words(self) -> list[str]:
+        return self.command.split()
+
+    @property
+    def port(self) -> int:
+        return int(self.words[self.words.index("-s") + 1])
+
+    @property
+    def nqn(self) -> str:
+        return self.words[self.words.index("-n") + 1]
+
+    def statistics(self) -> dict[str, Any]:
+        """What the drive has counted so far."""
+        self.statistics_file.unlink(missing_ok=True)
+        self.process.send_signal(signal.SIGUSR1)
+        text = wait_for("the statistics are written", lambda: _whole_json(self.statistics_file))
+        found: dict[str, Any] = json.loads(text)
+        return found
+
+    def end(self) -> str:
+        """Ends it as Ctrl-C does, and returns what it printed."""
+        self.process.send_signal(signal.SIGINT)
+        said, _ = self.process.communicate(timeout=SECONDS_MAX)
+        return said
+
+
+def _whole_json(file: Path) -> str | None:
+    try:
+        text = file.read_text()
+        json.loads(text)
+    except (OSError, ValueError):
+        return None
+    return text
+
+
+Attach = Callable[..., Attachable]
+
+
+@pytest.fixture
+def attachable(tmp_path: Path) -> Iterator[Attach]:
+    """Serves the test drive as an NVMe controller at a free port: `attachable("--store", ...)`."""
+    made: list[Attachable] = []
+    (tmp_path / "mounted.toml").write_text(DRIVE)
+
+    def start(*options: str) -> Attachable:
+        statistics = tmp_path / f"statistics-{len(made)}.json"
+        command = [sys.executable, "-m", "ssdlab", "serve", "--drive", str(tmp_path / "mounted.toml"), "--nvme", "0"]
+        process = subprocess.Popen(
+            [*command, "--output", str(statistics), *options],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,
+        )
+        served = Attachable("", process, statistics)
+        made.append(served)
+        assert process.stdout is not None
+        served.command = process.stdout.readline().strip()
+        assert served.command.startswith("nvme connect "), served.command
+        return served
+
+    yield start
+    for served in made:
+        if served.process.poll() is None:
+            os.killpg(served.process.pid, signal.SIGKILL)
+            served.process.wait(SECONDS_MAX)
+
+
+def test_a_stored_drive_keeps_its_name_and_others_have_their_own(attachable: Attach, tmp_path: Path) -> None:
+    store = ("--store", str(tmp_path / "flash"))
+    first = attachable(*store)
+    first.end()
+    again, other = attachable(*store), attachable()
+    assert first.nqn == again.nqn != other.nqn
+    assert first.nqn.startswith("nqn.2014-08.org.nvmexpress:uuid:")
+
+
+def test_at_its_end_it_prints_the_phases(attachable: Attach) -> None:
+    said = attachable().end()
+    assert "WAF" in said and "mounted" in said
+
+
+def test_options_of_other_front_ends_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "mounted.toml").write_text(DRIVE)
+    command = [sys.executable, "-m", "ssdlab", "serve", "--drive", str(tmp_path / "mounted.toml"), "--nvme", "0"]
+    for options, names in ((("--socket", "here"), "--socket"), (("--host", "nowhere.example"), "--host")):
+        done = subprocess.run([*command, *options], capture_output=True, text=True, timeout=SECONDS_MAX)
+        assert done.returncode == 2 and names in done.stderr, done.stderr
+
+
+_SCRIPT = """
+connect() {{ timeout 20 nvme connect -t tcp -a {host} -s {port} -n {nqn} --keep-alive-tmo=30 $*; }}
+settle() {{ for _ in $(seq 100); do test -b /dev/nvme0n1 && return; sleep 0.1; done; }}
+echo "== kernel"
+uname -r
+echo "== discover"
+timeout 20 nvme discover -t tcp -a {host} -s {port} -o json
+connect
+settle
+echo "== list"
+timeout 20 nvme list -o json
+echo "== controller"
+timeout 20 nvme id-ctrl /dev/nvme0 -o json
+echo "== file system"
+/programs/mkfs.ext4 -q -F /dev/nvme0n1 && mount -t ext4 /dev/nvme0n1 /mnt && echo made
+dd if=/dev/urandom of=/run/data bs=65536 count=64 2>/dev/null
+cp /run/data /mnt/data
+sync
+echo "== reset"
+timeout 20 nvme reset /dev/nvme0 && echo reset
+settle
+echo 3 >/proc/sys/vm/drop_caches
+cmp /run/data /mnt/data && echo same
+umount /mnt
+echo "== reconnect"
+timeout 20 nvme disconnect -n {nqn} >/dev/null
+connect --hdr-digest --data-digest && echo connected
+settle
+mount -t ext4 /dev/nvme0n1 /mnt
+cmp /run/data /mnt/data && echo same
+sync
+echo "== used"
+timeout 20 nvme id-ns /dev/nvme0n1 -o json
+rm /mnt/data
+sync
+fstrim /mnt
+umount /mnt
+echo "== used after a trim"
+timeout 20 nvme id-ns /dev/nvme0n1 -o json
+echo "== smart"
+timeout 20 nvme smart-log /dev/nvme0 -o json
+echo "== ocp"
+timeout 20 nvme ocp smart-add-log /dev/nvme0 -o json
+echo "== smartctl"
+timeout 20 smartctl -a -j /dev/nvme0
+echo "== effects"
+timeout 20 nvme effects-log /dev/nvme0 >/dev/null && echo read
+echo "== disconnect"
+timeout 20 nvme disconnect -n {nqn}
+ls /dev/nvme0n1 2>/dev/null || echo gone
+"""
+
+
+@pytest.mark.surroundings
+def test_an_unmodified_linux_attaches_it_and_reports_what_the_statistics_say(
+    attachable: Attach, tmp_path: Path
+) -> None:
+    if lacking := virtual_machine.missing(PROGRAMS):
+        pytest.skip(lacking)
+    drive = attachable()
+    script = _SCRIPT.format(host=virtual_machine.HOST, port=drive.port, nqn=drive.nqn)
+    ended = virtual_machine.run(tmp_path, script, PROGRAMS)
+    said = ended.sections
+    assert said.get("end 0") is not None, f"{said}\n{ended.console[-4000:]}"
+    assert drive.nqn in said["discover"]
+    assert "ssdlab mounted" in said["list"]
+    assert said["file system"].strip() == "made"
+    assert said["reset"].split() == ["reset", "same"], ended.console[-4000:]
+    assert "connected" in said["reconnect"] and "same" in said["reconnect"]
+    # A file of 4 MiB, in blocks of 4 KiB, was removed.
+    used, used_then = (json.loads(said[name])["nuse"] for name in ("used", "used after a trim"))
+    assert used - used_then >= 1024, (used, used_then)
+    assert "disconnected 1 controller" in said["disconnect"] and "gone" in said["disconnect"]
+
+    # Reading the logs and disconnecting ask the drive for nothing.
+    smart = drive.statistics()["ssdlab"]["smart"]
+    _agrees_with_nvme_cli(json.loads(said["smart"]), smart["nvme_smart_health_information_log"])
+    _agrees_with_ocp(json.loads(said["ocp"]), smart["ocp_smart_log"])
+    found = json.loads(said["smartctl"])
+    assert found["smart_status"]["passed"] is True
+    shown = found["nvme_smart_health_information_log"]
+    for name, value in smart["nvme_smart_health_information_log"].items():
+        if name in shown and value is not None:
+            assert shown[name] == value, name
+
+
+def _agrees_with_nvme_cli(shown: dict[str, Any], expected: dict[str, Any]) -> None:
+    names = {
+        "critical_warning": "critical_warning",
+        "avail_spare": "available_spare",
+        "spare_thresh": "available_spare_threshold",
+        "percent_used": "percentage_used",
+        "data_units_read": "data_units_read",
+        "data_units_written": "data_units_written",
+        "host_read_commands": "host_reads",
+        "host_write_commands": "host_writes",
+        "power_cycles": "power_cycles",
+        "power_on_hours": "power_on_hours",
+        "unsafe_shutdowns": "unsafe_shutdowns",
+        "media_errors": "media_errors",
+        "num_err_log_entries": "num_err_log_entries",
+    }
+    for theirs, ours in names.items():
+        assert _number(shown[theirs]) == expected[ours], theirs
+    assert expected["host_writes"] > 0
+
+
+def _agrees_with_ocp(shown: dict[str, Any], expected: dict[str, Any]) -> None:
+    simple = {_letters(name): value for name, value in shown.items()}
+    written, read = simple["physicalmediaunitswritten"], simple["physicalmediaunitsread"]
+    assert _number(written) == expected["physical_media_units_written_bytes"] > 0
+    assert _number(read) == expected["physical_media_units_read_bytes"]
+    assert _number(simple["maxuserdataerasecounts"]) == expected["user_data_erase_counts"]["max"]
+    assert _number(simple["minuserdataerasecounts"]) == expected["user_data_erase_counts"]["min"]
+    assert _number(simple["percentfreeblocks"]) == expected["percent_free_blocks"]
+
+
+def _letters(name: str) -> str:
+    return "".join(letter for letter in name.lower() if letter.isalpha())
+
+
+def _number(shown: Any) -> int:
+    """nvme-cli shows 128-bit counts as numbers, as texts, or as two halves."""
+    if isinstance(shown, dict):
+        return int(shown["lo"]) + (int(shown["hi"]) << 64)
+    return int(shown)
