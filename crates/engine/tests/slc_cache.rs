@@ -5,6 +5,7 @@ use ssdlab_engine::ftl::Ftl;
 use ssdlab_engine::ledger::{Cause, Ledger};
 use ssdlab_engine::random::Random;
 use ssdlab_engine::request::{Operation, Request};
+use ssdlab_engine::simulation::build;
 use ssdlab_engine::specification::drive::*;
 use ssdlab_engine::specification::drive::{BackgroundOperations, SlcCache, WhenFull};
 use ssdlab_engine::timing::breakdown::Parts;
@@ -249,6 +250,38 @@ impl ObviousGroups {
         groups.dedup();
         groups.retain(|group| !group.clone().all(|ppn| self.programmed.contains_key(&ppn)));
         groups
+    }
+}
+
+/// Overwritten at random, blocks of a static cache are erased most, and those of a dynamic one in turn with others; they
+/// were counted as if that wore them like the rest.
+#[test]
+fn erases_in_slc_mode_are_counted_apart_and_wear_nothing() {
+    let dynamic = SlcCache { dynamic_bytes_max: 8 * MIB, ..TIMES };
+    for slc_cache in [static_cache(WhenFull::Fold), dynamic] {
+        let faults = Faults { wear_out: true, ..Faults::default() };
+        let mut drive = Drive { faults, ..drive(slc_cache) };
+        drive.nand.endurance_cycles = 100;
+        let mut ftl = build(&drive, 7).unwrap();
+        let mut random = Random::new(3);
+        let user_units = drive.ftl.user_bytes / UNIT;
+        // Each of the eight erase units of the cache is erased some 150 times, more than the blocks endure.
+        for _ in 0..10 * user_units {
+            ftl.execute(&[Request::new(Operation::Write, random.below(user_units) * UNIT, UNIT as u32)]).unwrap();
+        }
+        let wear = ftl.wear();
+        let slc_mode = wear.slc_mode.expect("the cache was used");
+        let erases = |mean: f64, blocks: u32| (mean * f64::from(blocks)).round() as u64;
+        let blocks: u32 = wear.histogram.iter().map(|bin| bin.blocks).sum();
+        // A superblock has a block on each of four dies.
+        let counted = erases(wear.erase_count.mean, blocks) + erases(slc_mode.erase_count.mean, slc_mode.blocks);
+        assert_eq!(counted, 4 * ftl.ledger().erased_erase_units);
+        assert_eq!(wear.bad_blocks_grown, 0);
+        if drive.slc_cache.static_bytes > 0 {
+            assert_eq!((slc_mode.blocks, blocks), (4 * 8, 4 * (64 - 8)));
+            assert!(slc_mode.erase_count.min > drive.nand.endurance_cycles);
+            assert!(wear.erase_count.max < drive.nand.endurance_cycles);
+        }
     }
 }
 

@@ -3,12 +3,17 @@
 import json
 import re
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import ssdlab
+from ssdlab.presentation.report import WearStatistics
+from ssdlab.presentation.report.table import variants_table
 from ssdlab.simulator.results import DirectionResult, Latency
+from ssdlab.simulator.results.compared import of_result
 from ssdlab.simulator.results.latency import PERCENTILES
 from ssdlab.simulator.results.text import fio_size, normal
 from ssdlab.simulator.results.text_rates import PLAIN, direction_lines, short
@@ -95,3 +100,29 @@ def test_sizes_are_printed_as_fio_does(size: str, tmp_path: Path) -> None:
     assert theirs is not None
     factor = {"k": 2**10, "m": 2**20, "g": 2**30}.get(size[-1], 1)
     assert fio_size(int(size.rstrip("kmg")) * factor) == theirs[1]
+
+
+def test_erases_in_slc_mode_are_apart(tmp_path: Path) -> None:
+    """A regression: "erases 0-3079" of 1,500 rated, because erases of an SLC cache's blocks stood with the others."""
+    job = tmp_path / "over.fio"
+    job.write_text("[over]\nrw=randwrite\nbs=64k\nsize=5%\nio_size=100%\n")
+    drive = ssdlab.drive("generic-sata-tlc-500", scale="1/64", settings={"slc_cache.when_full": "fold"})
+    result = ssdlab.run(job, drive, timed=False)
+    rated, in_slc_mode = result.wear["erase_count"], result.wear["slc_mode"]
+    assert in_slc_mode is not None
+    counts = in_slc_mode["erase_count"]
+    assert counts["min"] >= 1
+    erased = result.ledger.erased_erase_units
+    blocks = sum(each["blocks"] for each in result.wear["histogram"])
+    counted = rated["mean"] * blocks + counts["mean"] * in_slc_mode["blocks"]
+    assert counted / erased == pytest.approx(round(counted / erased)), "blocks of an erase unit"
+    lines = normal(result).splitlines()
+    (line,) = (line for line in lines if "wear in SLC mode" in line)
+    assert line == (
+        f"  wear in SLC mode: erase count min={counts['min']}, avg={counts['mean']:.2f}, max={counts['max']}, "
+        f"stdev={counts['stddev']:.2f}, blocks={in_slc_mode['blocks']}"
+    )
+    shown = of_result(result, "a")
+    assert shown.slc_mode_wear == WearStatistics(counts["min"], counts["mean"], counts["max"], counts["stddev"])
+    assert "in SLC mode" in str(variants_table([shown]))
+    assert "in SLC mode" not in str(variants_table([replace(shown, slc_mode_wear=None)]))

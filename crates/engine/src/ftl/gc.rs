@@ -420,11 +420,9 @@ impl<L: Layer, C: Clock> Ftl<L, C> {
             observed.erased(erase_unit);
         }
         if self.space.is_slc(erase_unit) {
-            self.space.set_slc(erase_unit, false);
-            if self.slc_cache.as_mut().is_some_and(|cache| cache.erased(erase_unit)) {
-                self.space.occupancy.free(erase_unit);
-                return Ok(());
-            }
+            let is_static = self.slc_cache.as_mut().is_some_and(|cache| cache.erased(erase_unit));
+            self.space.erase_in_slc_mode(erase_unit, is_static);
+            return Ok(());
         }
         match self.space.erase(erase_unit) {
             Erased::Usable => Ok(()),

@@ -35,17 +35,39 @@ pub struct Capacity {
     pub effective_over_provisioning: Option<f64>,
 }
 
-/// The distribution of erases over the blocks.
+/// The distribution of erases over the blocks. Erases after use in SLC mode are apart, because the rated endurance is
+/// not for them.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Wear {
     /// Statistics of the erase counts.
     pub erase_count: Spread,
     /// Blocks by erase count.
     pub histogram: Vec<WearBin>,
+    /// Of the blocks erased after use in SLC mode; None if there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slc_mode: Option<SlcModeWear>,
     /// Blocks that were bad when the drive was new.
     pub bad_blocks_factory: u32,
     /// Blocks that failed since.
     pub bad_blocks_grown: u32,
+}
+
+/// The erases of blocks after use in SLC mode.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct SlcModeWear {
+    /// Blocks with such an erase.
+    pub blocks: u32,
+    /// Statistics of these blocks' erase counts in SLC mode.
+    pub erase_count: Spread,
+}
+
+/// The erase counts of blocks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EraseCounts {
+    /// Of each block, without erases in SLC mode.
+    pub rated: Vec<u32>,
+    /// In SLC mode, of each block that was erased in it.
+    pub slc_mode: Vec<u32>,
 }
 
 /// Statistics of a set of counts.
@@ -74,13 +96,22 @@ pub struct WearBin {
 
 const WEAR_BINS_MAX: u32 = 40;
 
-impl Wear {
-    /// The wear of blocks with these erase counts.
-    pub fn of(counts: &[u32], bad_blocks_factory: u32, bad_blocks_grown: u32) -> Self {
+impl Spread {
+    fn of(counts: &[u32]) -> Self {
         let blocks = counts.len() as f64;
         let (min, max) = (counts.iter().copied().min().unwrap_or(0), counts.iter().copied().max().unwrap_or(0));
         let mean = counts.iter().map(|&count| f64::from(count)).sum::<f64>() / blocks;
         let variance = counts.iter().map(|&count| (f64::from(count) - mean).powi(2)).sum::<f64>() / blocks;
+        Self { min, mean, max, stddev: variance.sqrt() }
+    }
+}
+
+impl Wear {
+    /// The wear of blocks with these erase counts.
+    pub fn of(counts: &EraseCounts, bad_blocks_factory: u32, bad_blocks_grown: u32) -> Self {
+        let EraseCounts { rated, slc_mode } = counts;
+        let erase_count = Spread::of(rated);
+        let Spread { min, max, .. } = erase_count;
         let width = (max - min + 1).div_ceil(WEAR_BINS_MAX);
         let bins = (max - min + 1).div_ceil(width);
         let mut histogram: Vec<WearBin> = (0..bins)
@@ -89,13 +120,10 @@ impl Wear {
                 WearBin { erase_count_min, erase_count_max: erase_count_min + width - 1, blocks: 0 }
             })
             .collect();
-        counts.iter().for_each(|&count| histogram[((count - min) / width) as usize].blocks += 1);
-        Self {
-            erase_count: Spread { min, mean, max, stddev: variance.sqrt() },
-            histogram,
-            bad_blocks_factory,
-            bad_blocks_grown,
-        }
+        rated.iter().for_each(|&count| histogram[((count - min) / width) as usize].blocks += 1);
+        let slc_mode = (!slc_mode.is_empty())
+            .then(|| SlcModeWear { blocks: slc_mode.len() as u32, erase_count: Spread::of(slc_mode) });
+        Self { erase_count, histogram, slc_mode, bad_blocks_factory, bad_blocks_grown }
     }
 }
 
@@ -182,16 +210,13 @@ impl<L: Layer, C: Clock> Ftl<L, C> {
 
     /// The wear of all blocks.
     pub fn wear(&self) -> Wear {
-        Wear::of(
-            &self.space.array.erase_counts(),
-            self.space.array.bad_blocks_factory(),
-            self.space.array.bad_blocks_grown(),
-        )
+        Wear::of(&self.erase_counts(), self.space.array.bad_blocks_factory(), self.space.array.bad_blocks_grown())
     }
 
     /// By block.
-    pub fn erase_counts(&self) -> Vec<u32> {
-        self.space.array.erase_counts()
+    pub fn erase_counts(&self) -> EraseCounts {
+        let array = &self.space.array;
+        EraseCounts { rated: array.erase_counts(), slc_mode: array.slc_mode_erase_counts() }
     }
 
     /// Bytes of the tables whose size depends on the capacity.

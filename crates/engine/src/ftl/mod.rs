@@ -36,7 +36,7 @@ use crate::units::{EraseUnit, Lpn, Ppn, StreamId};
 use accounts::Accounts;
 use background::Background;
 use gc::Gc;
-pub use inspect::{Capacity, Spread, Wear, WearBin};
+pub use inspect::{Capacity, EraseCounts, SlcModeWear, Spread, Wear, WearBin};
 pub use layer::reduced::contents;
 pub use layer::{
     Layer, MapCached, NamespaceCounts, Namespaced, Plain, Reduced, Zoned, is_map_cached, is_namespaced, is_reduced,

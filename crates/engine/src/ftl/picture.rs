@@ -74,8 +74,11 @@ pub struct Close {
     pub state: Standing,
     /// The stream that filled or fills it; None if it is free or retired.
     pub stream: Option<String>,
-    /// The erase count of its most worn block.
+    /// The erase count of its most worn block, without erases in SLC mode.
     pub erase_count: u32,
+    /// Its erases in SLC mode; None on a drive without an SLC cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slc_mode_erase_count: Option<u32>,
     /// The number of live slots.
     pub valid: u32,
     /// One character a slot: `v` live, `s` stale, `.` erased, `p` parity or a map page.
@@ -96,7 +99,8 @@ pub trait Pictured {
     fn marks(&mut self) -> Marks;
     /// None if there is no such erase unit.
     fn close_up(&self, erase_unit: u32) -> Option<Close>;
-    /// The erase counts of the erase units that are not retired, each by its most worn block. There may be a hundred
+    /// The erase counts of the erase units that are not retired and not the SLC cache's own, each by its most worn block
+    /// and without erases in SLC mode. There may be a hundred
     /// times as many blocks, as the outcome counts them.
     fn erase_count(&self) -> Spread;
 }
@@ -113,9 +117,10 @@ impl<L: Layer, C: Clock> Pictured for Ftl<L, C> {
         match by {
             CellsBy::Valid => out.extend(erase_units.map(|unit| share_byte(self.valid_share(unit)))),
             CellsBy::EraseCount => {
-                let least = wear.erase_counts.iter().copied().min().unwrap_or(0);
+                let least = self.worn_as_rated().min().unwrap_or(0);
                 let scale = 1.0 / (wear.erase_count_max.saturating_sub(least)).max(1) as f32;
-                out.extend(wear.erase_counts.iter().map(|&count| share_byte((count - least) as f32 * scale)));
+                let shares = wear.erase_counts.iter().map(|&count| count.saturating_sub(least) as f32 * scale);
+                out.extend(shares.map(share_byte));
             }
             CellsBy::Age => {
                 let scale = self.drive_writes_per_unit();
@@ -171,6 +176,7 @@ impl<L: Layer, C: Clock> Pictured for Ftl<L, C> {
             state,
             stream: holds_data.then(|| self.stream_name(self.frontier_of(erase_unit).unwrap_or(stream))),
             erase_count: self.space.wear.erase_counts[erase_unit.index()],
+            slc_mode_erase_count: self.slc_cache.as_ref().map(|_| self.space.array.slc_mode_erase_count(erase_unit.0)),
             valid: self.valid_slots(erase_unit),
             units: self.units_of_erase_unit(erase_unit, holds_data),
             age: (holds_data && state != Standing::Open).then_some(since_filled),
@@ -180,7 +186,7 @@ impl<L: Layer, C: Clock> Pictured for Ftl<L, C> {
 
     fn erase_count(&self) -> Spread {
         let (mut erase_units, mut min, mut max, mut sum, mut squares) = (0u32, u32::MAX, 0, 0u64, 0.0);
-        for (erase_unit, &count) in (0..).map(EraseUnit).zip(&self.space.wear.erase_counts) {
+        for (erase_unit, count) in (0..).map(EraseUnit).zip(self.worn_as_rated()) {
             if self.space.occupancy.state(erase_unit) == State::Retired {
                 continue;
             }
@@ -198,6 +204,11 @@ impl<L: Layer, C: Clock> Pictured for Ftl<L, C> {
 }
 
 impl<L: Layer, C: Clock> Ftl<L, C> {
+    /// The erase counts of the erase units that do not belong to the SLC cache permanently, which are the first.
+    fn worn_as_rated(&self) -> impl Iterator<Item = u32> {
+        self.space.wear.erase_counts[..self.space.array.erase_units() as usize].iter().copied()
+    }
+
     /// One unit written by the host, in drive writes of the live data.
     fn drive_writes_per_unit(&self) -> f32 {
         1.0 / self.layer.live_slots(self.accounts.mapped_units()).max(1) as f32

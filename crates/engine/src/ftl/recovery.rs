@@ -185,8 +185,11 @@ impl<L: Layer, C: Clock> Recoverable for Ftl<L, C> {
         match lasting.array {
             Some(array) => self.space.array = array,
             None => {
-                let counts = found.erase_units.iter().map(|unit| unit.erase_count);
-                (0..).zip(counts).for_each(|(unit, count)| self.space.array.set_erase_count(unit, count));
+                // Which erases of the other erase units were in SLC mode is not recorded in flash.
+                for (erase_unit, unit) in (0..).map(EraseUnit).zip(&found.erase_units) {
+                    let is_static = self.slc_cache.as_ref().is_some_and(|cache| cache.is_static(erase_unit));
+                    self.space.array.set_erase_count(erase_unit.0, unit.erase_count, is_static);
+                }
             }
         }
         if let Some(cache) = &mut self.slc_cache {

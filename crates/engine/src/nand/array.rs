@@ -7,6 +7,7 @@ use crate::nand::geometry::Geometry;
 use crate::random::Random;
 use crate::specification::drive::{EraseUnitKind, Faults};
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// The result of erasing an erase unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +22,9 @@ pub enum Erased {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Worn {
     erase_counts: Vec<u32>,
+    /// Older states count these erases with the others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    slc_mode_erase_counts: Vec<u32>,
     endurance: Vec<u32>,
     blocks: Vec<u32>,
     spares: Vec<Vec<u32>>,
@@ -32,8 +36,10 @@ pub struct Worn {
 /// The blocks of the flash.
 pub struct Array {
     geometry: Geometry,
-    /// By physical block: the number of erases.
+    /// By physical block: the number of erases that count against its rated endurance.
     erase_counts: Vec<u32>,
+    /// By physical block: the number of erases after use in SLC mode; empty before the first.
+    slc_mode_erase_counts: Vec<u32>,
     /// By block: the number of erases until it fails; empty if blocks do not wear out.
     endurance: Vec<u32>,
     /// By erase unit and position: the block.
@@ -75,6 +81,7 @@ impl Array {
         Self {
             geometry,
             erase_counts: vec![0; geometry.blocks() as usize],
+            slc_mode_erase_counts: Vec::new(),
             endurance,
             blocks,
             spares,
@@ -89,6 +96,7 @@ impl Array {
     pub fn worn(&self) -> Worn {
         Worn {
             erase_counts: self.erase_counts.clone(),
+            slc_mode_erase_counts: self.slc_mode_erase_counts.clone(),
             endurance: self.endurance.clone(),
             blocks: self.blocks.clone(),
             spares: self.spares.clone(),
@@ -103,7 +111,9 @@ impl Array {
         let blocks = self.geometry.blocks();
         let every = worn.blocks.iter().chain(worn.spares.iter().flatten()).chain(&worn.held_out_blocks);
         let fits = worn.erase_counts.len() == blocks as usize
-            && (worn.endurance.is_empty() || worn.endurance.len() == blocks as usize)
+            && [&worn.endurance, &worn.slc_mode_erase_counts]
+                .iter()
+                .all(|each| each.is_empty() || each.len() == blocks as usize)
             && worn.blocks.len() == self.blocks.len()
             && worn.spares.len() == self.spares.len()
             && every.into_iter().all(|&block| block < blocks);
@@ -112,6 +122,7 @@ impl Array {
         }
         let Worn { erase_counts, endurance, blocks, spares, held_out_blocks, .. } = worn;
         (self.erase_counts, self.endurance, self.blocks) = (erase_counts, endurance, blocks);
+        self.slc_mode_erase_counts = worn.slc_mode_erase_counts;
         (self.spares, self.held_out_blocks) = (spares, held_out_blocks);
         self.bad_blocks_factory = worn.bad_blocks_factory;
         self.bad_blocks_grown = worn.bad_blocks_grown;
@@ -179,17 +190,30 @@ impl Array {
         Erased::Usable
     }
 
+    /// Erases an erase unit that was used in SLC mode. Assumed: it wears no block (docs/background.md).
+    pub fn erase_in_slc_mode(&mut self, erase_unit: u32) {
+        self.slc_mode_erase_counts.resize(self.erase_counts.len(), 0);
+        for &block in &self.blocks[range_of(&self.geometry, erase_unit)] {
+            self.slc_mode_erase_counts[block as usize] += 1;
+        }
+    }
+
     /// A block failed for another reason than wear, and its erase unit with it.
     pub fn note_bad_block(&mut self) {
         self.bad_blocks_grown += 1;
     }
 
-    /// For blocks whose history is from another process: sets all blocks of an erase unit to one count.
-    pub fn set_erase_count(&mut self, erase_unit: u32, count: u32) {
-        let blocks_per_erase_unit = self.blocks_per_erase_unit();
-        let first = erase_unit as usize * blocks_per_erase_unit;
-        for &block in &self.blocks[first..first + blocks_per_erase_unit] {
-            self.erase_counts[block as usize] = count;
+    /// For blocks whose history is from another process: sets all blocks of an erase unit to one count. `in_slc_mode`:
+    /// all its erases were in that mode.
+    pub fn set_erase_count(&mut self, erase_unit: u32, count: u32, in_slc_mode: bool) {
+        let counts = if in_slc_mode {
+            self.slc_mode_erase_counts.resize(self.erase_counts.len(), 0);
+            &mut self.slc_mode_erase_counts
+        } else {
+            &mut self.erase_counts
+        };
+        for &block in &self.blocks[range_of(&self.geometry, erase_unit)] {
+            counts[block as usize] = count;
         }
     }
 
@@ -198,6 +222,7 @@ impl Array {
         let empty = Self {
             geometry: self.geometry,
             erase_counts: Vec::new(),
+            slc_mode_erase_counts: Vec::new(),
             endurance: Vec::new(),
             blocks: Vec::new(),
             spares: Vec::new(),
@@ -219,15 +244,25 @@ impl Array {
         }
     }
 
-    /// The erase count of an erase unit: that of its most worn block.
+    /// The erase count of an erase unit, without those in SLC mode: that of its most worn block.
     pub fn erase_count(&self, erase_unit: u32) -> u32 {
-        let blocks_per_erase_unit = self.blocks_per_erase_unit();
-        let first = erase_unit as usize * blocks_per_erase_unit;
-        let blocks = &self.blocks[first..first + blocks_per_erase_unit];
+        let blocks = &self.blocks[range_of(&self.geometry, erase_unit)];
         blocks.iter().map(|&block| self.erase_counts[block as usize]).max().unwrap_or(0)
     }
 
-    /// The erase counts of all blocks that are not held out, including bad and spare ones.
+    /// The erases of an erase unit after use in SLC mode: those of the block with the most.
+    pub fn slc_mode_erase_count(&self, erase_unit: u32) -> u32 {
+        let blocks = &self.blocks[range_of(&self.geometry, erase_unit)];
+        let counts = blocks.iter().filter_map(|&block| self.slc_mode_erase_counts.get(block as usize));
+        counts.copied().max().unwrap_or(0)
+    }
+
+    /// The erase counts in SLC mode of the blocks that were erased in it.
+    pub fn slc_mode_erase_counts(&self) -> Vec<u32> {
+        self.slc_mode_erase_counts.iter().copied().filter(|&count| count > 0).collect()
+    }
+
+    /// The erase counts, without those in SLC mode, of all blocks that are not held out, including bad and spare ones.
     pub fn erase_counts(&self) -> Vec<u32> {
         let mut is_counted = vec![true; self.erase_counts.len()];
         self.held_out_blocks.iter().for_each(|&block| is_counted[block as usize] = false);
@@ -248,6 +283,12 @@ impl Array {
     fn blocks_per_erase_unit(&self) -> usize {
         self.geometry.blocks_per_erase_unit() as usize
     }
+}
+
+/// Where the blocks of an erase unit are listed.
+fn range_of(geometry: &Geometry, erase_unit: u32) -> Range<usize> {
+    let count = geometry.blocks_per_erase_unit() as usize;
+    erase_unit as usize * count..(erase_unit as usize + 1) * count
 }
 
 /// The k-th erase unit has the k-th good block of each of its planes; surplus blocks of a plane are spares.

@@ -7,8 +7,8 @@ use crate::ftl::picture::Pictured;
 use crate::ftl::recovery::Recoverable;
 use crate::ftl::zoned::ZoneCounts;
 use crate::ftl::{
-    Capacity, Ftl, GroupCounts, Layer, MapCached, NamespaceCounts, Namespaced, PlacementReport, Plain, Reduced,
-    StateError, Wear, Zoned, is_map_cached, is_namespaced, is_reduced,
+    Capacity, EraseCounts, Ftl, GroupCounts, Layer, MapCached, NamespaceCounts, Namespaced, PlacementReport, Plain,
+    Reduced, StateError, Wear, Zoned, is_map_cached, is_namespaced, is_reduced,
 };
 use crate::ledger::Ledger;
 use crate::request::Request;
@@ -48,7 +48,7 @@ pub trait SimulatedDrive: Pictured + Send {
     /// Erased erase units.
     fn free_erase_units(&self) -> u32;
     /// By block.
-    fn erase_counts(&self) -> Vec<u32>;
+    fn erase_counts(&self) -> EraseCounts;
     /// Including retired ones.
     fn erase_units(&self) -> u32;
     /// The space effective for garbage collection and the live units, in slots.
@@ -107,7 +107,7 @@ impl<L: Layer + Send, C: Clock + Send> SimulatedDrive for Ftl<L, C> {
         self.free_erase_units()
     }
 
-    fn erase_counts(&self) -> Vec<u32> {
+    fn erase_counts(&self) -> EraseCounts {
         self.erase_counts()
     }
 

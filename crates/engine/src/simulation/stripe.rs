@@ -8,7 +8,7 @@ use super::drive::{SimulatedDrive, TimedSimulatedDrive, build, build_timed};
 use crate::chunks::Chunks;
 use crate::error::{Refused, SpecificationError};
 use crate::ftl::picture::{CellsBy, Close, Marks, Pictured};
-use crate::ftl::{Capacity, Spread, StateError, Wear};
+use crate::ftl::{Capacity, EraseCounts, Spread, StateError, Wear};
 use crate::ledger::Ledger;
 use crate::request::Request;
 use crate::specification::Drive;
@@ -220,8 +220,12 @@ impl<D: StripeDevice + ?Sized> SimulatedDrive for Stripe<D> {
         Wear::of(&self.erase_counts(), bad_blocks.0, bad_blocks.1)
     }
 
-    fn erase_counts(&self) -> Vec<u32> {
-        self.each().flat_map(SimulatedDrive::erase_counts).collect()
+    fn erase_counts(&self) -> EraseCounts {
+        self.each().map(SimulatedDrive::erase_counts).fold(EraseCounts::default(), |mut all, device| {
+            all.rated.extend(device.rated);
+            all.slc_mode.extend(device.slc_mode);
+            all
+        })
     }
 
     fn erase_units(&self) -> u32 {

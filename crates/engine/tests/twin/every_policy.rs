@@ -128,6 +128,7 @@ fn each_slot_agrees(engine: &dyn SimulatedDrive, twin: &Twin) -> TestCaseResult 
         };
         prop_assert_eq!(found.state, state, "erase unit {}", erase_unit);
         prop_assert_eq!(found.erase_count, twin.erase_counts[erase_unit]);
+        prop_assert_eq!(found.slc_mode_erase_count.unwrap_or(0), twin.slc_erase_counts[erase_unit]);
         let units: String = (0..twin.units()).map(|slot| letter(twin, erase_unit, slot)).collect();
         prop_assert_eq!(&found.units, &units, "erase unit {}", erase_unit);
         if state != Standing::Free {

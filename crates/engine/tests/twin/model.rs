@@ -46,6 +46,8 @@ pub struct Twin {
     moved_born_at: Vec<Vec<u64>>,
     pub born_at: Vec<u64>,
     pub erase_counts: Vec<u32>,
+    /// Erases in SLC mode, which are not among the others.
+    pub slc_erase_counts: Vec<u32>,
     pub is_static: bool,
     pub ledger: Ledger,
     pub map_cache: Option<TwinMapCache>,
@@ -76,6 +78,7 @@ impl Twin {
             moved_born_at: vec![Vec::new(); erase_units],
             born_at: vec![0; erase_units],
             erase_counts: vec![0; erase_units],
+            slc_erase_counts: vec![0; erase_units],
             is_static: drive.ftl.spare_area == SpareArea::Static,
             ledger: Ledger::default(),
             map_cache: TwinMapCache::new(drive),
@@ -267,7 +270,9 @@ impl Twin {
         self.slots[erase_unit].fill(Slot::Empty);
         self.state[erase_unit] = State::Free;
         self.ledger.erased_erase_units += 1;
-        self.erase_counts[erase_unit] += 1;
+        let is_slc = self.cache.as_ref().is_some_and(|cache| cache.is_slc[erase_unit]);
+        let counts = if is_slc { &mut self.slc_erase_counts } else { &mut self.erase_counts };
+        counts[erase_unit] += 1;
         match &mut self.cache {
             Some(cache) if erase_unit >= cache.static_first => cache.static_free.push_back(erase_unit),
             _ => self.free.push_back(erase_unit),

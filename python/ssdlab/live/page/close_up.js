@@ -56,6 +56,7 @@ export function showCloseUp(index, unit, drive, close) {
     unit.state,
     unit.stream && `stream ${unit.stream}`,
     `erased ${unit.erase_count.toLocaleString("en")} times of ${drive.endurance_cycles.toLocaleString("en")} rated`,
+    unit.slc_mode_erase_count && `${unit.slc_mode_erase_count.toLocaleString("en")} more times in SLC mode`,
     `${unit.valid.toLocaleString("en")} of ${drive.units_per_erase_unit.toLocaleString("en")} units valid`,
     unit.age !== null && `filled ${significant(unit.age)} drive writes ago`,
   ].filter(Boolean);

@@ -206,6 +206,7 @@
  * @property {string} state
  * @property {string | null} stream
  * @property {number} erase_count
+ * @property {number} [slc_mode_erase_count]
  * @property {number} valid
  * @property {string} units
  * @property {number | null} age

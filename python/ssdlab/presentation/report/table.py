@@ -10,7 +10,7 @@ from ssdlab.presentation.report import wording
 from ssdlab.presentation.report.charts.encodings import present_parts, variants_key
 from ssdlab.presentation.report.findings import theory_deviation
 from ssdlab.presentation.report.template import render
-from ssdlab.presentation.report.variant import PARTS, ComparedVariant
+from ssdlab.presentation.report.variant import PARTS, ComparedVariant, WearStatistics
 
 # The reasons for missing values if the caller gives none.
 _USUAL_REASONS = {
@@ -129,8 +129,13 @@ def _columns(variants: Sequence[ComparedVariant]) -> list[_Column]:
             _steady,
             "host writes until the steady state, in multiples of the drive's capacity",
         ),
-        _Column("erase counts", "wear", _erase_counts, "minimum, mean and maximum erase count of blocks"),
+        _Column(
+            "erase counts", "wear", lambda v: _erase_counts(v.wear), "minimum, mean and maximum erase count of blocks"
+        ),
     ]
+    if any(variant.slc_mode_wear for variant in variants):
+        meaning = "the same of erases after use in SLC mode, which are not among the others"
+        columns.append(_Column("in SLC mode", "wear", lambda v: _erase_counts(v.slc_mode_wear), meaning))
     if len({variant.drive for variant in variants}) > 1 and any(v.drive not in v.label for v in variants):
         columns.insert(0, _Column("drive", "drive", lambda v: v.drive))
     return columns
@@ -207,10 +212,9 @@ def _steady(variant: ComparedVariant) -> str | None:
     return wording.significant(variant.drive_writes(variant.steady_at_host_bytes))
 
 
-def _erase_counts(variant: ComparedVariant) -> str | None:
-    if variant.wear is None:
+def _erase_counts(wear: WearStatistics | None) -> str | None:
+    if wear is None:
         return None
-    wear = variant.wear
     return f"{wear.erase_count_min:,} / {wording.significant(wear.erase_count_mean)} / {wear.erase_count_max:,}"
 
 

@@ -78,7 +78,7 @@ class VariantSpeed:
 
 @dataclass(frozen=True)
 class WearStatistics:
-    """Erase counts of all blocks of the drive at the end of the run."""
+    """Erase counts of blocks of the drive at the end of the run."""
 
     erase_count_min: int
     erase_count_mean: float
@@ -139,6 +139,9 @@ class ComparedVariant:
     wear_histogram: Sequence[tuple[int, int, int]] = ()
     """(erase_count_min, erase_count_max, blocks); both counts are inclusive."""
     wear: WearStatistics | None = None
+    """Of all blocks, without erases after use in SLC mode."""
+    slc_mode_wear: WearStatistics | None = None
+    """The erases after use in SLC mode, of the blocks that had one; None if there was none."""
     notes: Sequence[str] = ()
     scale: str | None = None
     standing: str = ""

@@ -1099,6 +1099,15 @@ class SlcCache(TypedDict):
     """To erase a block in SLC mode"""
 
 
+class SlcModeWear(TypedDict):
+    """The erases of blocks after use in SLC mode."""
+
+    blocks: int
+    """Blocks with such an erase."""
+    erase_count: Spread
+    """Statistics of these blocks' erase counts in SLC mode."""
+
+
 class StageOutcome(TypedDict):
     """The boundaries of a stage."""
 
@@ -1145,19 +1154,6 @@ class Store(TypedDict):
     one. For a KV cache: of the first turns of sessions, then of later turns. Empty: none."""
     begins_after_bytes: int
     """Bytes the database has written before the job starts. That part of its life is not simulated on the drive."""
-
-
-class Wear(TypedDict):
-    """The distribution of erases over the blocks."""
-
-    erase_count: Spread
-    """Statistics of the erase counts."""
-    histogram: list[WearBin]
-    """Blocks by erase count."""
-    bad_blocks_factory: int
-    """Blocks that were bad when the drive was new."""
-    bad_blocks_grown: int
-    """Blocks that failed since."""
 
 
 class ZoneCounts(TypedDict):
@@ -1380,6 +1376,22 @@ class SteadyStateOutcome(TypedDict):
     precision those behind the last change of trend."""
     settled: NotRequired[SettledOutcome | None]
     """Only with a precision."""
+
+
+class Wear(TypedDict):
+    """The distribution of erases over the blocks. Erases after use in SLC mode are apart, because the rated endurance
+    is not for them."""
+
+    erase_count: Spread
+    """Statistics of the erase counts."""
+    histogram: list[WearBin]
+    """Blocks by erase count."""
+    bad_blocks_factory: int
+    """Blocks that were bad when the drive was new."""
+    bad_blocks_grown: int
+    """Blocks that failed since."""
+    slc_mode: NotRequired[SlcModeWear | None]
+    """Of the blocks erased after use in SLC mode; None if there was none."""
 
 
 class Job(TypedDict):

@@ -10,6 +10,7 @@ import polars as pl
 from ssdlab.presentation.report import ComparedVariant, VariantSpeed, WearStatistics, wording
 from ssdlab.presentation.report.headlines import Outcome
 from ssdlab.simulator.drives import standing
+from ssdlab.simulator.engine import plain
 from ssdlab.simulator.results import chosen_scale
 from ssdlab.simulator.results.breakdown import merged
 from ssdlab.simulator.results.energy import FIGURES
@@ -27,7 +28,7 @@ def of_result(result: Result, label: str, notes: Sequence[str] = ()) -> Compared
     if steady and steady.reached and not steady.is_precise and result.waf_estimate:
         within = wording.share(result.waf_estimate.share, 2)
         own_notes.append(f"the steady state was reached, but WAF is only known within {within}")
-    counts, energy = wear["erase_count"], result.last_stage_energy
+    energy = result.last_stage_energy
     found, moved = _speed(result), result.specification.moved_as_sold
     return ComparedVariant(
         label=label,
@@ -53,7 +54,8 @@ def of_result(result: Result, label: str, notes: Sequence[str] = ()) -> Compared
         wear_histogram=[
             (entry["erase_count_min"], entry["erase_count_max"], entry["blocks"]) for entry in wear["histogram"]
         ],
-        wear=WearStatistics(counts["min"], counts["mean"], counts["max"], counts["stddev"]),
+        wear=_statistics(wear["erase_count"]),
+        slc_mode_wear=_statistics(wear["slc_mode"]["erase_count"]) if wear["slc_mode"] else None,
         notes=own_notes,
         standing=standing.behind(result.specification.drive, result.specification.scale),
         scale=None if result.specification.scale == "1" else result.specification.scale,
@@ -121,3 +123,7 @@ def _stages(result: Result) -> list[tuple[int | str, int, int]]:
         )
         for stage in result.stages
     ]
+
+
+def _statistics(counts: plain.Spread) -> WearStatistics:
+    return WearStatistics(counts["min"], counts["mean"], counts["max"], counts["stddev"])

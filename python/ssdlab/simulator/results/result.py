@@ -64,7 +64,9 @@ class WearJson(TypedDict):
     """The key `wear` of a result."""
 
     erase_count: plain.Spread
-    """Over blocks."""
+    """Over blocks, without erases after use in SLC mode."""
+    slc_mode: plain.SlcModeWear | None
+    """Erases after use in SLC mode, over the blocks that had one; None if there was none."""
     bad_blocks: int
     bad_blocks_factory: int
     bad_blocks_grown: int
@@ -363,10 +365,12 @@ class Result(Shown):
 
     @property
     def wear(self) -> WearJson:
-        """`erase_count` (min, mean, max, stddev over blocks), its `histogram`, and bad blocks by origin."""
+        """`erase_count` (min, mean, max, stddev over blocks), its `histogram`, `slc_mode` with the erases after use in
+        SLC mode, which are not among them, and bad blocks by origin."""
         raw = self._outcome["wear"]
         return {
             "erase_count": raw["erase_count"],
+            "slc_mode": raw.get("slc_mode"),
             "bad_blocks": raw["bad_blocks_factory"] + raw["bad_blocks_grown"],
             "bad_blocks_factory": raw["bad_blocks_factory"],
             "bad_blocks_grown": raw["bad_blocks_grown"],

@@ -138,6 +138,12 @@ def _drive(result: Result) -> list[str]:
         f"  wear: erase count min={wear['erase_count']['min']}, avg={wear['erase_count']['mean']:.2f}, "
         f"max={wear['erase_count']['max']}, stdev={wear['erase_count']['stddev']:.2f}, bad blocks={wear['bad_blocks']}",
     ]
+    if in_slc_mode := wear["slc_mode"]:
+        counts = in_slc_mode["erase_count"]
+        lines.append(
+            f"  wear in SLC mode: erase count min={counts['min']}, avg={counts['mean']:.2f}, max={counts['max']}, "
+            f"stdev={counts['stddev']:.2f}, blocks={in_slc_mode['blocks']}"
+        )
     if scale != "1":
         sold, moved = result.specification.as_sold, result.specification.moved_as_sold
         lines.insert(

@@ -53,7 +53,7 @@ pub struct Filled {
     pub closings: u64,
 }
 
-/// The wear of erase units, and how many are left.
+/// The wear of erase units, and how many are left. Erases in SLC mode count nowhere here.
 pub struct Wear {
     /// By erase unit: the erase count of its most worn block.
     pub erase_counts: Vec<u32>,
@@ -233,6 +233,16 @@ impl Space {
         self.occupancy.close(erase_unit);
         self.filled.closed_at[erase_unit.index()] = closed_at;
         self.filled.closings += 1;
+    }
+
+    /// Erases an erase unit in SLC mode; unless it is the cache's own, it is free for any use then.
+    pub fn erase_in_slc_mode(&mut self, erase_unit: EraseUnit, is_static: bool) {
+        self.set_slc(erase_unit, false);
+        self.array.erase_in_slc_mode(erase_unit.0);
+        self.occupancy.free(erase_unit);
+        if !is_static {
+            self.free.put(erase_unit, self.wear.erase_counts[erase_unit.index()]);
+        }
     }
 
     /// Erases an erase unit of T, and makes it free if it is still usable.

@@ -82,4 +82,6 @@ def _row_name(variant: ComparedVariant, *, first: bool) -> str:
         return f"{variant.label}{unit}"
     wear = variant.wear
     mean = wording.significant(wear.erase_count_mean)
-    return f"{variant.label}: {wear.erase_count_min:,} to {wear.erase_count_max:,}, mean {mean}{unit}"
+    slc = variant.slc_mode_wear
+    apart = f", not counted up to {slc.erase_count_max:,} in SLC mode" if slc else ""
+    return f"{variant.label}: {wear.erase_count_min:,} to {wear.erase_count_max:,}, mean {mean}{apart}{unit}"
