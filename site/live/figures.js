@@ -3,7 +3,7 @@
 
 /** @import {Figures} from "../../python/ssdlab/live/page/types.js" */
 
-export const PARTS = ["host", "gc", "wear_leveling", "metadata", "parity", "padding", "slc_fold"];
+export const PARTS = ["host", "gc", "wear_leveling", "metadata", "parity", "padding", "slc_fold", "journal"];
 const PERCENTILES = ["p50", "p99", "p999"];
 const MOMENTARY = [
   "simulated_seconds",
@@ -21,8 +21,10 @@ const LATENCIES = ["read", "write"].flatMap((way) => PERCENTILES.map((rank) => `
 export const COLUMNS = [...MOMENTARY, ...AMOUNTS, ...LATENCIES];
 const ROWS_MAX = 1200;
 
+/** What was programmed for a part; a part without any may be absent. @param {Record<string, number>} units @param {string} part */
+const of = (units, part) => units[part] ?? 0;
 /** @param {Record<string, number>} units */
-const total = (units) => PARTS.reduce((sum, part) => sum + units[part], 0);
+const total = (units) => PARTS.reduce((sum, part) => sum + of(units, part), 0);
 
 /** From the engine's figures. @param {any} raw @returns {Figures} */
 export function plain(raw) {
@@ -42,7 +44,7 @@ export function plain(raw) {
     host_trimmed_bytes: ledger.host_trimmed_bytes,
     nand_programmed_bytes: programmed,
     waf: host ? programmed / host : null,
-    waf_parts: host ? parts((part) => (ledger.programmed_units[part] * unit) / host) : null,
+    waf_parts: host ? parts((part) => (of(ledger.programmed_units, part) * unit) / host) : null,
     drive_writes: host / (capacity.user_units * capacity.mapping_unit_bytes),
     free_erase_units: raw.free_erase_units,
     effective_over_provisioning: capacity.effective_over_provisioning,
@@ -55,7 +57,7 @@ export function plain(raw) {
       writes: since.write_latency && since.write_latency.count,
       read_bytes: since.ledger.host_read_bytes,
       written_bytes: since.ledger.host_written_bytes,
-      programmed_bytes: parts((part) => since.ledger.programmed_units[part] * unit),
+      programmed_bytes: parts((part) => of(since.ledger.programmed_units, part) * unit),
       waf: since.waf,
       die_utilization: since.die_utilization,
       read_latency_ns: ranks(since.read_latency),

@@ -243,3 +243,16 @@ def test_run_and_compare_name_states_and_options_in_one_order(ssdlab: Any) -> No
     assert all("none|fill|steady" in text for text in helps)
     options = [re.findall(r"^  (--[a-z-]+)", text, re.M) for text in helps]
     assert [o for o in options[0] if o in options[1]] == [o for o in options[1] if o in options[0]]
+
+
+def test_the_page_says_which_writes_were_durable(ssdlab: Any, tmp_path: Path) -> None:
+    job = tmp_path / "durable.fio"
+    job.write_text("[journal]\nrw=write\nbs=4k\nsize=1m\nfsync=8\n")
+    run = ("run", job, "--drive", "small.toml", "--scale", "1")
+    ended = ssdlab(*run, "--host", "linux", "--output", tmp_path / "out")
+    assert ended.returncode == 0, ended.stderr
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "journal: writes were durable when they completed" in page
+    assert "latencies include 2.8 us of the host itself" in page
+    refused = ssdlab(*run, "--host", "linux", "--untimed")
+    assert refused.returncode == 2 and "--host linux needs the clock" in refused.stderr

@@ -168,6 +168,8 @@ _PACES: dict[str, Changes] = {
     "refill": {"refill_at": 2, "iodepth": 16, "share": 0.5},
     "flushes": {"flush_every_writes": 3, "share": 0.3},
     "sync": {"sync_writes": True, "share": 0.3},
+    "flush-at-end": {"flush_at_end": True, "share": 0.3},
+    "host-time": {"host_ns": 2800, "share": 0.3},
     "limit-rate": {"limits": _LIMITS | {"bytes_per_second_min": per_direction(10**12), "ends_others": "stage"}},
     "limit-iops": {"limits": _LIMITS | {"iops_min": per_direction(10**9), "ends_others": "all"}},
     "limit-latency": {"limits": _LIMITS | {"latency_ns_max": per_direction(3 * _MS)}},

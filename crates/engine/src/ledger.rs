@@ -79,12 +79,25 @@ counters! {
         parity: u64,
         padding: u64,
         slc_fold: u64,
+        /// The map's journal, written by flushes of a drive without power-loss protection; absent without any. It is
+        /// in blocks of its own, whose erases are not simulated.
+        #[serde(skip_serializing_if = "is_zero")]
+        journal: u64,
     }
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl ProgrammedUnits {
     /// The sum over all causes.
     pub fn total(&self) -> u64 {
+        self.in_erase_units() + self.journal
+    }
+
+    /// Those that are in erase units.
+    pub fn in_erase_units(&self) -> u64 {
         self.host + self.gc + self.wear_leveling + self.metadata + self.parity + self.padding + self.slc_fold
     }
 }

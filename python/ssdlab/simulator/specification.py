@@ -121,6 +121,10 @@ class ReportedJob(TypedDict):
     steady_state: NotRequired["plain.JobSteadyState | None"]
     latency_target: NotRequired["plain.LatencyTarget | None"]
     store: NotRequired["plain.Store | None"]
+    flush_every_writes: NotRequired[int]
+    flush_at_end: NotRequired[bool]
+    sync_writes: NotRequired[bool]
+    host_ns: NotRequired[int]
 
 
 class SpecificationJson(TypedDict):

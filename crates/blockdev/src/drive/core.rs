@@ -287,7 +287,7 @@ impl Core {
             self.served.wait_for(tag);
         }
         self.phases.count(request.operation, u64::from(request.length_bytes));
-        let submission = Submission { request, issued_ns: self.front.now_ns(), tag, is_through };
+        let submission = Submission { request, issued_ns: self.front.now_ns(), tag, is_through, host_ns: 0 };
         let Self { front, devices, served, .. } = self;
         front.submit(submission, devices, served).expect("what fails is noted for the request");
         tag

@@ -113,6 +113,10 @@ impl TimedDrive for Stored {
         self.ftl.exchange_memory(memory);
     }
 
+    fn note_journal(&mut self, units: u32) {
+        self.ftl.note_journal(units);
+    }
+
     fn ledger(&self) -> &Ledger {
         TimedDrive::ledger(&*self.ftl)
     }

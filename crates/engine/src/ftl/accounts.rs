@@ -143,6 +143,11 @@ impl Accounts {
         self.found(stream, 1);
     }
 
+    /// A unit of the map's journal was programmed.
+    pub fn journaled(&mut self, slots: u64) {
+        self.ledger.programmed_units.journal += slots;
+    }
+
     pub fn looked_up_map_page(&mut self) {
         self.ledger.map_page_lookups += 1;
     }
@@ -198,6 +203,6 @@ impl Accounts {
 
     /// Compares the ledger with the programs found in flash, and records the difference separately.
     pub fn explain(&mut self, programmed: u64) {
-        self.unexplained_programs = programmed as i64 - self.ledger.programmed_units.total() as i64;
+        self.unexplained_programs = programmed as i64 - self.ledger.programmed_units.in_erase_units() as i64;
     }
 }

@@ -269,8 +269,8 @@ impl<L: Layer, C: Clock> Ftl<L, C> {
                 self.layer.live_slots(self.accounts.mapped_units()) + self.layer.map_pages_in_flash(),
             ),
             (
-                "programs",
-                programs.total().wrapping_add_signed(self.accounts.unexplained_programs()),
+                "programs without those of the journal",
+                programs.in_erase_units().wrapping_add_signed(self.accounts.unexplained_programs()),
                 "erases x units + places programmed since",
                 (ledger.erased_erase_units.wrapping_sub(erased_in_slc_mode).wrapping_mul(units)
                     + erased_in_slc_mode * slc_units

@@ -74,6 +74,10 @@ impl<L: Layer> TimedDrive for Ftl<L, Recorder> {
         are_there
     }
 
+    fn note_journal(&mut self, units: u32) {
+        self.accounts.journaled(u64::from(units) * u64::from(self.space.layout.slots_per_unit()));
+    }
+
     fn ledger(&self) -> &Ledger {
         self.ledger()
     }

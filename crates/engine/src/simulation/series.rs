@@ -17,8 +17,15 @@ pub struct Columns {
     pub programmed_units_parity: Vec<u64>,
     pub programmed_units_padding: Vec<u64>,
     pub programmed_units_slc_fold: Vec<u64>,
+    /// Absent for a run without any.
+    #[serde(skip_serializing_if = "is_all_zero")]
+    pub programmed_units_journal: Vec<u64>,
     pub free_erase_units: Vec<u32>,
     pub effective_over_provisioning: Vec<Option<f64>>,
+}
+
+fn is_all_zero(column: &[u64]) -> bool {
+    column.iter().all(|&count| count == 0)
 }
 
 /// Applies the same operation to every column, so that they remain of one length.
@@ -59,6 +66,10 @@ macro_rules! each_column {
         }
         {
             let $column = &mut columns.programmed_units_slc_fold;
+            $action;
+        }
+        {
+            let $column = &mut columns.programmed_units_journal;
             $action;
         }
         {
@@ -122,6 +133,7 @@ impl Series {
         columns.programmed_units_parity.push(programmed.parity);
         columns.programmed_units_padding.push(programmed.padding);
         columns.programmed_units_slc_fold.push(programmed.slc_fold);
+        columns.programmed_units_journal.push(programmed.journal);
         columns.free_erase_units.push(drive.free_erase_units());
         columns.effective_over_provisioning.push(drive.effective_over_provisioning());
         self.next_at_bytes = (host_written_bytes / self.step_bytes + 1) * self.step_bytes;

@@ -223,6 +223,8 @@ fn plan_of(job: &Job, specification: &Specification) -> Plan {
         start_delay_ns: job.start_delay_ns,
         waits_for: waits_for.collect(),
         has_sync_writes: job.sync_writes,
+        flushes_at_end: job.flush_at_end,
+        host_ns: job.host_ns,
         has_arrivals: false,
         seeks_depth: job.latency_target.is_some(),
         has_trims_alone: job.zoned.is_some(),

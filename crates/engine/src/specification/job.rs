@@ -118,9 +118,16 @@ pub struct Job {
     /// A flush follows after this many writes (fio's `fsync`); the job issues nothing until it has completed. 0: never.
     #[serde(default)]
     pub flush_every_writes: u32,
-    /// Whether a write completes only when its data would survive a loss of power (fio's `sync`, NVMe's FUA).
+    /// A flush follows after the last request (fio's `end_fsync`).
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub flush_at_end: bool,
+    /// Whether a write completes only when its data would survive a loss of power (fio's `sync`): by NVMe's FUA, or, on
+    /// SATA, by a flush after the write.
     #[serde(default)]
     pub sync_writes: bool,
+    /// The host's own time for a command, which is a part of its latency.
+    #[serde(default, skip_serializing_if = "is_no_time")]
+    pub host_ns: u32,
     /// The share of the written data that compression removes, 0 to 100 (fio's `buffer_compress_percentage`).
     #[serde(default)]
     pub compress_percent: f64,
@@ -221,7 +228,9 @@ impl Default for Job {
             refill_at: None,
             ends_others: EndsOthers::None,
             flush_every_writes: 0,
+            flush_at_end: false,
             sync_writes: false,
+            host_ns: 0,
             compress_percent: 0.0,
             dedupe_percent: 0.0,
             stream_id: None,
@@ -241,6 +250,10 @@ fn one() -> u32 {
 
 fn is_one(number: &u32) -> bool {
     *number == 1
+}
+
+fn is_no_time(ns: &u32) -> bool {
+    *ns == 0
 }
 
 fn is_false(flag: &bool) -> bool {

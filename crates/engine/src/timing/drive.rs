@@ -49,6 +49,9 @@ pub trait TimedDrive {
     fn replace(&mut self, _request: &Request, _memory: &InMemory) -> bool {
         false
     }
+    /// A unit of the map's journal is programmed, apart from the erase units; with its padding it takes so many mapping
+    /// units.
+    fn note_journal(&mut self, _units: u32) {}
     /// The drive's counters.
     fn ledger(&self) -> &Ledger;
     /// Exchanges the decisions since the last call for an empty list.

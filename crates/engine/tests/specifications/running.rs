@@ -101,7 +101,7 @@ fn without_times(specification: &Specification) -> Specification {
         job.stage = stage;
         (job.iodepth, job.ramp_ns) = (1, 0);
         (job.runtime_ns, job.time_based, job.wait_for) = (None, false, None);
-        (job.flush_every_writes, job.sync_writes) = (0, false);
+        (job.flush_every_writes, job.flush_at_end, job.sync_writes) = (0, false, false);
         (job.steady_state, job.limits, job.latency_target) = (None, None, None);
         (job.rate_bytes_per_second, job.rate_iops, job.refill_at) = (None, None, None);
     }

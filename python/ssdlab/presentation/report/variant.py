@@ -21,6 +21,7 @@ PARTS: dict[str, str] = {
     "parity": "parity",
     "padding": "padding",
     "slc_fold": "SLC fold",
+    "journal": "journal of the map",
 }
 
 # The parts of the latency of a request, in the order of the stacked bars.

@@ -149,6 +149,8 @@ class Columns(TypedDict):
     programmed_units_slc_fold: list[int]
     free_erase_units: list[int]
     effective_over_provisioning: list[float | None]
+    programmed_units_journal: NotRequired[list[int]]
+    """Absent for a run without any."""
 
 
 class Controller(TypedDict):
@@ -451,6 +453,9 @@ class ProgrammedUnits(TypedDict):
     parity: int
     padding: int
     slc_fold: int
+    journal: NotRequired[int]
+    """The map's journal, written by flushes of a drive without power-loss protection; absent without any. It is in
+    blocks of its own, whose erases are not simulated."""
 
 
 RateProcess = Literal["linear", "poisson"]
@@ -1486,7 +1491,8 @@ class Job(TypedDict):
     """A flush follows after this many writes (fio's `fsync`); the job issues nothing until it has completed. 0:
     never."""
     sync_writes: NotRequired[bool]
-    """Whether a write completes only when its data would survive a loss of power (fio's `sync`, NVMe's FUA)."""
+    """Whether a write completes only when its data would survive a loss of power (fio's `sync`): by NVMe's FUA, or, on
+    SATA, by a flush after the write."""
     compress_percent: NotRequired[float]
     """The share of the written data that compression removes, 0 to 100 (fio's `buffer_compress_percentage`)."""
     dedupe_percent: NotRequired[float]
@@ -1503,6 +1509,10 @@ class Job(TypedDict):
     """Limits under which the job fails (fio's `rate_min`, `max_latency`). Null: none."""
     latency_target: NotRequired[LatencyTarget | None]
     """The job searches for the depth that meets a latency (fio's `latency_target`). Null: `iodepth` is fixed."""
+    flush_at_end: NotRequired[bool]
+    """A flush follows after the last request (fio's `end_fsync`)."""
+    host_ns: NotRequired[int]
+    """The host's own time for a command, which is a part of its latency."""
     store: NotRequired[Store | None]
     """The database or cache whose updates are the job. It determines addresses and sizes of the requests; `direction`,
     `block_sizes` and all keys for addresses then have no effect. Null: none."""
@@ -1522,8 +1532,10 @@ class JobPart(TypedDict, total=False):
     distribution: Distribution
     ends_others: EndsOthers
     files: Files | None
+    flush_at_end: bool
     flush_every_writes: int
     following_block_sizes: PerDirection[list[BlockSize]] | None
+    host_ns: int
     identifiers: Identifiers | None
     io_bytes: int
     iodepth: int

@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from typing import NotRequired, TypedDict
 
 from ssdlab.simulator.engine import plain
-from ssdlab.simulator.results import fio_schema
+from ssdlab.simulator.results import durability, fio_schema
 from ssdlab.simulator.results.breakdown import Breakdown
+from ssdlab.simulator.results.durability import DurabilityJson
 from ssdlab.simulator.results.fio_schema import DIRECTIONS, Direction, DirectionJson, SteadyStateJson, SyncJson
 from ssdlab.simulator.results.job_failure import JobFailure, job_failure
 from ssdlab.simulator.results.latency import USUAL, Latency, LatencyJson, Percentiles, distribution, merged
@@ -121,6 +122,8 @@ class SsdlabJobJson(TypedDict):
     wall_seconds: None
     programs_per_wall_second: None
     ios_per_wall_second: None
+    durability: NotRequired[DurabilityJson]
+    """Of a job with `sync`, `fsync`, `fdatasync`, `end_fsync` or the like."""
     store: NotRequired[StoreJson]
 
 
@@ -205,8 +208,13 @@ class JobResult:
             case "trim":
                 return self.trim
 
-    def to_dict(self, *, bins: bool, elapsed_seconds: int | None = None) -> JobJson:
-        """fio's object for the job, with the key `ssdlab`. `elapsed_seconds` is that of the whole run."""
+    def durability(self, drive: plain.Drive) -> DurabilityJson | None:
+        """Which writes on this drive, as the engine has it, were durable; None if the job asks for nothing durable."""
+        return durability.to_dict(self.specification, drive, self.flush.latency)
+
+    def to_dict(self, *, bins: bool, elapsed_seconds: int | None = None, drive: plain.Drive | None = None) -> JobJson:
+        """fio's object for the job, with the key `ssdlab`. `elapsed_seconds` is that of the whole run; without the
+        `drive` nothing is said of durability."""
         ours: SsdlabJobJson = {
             "stage": self.stage,
             "clones": self.clones,
@@ -221,6 +229,8 @@ class JobResult:
             "programs_per_wall_second": None,
             "ios_per_wall_second": None,
         }
+        if drive is not None and (durably := self.durability(drive)):
+            ours["durability"] = durably
         if self.store:
             ours["store"] = self.store.to_dict(self.waf)
         head: fio_schema.JobHeadJson = {

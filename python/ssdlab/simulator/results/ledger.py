@@ -6,7 +6,7 @@ from typing import Literal, TypedDict, get_args
 
 from ssdlab.simulator.engine import plain
 
-Part = Literal["host", "gc", "wear_leveling", "metadata", "parity", "padding", "slc_fold"]
+Part = Literal["host", "gc", "wear_leveling", "metadata", "parity", "padding", "slc_fold", "journal"]
 ReadCause = Literal["host", "gc", "wear_leveling", "slc_fold", "read_modify_write", "metadata"]
 PARTS: tuple[Part, ...] = get_args(Part)
 """The causes of programs of mapping units. Their sum is everything that was programmed."""
@@ -71,7 +71,8 @@ class Ledger:
             host_written_bytes=raw["host_written_bytes"],
             host_read_bytes=raw["host_read_bytes"],
             host_trimmed_bytes=raw["host_trimmed_bytes"],
-            programmed_units={part: programmed[part] for part in PARTS},
+            # Causes that a run has not are left out.
+            programmed_units={part: programmed.get(part, 0) for part in PARTS},
             read_units={cause: read[cause] for cause in _READ_CAUSES},
             read_modify_write_units=raw["read_modify_write_units"],
             erased_erase_units=raw["erased_erase_units"],

@@ -22,6 +22,7 @@ from ssdlab.simulator.drives import standing
 from ssdlab.simulator.engine import plain
 from ssdlab.simulator.results import fio_schema, series, time_series
 from ssdlab.simulator.results.device_json import DeviceJson, SmartLogs
+from ssdlab.simulator.results.durability import DurabilityJson
 from ssdlab.simulator.results.energy import Energy, EnergyJson, Flash, energy
 from ssdlab.simulator.results.fdp import FdpJson, fdp
 from ssdlab.simulator.results.files import data_file, staged
@@ -506,6 +507,11 @@ class Result(Shown):
         programmed = (sum(units) * unit_bytes for units in zip(*series.units_by_part(raw).values(), strict=True))
         return list(zip(raw["host_written_bytes"], programmed, strict=True))
 
+    def durability(self) -> list[tuple[JobResult, DurabilityJson]]:
+        """The jobs that ask for durable writes, and what they got."""
+        found = ((job, job.durability(self.specification.drive)) for job in self.jobs)
+        return [(job, durably) for job, durably in found if durably]
+
     def to_dict(self, *, bins: bool = False) -> ResultJson:
         """fio's schema, with the key `ssdlab` at the top and in each job. `bins` adds the keys of `json+`."""
         options = self.specification.global_options
@@ -516,7 +522,9 @@ class Result(Shown):
             header["global options"] = dict(options)
         return {
             **header,
-            "jobs": [job.to_dict(bins=bins, elapsed_seconds=elapsed) for job in self.jobs],
+            "jobs": [
+                job.to_dict(bins=bins, elapsed_seconds=elapsed, drive=self.specification.drive) for job in self.jobs
+            ],
             "ssdlab": self._ssdlab(),
         }
 

@@ -24,6 +24,7 @@ def units_by_part(series: plain.Columns) -> dict[Part, list[int]]:
         "parity": series["programmed_units_parity"],
         "padding": series["programmed_units_padding"],
         "slc_fold": series["programmed_units_slc_fold"],
+        "journal": series.get("programmed_units_journal", [0] * len(series["stage"])),
     }
 
 

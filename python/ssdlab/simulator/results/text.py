@@ -6,6 +6,7 @@ Sizes are printed as in fio: in binary units, followed by decimal units in paren
 from collections.abc import Callable, Mapping, Sequence
 
 from ssdlab.foundation.quantities import format_bytes, format_bytes_binary, format_count, format_share
+from ssdlab.simulator.engine import plain
 from ssdlab.simulator.results.energy import CAUSES, Energy
 from ssdlab.simulator.results.fio_schema import DIRECTIONS
 from ssdlab.simulator.results.intervals import Interval
@@ -33,7 +34,7 @@ def normal(result: Result) -> str:
     """The text output of `ssdlab run`, with a line break at its end."""
     lines = [f"ssdlab-{result.version}"]
     for job in result.jobs:
-        lines += ["", *_job(job)]
+        lines += ["", *_job(job, result.specification.drive)]
     lines += ["", *_groups(result)]
     lines += ["", *_drive(result)]
     if result.namespaces:
@@ -43,7 +44,7 @@ def normal(result: Result) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _job(job: JobResult) -> list[str]:
+def _job(job: JobResult, drive: plain.Drive) -> list[str]:
     error = f"err={job.failure.error:2} ({job.failure.place})" if job.failure else "err= 0"
     lines = [f"{job.name}: (groupid={job.group}, jobs={job.clones}): {error}"]
     for name in DIRECTIONS:
@@ -59,6 +60,8 @@ def _job(job: JobResult) -> list[str]:
         lines += distribution_lines(job.latency)
     if job.flush.total_ios and job.flush.latency is not None:
         lines += flush_lines(job.flush.latency)
+    if durably := job.durability(drive):
+        lines.append(f"  durability: {durably['said']}")
     lines += _flash(job.ledger)
     if job.store:
         lines += store_lines(job.store, job.waf)

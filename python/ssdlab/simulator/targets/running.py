@@ -15,6 +15,7 @@ from ssdlab.simulator.targets import auto_scale, simulated
 from ssdlab.simulator.targets.alone import check_alone, run_alone
 from ssdlab.simulator.targets.preconditioning import saved_state, specify_beginning
 from ssdlab.simulator.workloads import Workload
+from ssdlab.simulator.workloads.host import Host, with_host
 from ssdlab.simulator.workloads.jobs.iolog import Replay, replay_of
 from ssdlab.simulator.workloads.specifying import Beginning, Precondition, Until
 from ssdlab.simulator.workloads.traces.recording import opened
@@ -33,6 +34,7 @@ def run(
     timed: bool = True,
     interval_ns: int | None = None,
     alone: bool = False,
+    host: Host = "none",
     on_progress: Progress | None = None,
 ) -> Result:
     """Runs a workload on a simulated drive, in this process, as `ssdlab run`.
@@ -45,7 +47,8 @@ def run(
     smaller drive reaches. `from_state` is a file with a drive's state that `save_state` wrote. `timed=False` simulates
     without a clock, for write amplification only. `interval_ns`, in the time of the full drive, adds
     `Result.intervals`. `alone` also runs the jobs of each namespace on a drive of its share (`targets/alone.py`), for
-    `Result.namespaces`. `on_progress` is called with the share done and the host bytes written so far.
+    `Result.namespaces`. `host="linux"` adds the host's own time to each command of jobs with one request at a time.
+    `on_progress` is called with the share done and the host bytes written so far.
 
     Options of the job file without effect on a simulated drive give a warning of the category `ssdlab.errors.Note`.
     Raises InputError if the job or the drive is not valid, RunFailed if the run failed. If the drive became read-only
@@ -56,15 +59,16 @@ def run(
     """
     check_word("--until", until, get_args(Until))
     check_word("--precondition", precondition, get_args(Beginning))
+    check_word("--host", host, get_args(Host))
     if from_state is not None and precondition != "none":
         raise InputError("--from-state and --precondition both set the initial state; give one of them")
     resolved = drive if isinstance(drive, ResolvedDrive) else resolve(load(str(drive)))
     recording = replay_of(job) if isinstance(job, str | Path) else None
     if recording is not None:
-        if alone or interval_ns is not None or until != "job" or precondition == "steady":
+        if alone or interval_ns is not None or until != "job" or precondition == "steady" or host != "none":
             raise InputError(
-                f"{job}: read_iolog replays a recording once: --alone, --interval and --precondition steady do not "
-                f"apply; `ssdlab replay {recording.file}` repeats it to the steady state"
+                f"{job}: read_iolog replays a recording once: --alone, --interval, --host and --precondition steady do "
+                f"not apply; `ssdlab replay {recording.file}` repeats it to the steady state"
             )
         fresh: Precondition = "fill" if precondition == "fill" else "none"
         return _replayed(recording, resolved, fresh, from_state, save_state, on_progress, seed=seed, timed=timed)
@@ -87,6 +91,7 @@ def run(
         )
         if from_state is not None:
             specification = replace(specification, initial_state=saved_state(from_state))
+        specification = with_host(specification, host)
         notify(job_file.notes(timed=timed))
         result = simulated.run(specification, on_progress, save_state=save_state)
         if alone:

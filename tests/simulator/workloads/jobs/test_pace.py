@@ -55,6 +55,9 @@ PACES = {
     "fdatasync=1": {"flush_every_writes": 1},
     "sync=1": {"sync_writes": True},
     "sync=dsync": {"sync_writes": True},
+    "end_fsync=1": {"flush_at_end": True},
+    "fsync_on_close=1": {"flush_at_end": True},
+    "end_fsync=0\nfsync_on_close=0": {},
 }
 
 
@@ -92,6 +95,15 @@ def test_waiting_for_a_job_that_does_not_stand_before() -> None:
         parse("[a]\nrw=write\n[b]\nwait_for=b\n").resolve(GIB, seed=1)
     with pytest.raises(InputError, match=r"line 2: wait_for=c names no job that stands before this one in the file$"):
         parse("[a]\nwait_for=c\n").resolve(GIB, seed=1)
+
+
+@pytest.mark.parametrize(
+    ("rw", "flushes"), [("randread", False), ("trim", False), ("randrw", True), ("trimwrite", True)]
+)
+def test_only_a_job_that_writes_ends_with_a_flush(rw: str, flushes: bool) -> None:
+    """As in fio, whose backend.c asks `td_write` before it syncs a job's files at its end."""
+    (job,) = parse(f"[a]\nrw={rw}\nend_fsync=1\n").resolve(GIB, seed=1)
+    assert job.get("flush_at_end", False) is flushes
 
 
 def test_two_kinds_of_flush_are_one_to_a_drive() -> None:

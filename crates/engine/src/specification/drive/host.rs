@@ -203,6 +203,11 @@ const LANES: [u32; 5] = [1, 2, 4, 8, 16];
 const PCIE_DATA_SHARE: f64 = 256.0 / 280.0;
 
 impl HostLink {
+    /// Whether the drive is on SATA.
+    pub fn is_sata(&self) -> bool {
+        SATA.iter().any(|(name, _)| *name == self.interface)
+    }
+
     /// None for a link that takes no time. The error names the key.
     pub fn rate(&self) -> Result<Option<Rate>, SpecificationError> {
         let refuse = |key: &str, value: String, allowed: &str| {

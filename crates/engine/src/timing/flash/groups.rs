@@ -16,6 +16,9 @@ use std::ops::Range;
 /// The index of a group in its list; reused when the group is done.
 pub type GroupId = u32;
 
+/// In place of the number of a group that has no slots. No other group has it, since the last slot is `Ppn::UNMAPPED`.
+const JOURNAL: u32 = u32::MAX;
+
 #[derive(Clone, Copy, Debug, Default)]
 struct Group {
     /// Its first slot, in groups.
@@ -145,6 +148,23 @@ impl Groups {
         let index = group as usize;
         self.groups[index] = Group { number: ppn.0, issued: 1, arrived: 1, waiting: 1 };
         self.slots[index] = slot;
+        self.queued[index] = queued;
+        if self.in_memory.is_some() {
+            self.note_in_memory(group);
+        }
+        group
+    }
+
+    /// A full group with a unit of the journal of the map, apart from all erase units, which `slot` waits for.
+    pub(super) fn of_journal(&mut self, slot: u32, is_slc: bool, queued: Queued) -> GroupId {
+        let group = self.spare.pop().unwrap_or_else(|| self.add());
+        let index = group as usize;
+        if let Some(slc) = &mut self.in_slc_mode {
+            slc.is_slc[index] = is_slc;
+        }
+        let units = self.units();
+        self.groups[index] = Group { number: JOURNAL, issued: units, arrived: units, waiting: 1 };
+        self.slots[index * units as usize] = slot;
         self.queued[index] = queued;
         if self.in_memory.is_some() {
             self.note_in_memory(group);

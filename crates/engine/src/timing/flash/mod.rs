@@ -111,6 +111,8 @@ pub struct Flash {
     /// Only for a drive whose memory is lost with the power.
     waiting_erases: Option<Box<WaitingErases>>,
     has_plain_dies: bool,
+    /// Which programs the next unit of the map's journal.
+    journal_die: usize,
     kind: FlashKind,
     handing_on: HandingOn,
     /// Units that somebody waits for and whose programs have begun; counted only if the dies report that.
@@ -169,6 +171,7 @@ impl Flash {
                 && nand.copy_pages_together <= 1
                 && nand.background_us == 0.0
                 && !nand.erase_by_plane,
+            journal_die: 0,
             kind: FlashKind::Any,
             handing_on: HandingOn::default(),
             programming_units: 0,
@@ -507,6 +510,29 @@ impl Flash {
     #[inline(always)]
     fn copies_without_group(&self) -> bool {
         self.groups.units() == 1 && self.waiting_erases.is_none()
+    }
+
+    /// Queues the program of a unit of the map's journal for the host's `slot`, on the next die in turn; the blocks of
+    /// the journal are in SLC mode on a drive that has it, otherwise the unit takes a fast page. Returns the mapping
+    /// units that it takes with its padding.
+    pub fn program_journal(&mut self, now: u64, slot: u32) -> u32 {
+        assert!(self.waiting_erases.is_some(), "only memory that is lost with the power needs it");
+        let is_slc = !self.is_slc.is_empty();
+        let units = if is_slc { self.groups.units_in_slc_mode() } else { self.groups.units() };
+        let die = self.journal_die;
+        self.journal_die = (die + 1) % self.dies_count as usize;
+        let own_work_ns = self.dies.own_work_ns::<Any>(now, die);
+        let queued = Queued { at_ns: now, own_work_ns, is_held_by_copies: false };
+        let group = self.groups.of_journal(slot, is_slc, queued);
+        let program = Operation::new(Array::Program, Work::Program, units, group).in_mode(is_slc);
+        self.handing_on.hand_on(now);
+        for_kind!(self.queue_journal(now, die, program));
+        units
+    }
+
+    fn queue_journal<K: Kind>(&mut self, now: u64, die: usize, program: Operation) {
+        self.dies.queue::<K>(now, die, program);
+        self.note_begun::<K>();
     }
 
     /// Queues the program of a copied unit that has been read.

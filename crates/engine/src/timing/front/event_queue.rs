@@ -9,6 +9,8 @@ use std::collections::VecDeque;
 pub enum Step {
     /// The firmware has processed a map page that the chain waited for.
     MapPage,
+    /// The host has prepared the command.
+    Issued,
     /// The request enters the drive.
     Admitted,
     /// A closed buffer admits the next waiting write.
@@ -25,8 +27,9 @@ pub enum Step {
     Delivered,
 }
 
-const STEPS: [Step; 8] = [
+const STEPS: [Step; 9] = [
     Step::MapPage,
+    Step::Issued,
     Step::Admitted,
     Step::Trickled,
     Step::Throttled,

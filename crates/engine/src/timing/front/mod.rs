@@ -15,6 +15,8 @@ mod command_slots;
 mod delays;
 mod event_queue;
 mod features;
+mod flush_turns;
+mod journal;
 mod link;
 mod map_waits;
 mod next_admission;
@@ -44,6 +46,8 @@ use command_slots::CommandSlots;
 use delays::Delays;
 use event_queue::{Event, EventQueue, Step};
 use features::{AnyFeatures, FeatureSet, Features, for_features};
+use flush_turns::FlushTurns;
+use journal::Journal;
 use link::{Admission, Link};
 use pacer::Pacer;
 use parts::PartedWrites;
@@ -70,6 +74,8 @@ pub struct Submission {
     pub tag: u32,
     /// Whether a write completes only when its data would survive a loss of power.
     pub is_through: bool,
+    /// The host's own time before the drive has the command; the same for all requests that have any.
+    pub host_ns: u32,
 }
 
 /// A completed request.
@@ -189,6 +195,9 @@ pub struct FrontEnd {
     pub frees_at_program: bool,
     /// Whether buffered data is lost with the power.
     pub is_volatile: bool,
+    /// Whether it is on SATA: then a flush is alone in the drive, and a write that must survive a loss of power is
+    /// followed by one.
+    pub is_sata: bool,
     /// The share of the arriving units that the buffer admits while garbage collection has operations pending; 0: all.
     pub gc_admission_share: f64,
     /// Whether waiting writes are admitted at the mean rate at which the buffer is emptied.
@@ -218,6 +227,8 @@ impl FrontEnd {
             coalesces: drive.write_buffer.coalesce,
             frees_at_program: drive.write_buffer.free_at_program,
             is_volatile: !drive.write_buffer.power_loss_protection,
+            // Linux does not use FUA on SATA drives (libata.fua, off by default: kernel-parameters.txt).
+            is_sata: drive.host_link.is_sata(),
             gc_admission_share: drive.write_buffer.gc_admission_share,
             is_paced: drive.write_buffer.paced,
             delays: (drive.controller.delayed_share, drive.controller.delay_us * 1000.0),
@@ -241,6 +252,10 @@ pub struct Front {
     command_slots: Option<CommandSlots>,
     link: Option<Link>,
     buffer: Buffer,
+    /// Only for a volatile buffer.
+    journal: Option<Journal>,
+    /// Only on SATA.
+    flush_turns: Option<Box<FlushTurns>>,
     parted_writes: PartedWrites,
     throttle: Option<Throttle>,
     /// Whether writes have waited for room in the buffer since none last waited; None: they are not paced.
@@ -277,6 +292,10 @@ impl Front {
         let unit_bytes = flash.mapping_unit_bytes();
         let throttle = Throttle::new(front_end.gc_admission_share).filter(|_| has_buffer);
         let flash = if coalesces || frees_at_program { flash.reporting_begun(frees_at_program) } else { flash };
+        let buffer = Buffer::new(front_end.buffer_units, front_end.is_volatile)
+            .closing_at(front_end.buffer_close_units)
+            .resuming_at(front_end.buffer_resume_units)
+            .trickling(front_end.closed_per_second);
         let front = Self {
             flash: if throttle.is_some() || front_end.tells_backlog { flash.counting_own() } else { flash },
             throttle,
@@ -290,10 +309,9 @@ impl Front {
             admission: Admission::new(front_end),
             command_slots: CommandSlots::new(front_end.command_slots, front_end.slots_in_turn),
             link: front_end.link.as_ref().map(Link::new),
-            buffer: Buffer::new(front_end.buffer_units, front_end.is_volatile)
-                .closing_at(front_end.buffer_close_units)
-                .resuming_at(front_end.buffer_resume_units)
-                .trickling(front_end.closed_per_second),
+            journal: buffer.is_volatile().then(Journal::default),
+            buffer,
+            flush_turns: front_end.is_sata.then(Box::default),
             parted_writes: PartedWrites::new(unit_bytes, front_end.buffer_units_until_closed()),
             reading: None,
             command_ns: front_end.command_ns,
@@ -487,6 +505,7 @@ impl Front {
         match event {
             Event::Answered(slot) => self.answer::<W>(slot, drive, requester),
             Event::Step(Step::MapPage, chain) => self.map_page_came(chain, drive, requester),
+            Event::Step(Step::Issued, slot) => self.limit_commands::<W>(slot, drive, requester),
             Event::Step(Step::Admitted, slot) => self.enter::<W>(slot, drive, requester),
             Event::Step(Step::Trickled, _) => self.trickle::<W>(drive, requester),
             Event::Step(Step::Paced, _) => {
@@ -620,6 +639,10 @@ impl Front {
         if !self.slots.units_came(slot, units) {
             return Ok(());
         }
+        if !W::IS_DIRECT && self.slots.is_flush(slot) {
+            self.journal_came(slot, service);
+            return Ok(());
+        }
         if W::IS_DIRECT {
             // Changed on a copy: copying the parts right after changing them one by one would stall the processor.
             let mut account = *self.slots.account(slot);
@@ -645,7 +668,7 @@ impl Front {
         self.event_queue.answer(at_ns, slot);
     }
 
-    /// Completes the flushes that waited for data that is now in flash, and gives freed space to waiting writes. The
+    /// Continues the flushes that waited for data that is now in flash, and gives freed space to waiting writes. The
     /// space was freed by the end of a program, whose service is given, or by another event: its beginning, a map page.
     fn take_waiting_into_buffer<W: Features>(
         &mut self,
@@ -655,7 +678,12 @@ impl Front {
         requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly> {
         while let Some(flushed) = self.buffer.next_flushed() {
-            self.answer_after_command(flushed);
+            let account = self.slots.account(flushed);
+            match service {
+                Some(service) => account.spend_on_flash(service),
+                None => account.spend(otherwise, self.now_ns),
+            }
+            self.write_journal(flushed, drive);
         }
         while let Some(&slot) = self.buffer.waiting.front() {
             let part = self.parted_writes.next(&self.slots.request(slot));
@@ -739,6 +767,9 @@ impl Front {
         requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly> {
         self.idle_since_ns = self.now_ns;
+        if !W::IS_DIRECT {
+            self.leave_turn(self.slots.is_flush(slot), drive, requester)?;
+        }
         let completion = self.slots.complete(slot, self.now_ns);
         // The next enters its slot before the host can submit more.
         if !W::IS_DIRECT

@@ -3,7 +3,8 @@
 
 use super::account::Account;
 use super::event_queue::Step;
-use super::features::Features;
+use super::features::{AnyFeatures, Features};
+use super::journal::Journal;
 use super::link::Direction;
 use super::pacer::Pacer;
 use super::parts::WritePart;
@@ -11,6 +12,7 @@ use super::{Front, Requester, Submission, TimedDrive};
 use crate::error::ReadOnly;
 use crate::request::{Operation, Request};
 use crate::timing::breakdown::Part;
+use crate::timing::service::Service;
 
 impl Front {
     #[inline(always)]
@@ -26,6 +28,34 @@ impl Front {
             *self.slots.account(slot) = Account::since(submission.issued_ns);
             self.slots.account(slot).spend(Part::Queueing, self.now_ns);
         }
+        self.leave_host::<W>(slot, drive, requester)
+    }
+
+    /// The host prepares the command, if that takes time.
+    #[inline(always)]
+    fn leave_host<W: Features>(
+        &mut self,
+        slot: u32,
+        drive: &mut dyn TimedDrive,
+        requester: &mut dyn Requester<Self>,
+    ) -> Result<(), ReadOnly> {
+        let host_ns = u64::from(self.slots.submission(slot).host_ns);
+        if host_ns == 0 {
+            return self.limit_commands::<W>(slot, drive, requester);
+        }
+        self.slots.account(slot).spend(Part::Queueing, self.now_ns + host_ns);
+        self.event_queue.step(self.now_ns + host_ns, Step::Issued, slot);
+        Ok(())
+    }
+
+    /// The drive has the command, and admits it within its limit.
+    #[inline(always)]
+    pub(super) fn limit_commands<W: Features>(
+        &mut self,
+        slot: u32,
+        drive: &mut dyn TimedDrive,
+        requester: &mut dyn Requester<Self>,
+    ) -> Result<(), ReadOnly> {
         if !W::IS_DIRECT
             && let Some(admission) = &mut self.admission
         {
@@ -40,7 +70,7 @@ impl Front {
         self.enter::<W>(slot, drive, requester)
     }
 
-    /// After its admission: takes one of the controller's slots, or waits for one.
+    /// After its admission: enters the drive, and takes one of the controller's slots, or waits for it.
     #[inline(always)]
     pub(super) fn enter<W: Features>(
         &mut self,
@@ -48,6 +78,43 @@ impl Front {
         drive: &mut dyn TimedDrive,
         requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly> {
+        if !W::IS_DIRECT
+            && let Some(turns) = &mut self.flush_turns
+            && !turns.enter(slot, self.slots.is_flush(slot))
+        {
+            return Ok(());
+        }
+        self.take_command_slot::<W>(slot, drive, requester)
+    }
+
+    /// A command that waited for a flush, or a flush that waited for others, goes on.
+    pub(super) fn leave_turn(
+        &mut self,
+        is_flush: bool,
+        drive: &mut dyn TimedDrive,
+        requester: &mut dyn Requester<Self>,
+    ) -> Result<(), ReadOnly> {
+        if let Some(turns) = &mut self.flush_turns {
+            turns.leave(is_flush);
+        }
+        while let Some(next) = self.flush_turns.as_mut().and_then(|turns| turns.next()) {
+            self.slots.account(next).spend(Part::Queueing, self.now_ns);
+            self.take_command_slot::<AnyFeatures>(next, drive, requester)?;
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn take_command_slot<W: Features>(
+        &mut self,
+        slot: u32,
+        drive: &mut dyn TimedDrive,
+        requester: &mut dyn Requester<Self>,
+    ) -> Result<(), ReadOnly> {
+        if !W::IS_DIRECT && self.slots.has_written(slot) {
+            // The flush behind a write keeps its slot.
+            return self.bring::<W>(slot, 0, drive, requester);
+        }
         if !W::IS_DIRECT
             && let Some(command_slots) = &mut self.command_slots
             && !command_slots.enter(slot, self.slots.submission(slot).tag)
@@ -156,6 +223,9 @@ impl Front {
         requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly> {
         let request = self.slots.request(slot);
+        if !W::IS_DIRECT && self.slots.is_flush(slot) {
+            return self.flush(slot, drive);
+        }
         match request.operation {
             Operation::Write if !W::IS_DIRECT && self.buffer.exists() => {
                 let part = self.parted_writes.arrived(&request);
@@ -185,7 +255,7 @@ impl Front {
     ) -> Result<(), ReadOnly> {
         let WritePart { request, is_last, .. } = part;
         let Submission { tag, is_through, .. } = self.slots.submission(slot);
-        let is_waited_for = self.buffer.is_volatile() && is_through;
+        let is_waited_for = self.buffer.is_volatile() && is_through && self.flush_turns.is_none();
         if self.coalesces && !is_waited_for && drive.replace(&request, self.flash.in_memory()) {
             requester.executed(tag, drive.ledger());
             if is_last {
@@ -230,11 +300,33 @@ impl Front {
 
     fn flush(&mut self, slot: u32, drive: &mut dyn TimedDrive) -> Result<(), ReadOnly> {
         if self.buffer.flush(slot) {
-            self.answer_after_command(slot);
+            self.write_journal(slot, drive);
             return Ok(());
         }
         let groups = self.flash.groups().waited_for();
         self.pad(&groups, drive)
+    }
+
+    /// The data that a flush waited for is in flash. The map's changes follow, if they are in memory that is lost with
+    /// the power; then the flush is answered.
+    pub(super) fn write_journal(&mut self, slot: u32, drive: &mut dyn TimedDrive) {
+        if !self.journal.as_mut().is_some_and(Journal::begin_unit) {
+            return self.answer_after_command(slot);
+        }
+        let units = self.flash.program_journal(self.now_ns, slot);
+        drive.note_journal(units);
+        // Its contents are in the buffer until then.
+        self.buffer.take_through(1);
+        self.slots.wait_for(slot, 1);
+    }
+
+    /// The unit of the journal that a flush waited for is in flash.
+    pub(super) fn journal_came(&mut self, slot: u32, service: Option<&Service>) {
+        self.journal.as_mut().expect("it wrote a unit").end_unit();
+        if let Some(service) = service {
+            self.slots.account(slot).spend_on_flash(service);
+        }
+        self.answer_after_command(slot);
     }
 
     #[inline(always)]
@@ -261,6 +353,12 @@ impl Front {
     fn decide<W: Features>(&mut self, tag: u32, request: &Request, drive: &mut dyn TimedDrive) -> Result<(), ReadOnly> {
         if !W::IS_DIRECT && self.flash.is_asked_for_load() {
             self.flash.tell_load(self.now_ns, drive.load_by_die());
+        }
+        if !W::IS_DIRECT
+            && request.operation != Operation::Read
+            && let Some(journal) = &mut self.journal
+        {
+            journal.note_change();
         }
         // The unit is a power of two; a partial write reads first.
         let in_part = (request.offset_bytes | u64::from(request.length_bytes)) & (self.flash.mapping_unit_bytes() - 1);
@@ -317,6 +415,11 @@ impl Front {
                 self.event_queue.step(at_ns, Step::Sent, slot);
                 return Ok(());
             }
+        }
+        if !W::IS_DIRECT && self.flush_turns.is_some() && self.slots.begin_flush(slot) {
+            self.leave_turn(false, drive, requester)?;
+            // For the submitter both are one write.
+            return self.leave_host::<W>(slot, drive, requester);
         }
         self.complete::<W>(slot, drive, requester)
     }

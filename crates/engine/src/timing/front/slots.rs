@@ -10,6 +10,8 @@ pub(super) struct Slot {
     pub submission: Submission,
     /// Units, and map pages, that the request waits for.
     pub units_left: u32,
+    /// Whether its write is done, and the flush behind it is in progress.
+    has_written: bool,
 }
 
 #[derive(Debug, Default)]
@@ -30,7 +32,7 @@ impl Slots {
 
     #[inline]
     pub fn take(&mut self, submission: Submission) -> u32 {
-        let slot = Slot { submission, units_left: 0 };
+        let slot = Slot { submission, units_left: 0, has_written: false };
         match self.spare.pop() {
             Some(id) => {
                 self.slots[id as usize] = slot;
@@ -57,6 +59,28 @@ impl Slots {
     #[inline]
     pub fn submission(&self, slot: u32) -> Submission {
         self.slots[slot as usize].submission
+    }
+
+    /// Whether a flush is in progress: a request of its own, or behind a write.
+    #[inline]
+    pub fn is_flush(&self, slot: u32) -> bool {
+        let Slot { submission, has_written, .. } = &self.slots[slot as usize];
+        *has_written || submission.request.operation == Operation::Flush
+    }
+
+    /// Whether the flush behind its write is in progress.
+    #[inline]
+    pub fn has_written(&self, slot: u32) -> bool {
+        self.slots[slot as usize].has_written
+    }
+
+    /// The request is executed. Whether it is a write that a flush must follow, which begins now.
+    #[inline]
+    pub fn begin_flush(&mut self, slot: u32) -> bool {
+        let Slot { submission, has_written, .. } = &mut self.slots[slot as usize];
+        let begins = submission.is_through && submission.request.operation == Operation::Write && !*has_written;
+        *has_written |= begins;
+        begins
     }
 
     #[inline]

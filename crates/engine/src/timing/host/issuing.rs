@@ -230,9 +230,20 @@ impl Issuing<'_> {
         if let Some(pacing) = &mut job.pacing {
             pacing.issued(&request);
         }
-        let submission = Submission { request, issued_ns, tag: number, is_through: job.has_sync_writes };
-        front.submit(submission, drives, self)?;
+        self.submit(number, request, issued_ns, front, drives)?;
         Ok(true)
+    }
+
+    fn submit<F: Intake>(
+        &mut self,
+        number: u32,
+        request: Request,
+        issued_ns: u64,
+        front: &mut F,
+        drives: &mut F::Drives<'_>,
+    ) -> Result<(), ReadOnly> {
+        let &mut Job { has_sync_writes: is_through, host_ns, .. } = self.job(number);
+        front.submit(Submission { request, issued_ns, tag: number, is_through, host_ns }, drives, self)
     }
 
     /// The same for a plain job, whose next request is always due.
@@ -253,7 +264,8 @@ impl Issuing<'_> {
         let job = self.job(number);
         job.upcoming.next += 1;
         job.outstanding += 1;
-        front.submit(Submission { request, issued_ns: now_ns, tag: number, is_through: false }, drives, self)?;
+        let submission = Submission { request, issued_ns: now_ns, tag: number, is_through: false, host_ns: 0 };
+        front.submit(submission, drives, self)?;
         Ok(true)
     }
 
@@ -341,6 +353,12 @@ impl Issuing<'_> {
         front: &mut F,
         drives: &mut F::Drives<'_>,
     ) -> Result<bool, ReadOnly> {
+        let job = self.job(number);
+        if job.outstanding == 0 && job.state == State::Runs && std::mem::take(&mut job.flushes_at_end) {
+            job.outstanding += 1;
+            self.submit(number, Request::new(Operation::Flush, 0, 0), front.now_ns(), front, drives)?;
+            return Ok(false);
+        }
         let job = self.job(number);
         if job.outstanding > 0 || std::mem::replace(&mut job.state, State::Ended) == State::Ended {
             return Ok(false);

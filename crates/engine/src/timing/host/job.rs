@@ -49,6 +49,9 @@ pub(super) struct Job {
     pub wakes_at_ns: Option<u64>,
     /// Whether its writes bypass a volatile buffer.
     pub has_sync_writes: bool,
+    /// Whether a flush is to follow its last request.
+    pub flushes_at_end: bool,
+    pub host_ns: u32,
     pub has_arrivals: bool,
     pub seeks_depth: bool,
     pub has_trims_alone: bool,
@@ -66,6 +69,8 @@ impl Job {
             start_delay_ns,
             waits_for,
             has_sync_writes,
+            flushes_at_end,
+            host_ns,
             has_arrivals,
             seeks_depth,
             has_trims_alone,
@@ -74,12 +79,14 @@ impl Job {
         } = plan;
         let is_delayed = has_arrivals || seeks_depth || has_trims_alone || shares_zones || pacing.is_some();
         Self {
-            is_plain: !is_delayed && !has_sync_writes,
+            is_plain: !is_delayed && !has_sync_writes && !flushes_at_end && host_ns == 0,
             parked: depth.max(1),
             pacing,
             begins_ns: now_ns + start_delay_ns,
             waits_for,
             has_sync_writes,
+            flushes_at_end,
+            host_ns,
             has_arrivals,
             seeks_depth,
             has_trims_alone,

@@ -18,6 +18,10 @@ pub struct Plan {
     pub waits_for: Vec<u32>,
     /// Whether its writes complete only when their data would survive a loss of power.
     pub has_sync_writes: bool,
+    /// Whether a flush follows its last request.
+    pub flushes_at_end: bool,
+    /// The host's own time for a command.
+    pub host_ns: u32,
     /// Whether its requests have arrival times; one that finds no free slot waits, which counts as latency.
     pub has_arrivals: bool,
     /// Whether the client limits the number of outstanding requests, up to the depth.

@@ -81,6 +81,8 @@ WAIT_FOR = Option("wait_for", any_text, "start when all clones of an earlier job
 RAMP_TIME = Option("ramp_time", duration_ns, "completions in this initial time are not counted", _CLOCK, 0)
 FSYNC = Option("fsync", _COUNT, "a flush after every N writes; 0: none", _CLOCK, 0)
 FDATASYNC = Option("fdatasync", _COUNT, "the same, for a drive", _CLOCK, 0)
+END_FSYNC = Option("end_fsync", truth, "a flush after the last write", _CLOCK, False)
+FSYNC_ON_CLOSE = Option("fsync_on_close", truth, "the same; a job closes its files at its end", _CLOCK, False)
 SYNC = Option(
     "sync", words("none", "0", "sync", "1", "dsync"), "a write completes when it survives a loss of power", _CLOCK,
     "none",
@@ -90,8 +92,8 @@ WRITE_FUA = Option("writefua", truth, "the same, with the engines io_uring_cmd a
 
 OPTIONS: tuple[Option[Any], ...] = (
     THINKTIME, THINKTIME_SPIN, THINKTIME_BLOCKS, THINKTIME_TYPE, THINKTIME_IOTIME, RATE, RATE_IOPS, RATE_PROCESS,
-    RATE_LEAVES_THINKTIME, IODEPTH_LOW, BATCH_COMPLETE_MIN, STARTDELAY, WAIT_FOR, RAMP_TIME, FSYNC, FDATASYNC, SYNC,
-    WRITE_FUA,
+    RATE_LEAVES_THINKTIME, IODEPTH_LOW, BATCH_COMPLETE_MIN, STARTDELAY, WAIT_FOR, RAMP_TIME, FSYNC, FDATASYNC,
+    END_FSYNC, FSYNC_ON_CLOSE, SYNC, WRITE_FUA,
 )  # fmt: skip
 
 
@@ -134,6 +136,12 @@ def pace(
     if section.get(SYNC) not in ("none", "0") or section.get(WRITE_FUA):
         part["sync_writes"] = True
     return part
+
+
+def flush_at_end(section: "Section", *, writes: bool) -> plain.JobPart:
+    """The key for a job that ends with a flush; as in fio, one that does not write does not."""
+    asks = section.get(END_FSYNC) or section.get(FSYNC_ON_CLOSE)
+    return {"flush_at_end": True} if asks and writes else {}
 
 
 def _thinking(section: "Section") -> plain.JobPart:

@@ -25,7 +25,7 @@ from ssdlab.simulator.workloads.jobs.latency_target import latency_target
 from ssdlab.simulator.workloads.jobs.layout import File, files_of
 from ssdlab.simulator.workloads.jobs.limits import limits
 from ssdlab.simulator.workloads.jobs.option import Option
-from ssdlab.simulator.workloads.jobs.pace import pace
+from ssdlab.simulator.workloads.jobs.pace import flush_at_end, pace
 from ssdlab.simulator.workloads.jobs.patterns import SizeShare
 from ssdlab.simulator.workloads.jobs.placement import placement, unused_placement
 from ssdlab.simulator.workloads.jobs.scaling import scaled_bytes, scaled_ns
@@ -100,6 +100,7 @@ def resolve(
             earlier = {other.name for other in job_file.sections[:index]} - {section.name}
             seeded = clone_seed(seed, section.get(RANDSEED), index, clone)
             its_pace = pace(section, clone, seed, scale, depth(section), earlier, resolver.error)
+            its_pace |= flush_at_end(section, writes="write" in section.get(RW).transfers)
             more = its_pace | contents(section) | ending(section, exits_all, resolver.error) | logs.plan(section)
             more |= limits(section, resolver.error) | latency_target(section)
             notes.extend(unused_placement(section))

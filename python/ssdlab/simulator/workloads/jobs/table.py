@@ -208,8 +208,6 @@ OPTIONS: tuple[Option[Any], ...] = (
     _rest(_M, any_text, "advice to the kernel", "fadvise_hint"),
     _rest(_M, COUNT, "a barrier every N writes", "write_barrier"),
     _rest(_M, any_text, "sync_file_range every N writes", "sync_file_range"),
-    _rest(_M, truth, "an fsync at the end", "end_fsync"),
-    _rest(_M, truth, "an fsync when a file is closed", "fsync_on_close"),
     _rest(_M, truth, "whether files keep their blocks", "overwrite"),
     _rest(_M, truth, "drop the page cache first", "invalidate"),
     _rest(_M, truth, "read the file into the cache first", "pre_read"),
