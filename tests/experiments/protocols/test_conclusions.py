@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from ssdlab.experiments.protocols.catalogue import trim_effect
+from ssdlab.experiments.protocols.catalogue import fsync, slc_cache_size, trim_effect
 from ssdlab.experiments.protocols.figures import Figures, Rates
 from ssdlab.presentation.report.wording import NO_BREAK_SPACE
 
@@ -36,3 +36,47 @@ def test_passes_that_differ_are_not_compared() -> None:
     assert trim_effect.conclude([without, trimmed]) is None
     assert trim_effect.conclude([without]) is None
     assert trim_effect.conclude([replace(without, step="pass 3"), trimmed]) is not None
+
+
+@pytest.mark.parametrize(
+    ("p99_us", "said"),
+    [
+        (2_376.0, "the drive is fit for a journal: the 99th percentile of fdatasync is 2.38 ms, below the 10 ms"),
+        (
+            10_000.0,
+            "the drive is not fit for a journal: the 99th percentile of fdatasync is 10.00 ms, not below the 10 ms",
+        ),
+    ],
+)
+def test_etcds_limit_decides_on_a_journal(p99_us: float, said: str) -> None:
+    flushes = Rates(2000, 0, 700.0, 0.0, 1273.0, p99_us, None)
+    etcds = replace(step("", "2300 bytes, 1 job", 2.0, 700.0), flush=flushes)
+    other = replace(step("", "4 KiB, 1 job", 2.0, 700.0), flush=replace(flushes, p99_us=1.0))
+    found = fsync.PROTOCOL.conclude([other, etcds])
+    assert found is not None and found.startswith(said)
+    assert fsync.conclude([other]) is None
+
+
+def slices(rates: list[float | None]) -> list[Figures]:
+    moved = 10**9
+    made = [Rates(1000, moved, None, rate, None, None, None) for rate in rates]
+    return [
+        Figures("", f"slice {index}", True, 1.0, None, moved, 0, 1.0, None, each) for index, each in enumerate(made)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rates", "said"),
+    [
+        (
+            [5000.0] * 2 + [3500.0] * 14 + [1500.0] * 4,
+            "The drive accepts writes at 5,000 MB/s up to 2 GB (10 %), at 3,500 MB/s up to 16 GB (80 %), "
+            "and at 1,500 MB/s from there",
+        ),
+        ([500.0, 510.0] * 10, "The rate stays at 505 MB/s: no cache shows"),
+        ([500.0] * 19 + [None], None),
+    ],
+)
+def test_the_phases_of_a_fill_are_found(rates: list[float | None], said: str | None) -> None:
+    found = slc_cache_size.PROTOCOL.conclude(slices(rates))
+    assert found is None if said is None else found is not None and found.replace(NO_BREAK_SPACE, " ") == said

@@ -9,14 +9,14 @@ from pathlib import Path
 
 from ssdlab.errors import InputError, RunFailed
 from ssdlab.experiments.protocols.contract import Point, Protocol, Setting, Step
-from ssdlab.experiments.protocols.figures import Figures, Rates, rates_of
+from ssdlab.experiments.protocols.figures import Figures, Rates, flushes_of, rates_of
 from ssdlab.experiments.protocols.steady import ROUNDS, is_steady
 from ssdlab.experiments.protocols.steps import job_file, rest, script
 from ssdlab.experiments.protocols.store import Store
 from ssdlab.hardware.device import health, jobtext, programs, purging, run
 from ssdlab.hardware.device.health import Health, ReadOut
 from ssdlab.hardware.device.jobtext import Stage
-from ssdlab.hardware.device.measured import MeasuredStage, direction_of
+from ssdlab.hardware.device.measured import MeasuredStage, direction_of, flush_of
 from ssdlab.hardware.device.place import Place
 from ssdlab.hardware.device.sysbench import SysbenchReport, sysbench_report
 from ssdlab.hardware.device.volume import Volume, volume
@@ -214,6 +214,7 @@ def _figures(point: Point, step: Step, rounds: Sequence[_Round]) -> Figures:
         is_steady(_to_settle(rounds)) if is_steady_step else None,
         [command for each in rounds for command in each.commands],
         [each.stage.job_text or "" for each in rounds if each.stage],
+        flushes_of([flush_of(job["sync"]) for job in jobs], seconds),
     )
 
 

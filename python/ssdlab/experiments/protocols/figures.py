@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
-from ssdlab.simulator.results.job_result import DirectionResult
+from ssdlab.simulator.results.job_result import DirectionResult, FlushResult
 from ssdlab.simulator.results.latency import NONE, Latency, merged
 
 
@@ -56,6 +56,7 @@ class FiguresJson(TypedDict):
     seconds: float | None
     read: RatesJson | None
     write: RatesJson | None
+    flush: RatesJson | None
     rounds: int | None
     steady: bool | None
     commands: list[str]
@@ -82,6 +83,8 @@ class Figures:
     steady: bool | None = None
     commands: Sequence[str] = ()
     job_texts: Sequence[str] = ()
+    flush: Rates | None = None
+    """Flushes; None if the step has none."""
 
     def to_dict(self) -> FiguresJson:
         """The step for `result.json`."""
@@ -96,6 +99,7 @@ class Figures:
             "seconds": self.seconds,
             "read": self.read.to_dict() if self.read else None,
             "write": self.write.to_dict() if self.write else None,
+            "flush": self.flush.to_dict() if self.flush else None,
             "rounds": self.rounds,
             "steady": self.steady,
             "commands": list(self.commands),
@@ -104,7 +108,7 @@ class Figures:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> "Figures":
-        rates = {name: Rates(**plain[name]) if plain[name] else None for name in ("read", "write")}
+        rates = {name: Rates(**plain[name]) if plain.get(name) else None for name in ("read", "write", "flush")}
         return cls(**{**plain, **rates})
 
 
@@ -114,6 +118,12 @@ def rates_of(directions: Sequence[DirectionResult], seconds: float | None) -> Ra
     moved = sum(direction.io_bytes for direction in directions)
     known = [direction.latency for direction in directions]
     return rates(ios, moved, seconds, merged([each or NONE for each in known]) if None not in known else None)
+
+
+def flushes_of(flushes: Sequence[FlushResult], seconds: float | None) -> Rates | None:
+    """The same of the flushes of several jobs, which move no data."""
+    latency = merged([each.latency or NONE for each in flushes]) if all(each.latency for each in flushes) else None
+    return rates(sum(each.total_ios for each in flushes), 0, seconds, latency)
 
 
 def rates(ios: int, moved_bytes: int, seconds: float | None, latency: Latency | None) -> Rates | None:
@@ -149,7 +159,7 @@ COLUMNS: Mapping[str, tuple[str, Callable[[Figures], float | None]]] = {
     "waf": ("WAF", lambda figures: figures.waf),
     **{
         f"{direction}_{key}": (f"{direction} {heading}", _of(direction, key))
-        for direction in ("read", "write")
+        for direction in ("read", "write", "flush")
         for key, heading in (
             ("iops", "IOPS"),
             ("mb_s", "MB/s"),

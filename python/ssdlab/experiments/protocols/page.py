@@ -18,14 +18,14 @@ PAGE_NAME = "report.html"
 QUANTITIES = {
     "waf": "write amplification",
     **{
-        f"{direction}_{key}": said.format(direction)
-        for direction in ("read", "write")
+        f"{one}_{key}": said.format(one=one, several=several)
+        for one, several in (("read", "reads"), ("write", "writes"), ("flush", "flushes"))
         for key, said in (
-            ("iops", "{}s per second"),
-            ("mb_s", "{} bandwidth, MB/s"),
-            ("mean_us", "{} latency, mean, \N{MICRO SIGN}s"),
-            ("p99_us", "{} latency, 99th percentile, \N{MICRO SIGN}s"),
-            ("p999_us", "{} latency, 99.9th percentile, \N{MICRO SIGN}s"),
+            ("iops", "{several} per second"),
+            ("mb_s", "{one} bandwidth, MB/s"),
+            ("mean_us", "{one} latency, mean, \N{MICRO SIGN}s"),
+            ("p99_us", "{one} latency, 99th percentile, \N{MICRO SIGN}s"),
+            ("p999_us", "{one} latency, 99.9th percentile, \N{MICRO SIGN}s"),
         )
     },
 }

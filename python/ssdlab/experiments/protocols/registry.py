@@ -16,6 +16,7 @@ NAMES = (
     "idle-recovery",
     "slc-cache-size",
     "read-tails",
+    "fsync",
 )
 
 

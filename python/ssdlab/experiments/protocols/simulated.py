@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from ssdlab.errors import RunFailed
 from ssdlab.experiments.protocols.contract import Point, Protocol, Setting
-from ssdlab.experiments.protocols.figures import Figures, rates, rates_of
+from ssdlab.experiments.protocols.figures import Figures, flushes_of, rates, rates_of
 from ssdlab.experiments.protocols.steps import Engine
 from ssdlab.simulator.results.fio_schema import DIRECTIONS
 from ssdlab.simulator.results.ledger import Ledger
@@ -116,4 +116,5 @@ def _of_step(point: Point, number: int, result: "Result", workload: Engine) -> F
         seconds,
         sides["read"],
         sides["write"],
+        flush=flushes_of([job.flush for job in jobs], seconds),
     )

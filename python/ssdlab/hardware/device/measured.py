@@ -143,7 +143,7 @@ class Measured(Shown):
                     seen, group = raw["groupid"], group + 1
                 waf = stage.phase.waf if alone else None
                 directions = {name: direction_of(raw[name]) for name in DIRECTIONS}
-                found.append(MeasuredJob(raw, number, group, **directions, flush=_flush(raw["sync"]), waf=waf))
+                found.append(MeasuredJob(raw, number, group, **directions, flush=flush_of(raw["sync"]), waf=waf))
         return found
 
     @property
@@ -297,9 +297,10 @@ def _rates(raw: JsonObject) -> Spread:
     return Spread(least, most, mean, deviation, raw["bw_samples"])
 
 
-def _flush(raw: JsonObject) -> FlushResult:
-    count = int(raw.get("total_ios") or 0)
+def flush_of(raw: JsonObject) -> FlushResult:
     latency = raw.get("lat_ns", {})
+    # With ioengine=sync fio 3.33 measures the flushes and counts none of them.
+    count = max(int(raw.get("total_ios") or 0), int(latency.get("N") or 0))
     if not count:
         return FlushResult(0, NONE)
     bins = sorted((int(middle), number) for middle, number in latency.get("bins", {}).items() if number)

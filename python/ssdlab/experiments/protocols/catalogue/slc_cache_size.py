@@ -3,9 +3,14 @@
 from collections.abc import Sequence
 
 from ssdlab.experiments.protocols.contract import Point, Protocol, Setting, Step, job
+from ssdlab.experiments.protocols.figures import Figures
+from ssdlab.foundation.quantities import format_bytes
+from ssdlab.theory.slc_cache import phases_of
 
 SLICES = 50
 QUICK_SLICES = 20
+_SLICES_MIN = 4
+"""Fewer show no phases."""
 
 
 def points(setting: Setting) -> Sequence[Point]:
@@ -22,6 +27,23 @@ def points(setting: Setting) -> Sequence[Point]:
     return [Point("", steps)]
 
 
+def conclude(figures: Sequence[Figures]) -> str | None:
+    """The rates of the phases and where they end; None if a slice has no rate."""
+    rates = [each.write.mb_s if each.write else None for each in figures]
+    known = [rate for rate in rates if rate]
+    if len(known) < len(rates) or len(known) < _SLICES_MIN:
+        return None
+    *phases, last = phases_of(known)
+    if not phases:
+        return f"The rate stays at {last.rate:,.0f} MB/s: no cache shows"
+    total = sum(each.written_bytes for each in figures)
+    clauses = []
+    for phase in phases:
+        written = sum(each.written_bytes for each in figures[: phase.end])
+        clauses.append(f"at {phase.rate:,.0f} MB/s up to {format_bytes(written)} ({100 * written / total:.0f} %)")
+    return f"The drive accepts writes {', '.join(clauses)}, and at {last.rate:,.0f} MB/s from there"
+
+
 PROTOCOL = Protocol(
     name="slc-cache-size",
     title="Amount that a purged drive accepts sequentially before its speed drops",
@@ -29,4 +51,5 @@ PROTOCOL = Protocol(
     quick_gives_up="resolution: slices of a twentieth of the drive, rather than a fiftieth",
     points=points,
     columns=("write_mb_s", "waf"),
+    conclude=conclude,
 )
