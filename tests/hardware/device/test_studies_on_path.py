@@ -16,7 +16,18 @@ from ssdlab.hardware.device.sysbench import sysbench_report
 from ssdlab.serving import guardian
 
 # These compare only drives of the catalogue, or of their own.
-WITHOUT_STEPS = ["real-drives", "data-sheets", "fdp-streams", "flash-cache", "kv-cache", "zones", "power", "read-wear"]
+WITHOUT_STEPS = [
+    "real-drives",
+    "data-sheets",
+    "durable-writes",
+    "slc-caches",
+    "fdp-streams",
+    "flash-cache",
+    "kv-cache",
+    "zones",
+    "power",
+    "read-wear",
+]
 NAMES = [name for name in registry.NAMES if name not in WITHOUT_STEPS]
 
 

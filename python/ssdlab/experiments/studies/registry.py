@@ -13,6 +13,8 @@ NAMES = (
     "pny-over-provisioning",
     "real-drives",
     "data-sheets",
+    "durable-writes",
+    "slc-caches",
     "fdp-streams",
     "flash-cache",
     "kv-cache",
