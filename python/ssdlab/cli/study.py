@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from ssdlab.experiments.studies.studying import Studied
 
 
+CONTRIBUTED = "internal-fragmentation"
+"""The study whose readings are exchanged."""
+
+
 @dataclass(frozen=True)
 class OneRun:
     """One drive of the data sheets, or one run of a drive under one of the real drives' workloads."""
@@ -45,6 +49,22 @@ class OneRun:
     ] = None
 
 
+@dataclass(frozen=True)
+class Readers:
+    """Readings of other people's drives, for internal-fragmentation."""
+
+    contribute: Annotated[
+        Path | None,
+        typer.Option(
+            "--contribute", metavar="FILE", help="With internal-fragmentation --on: write its readings, as TOML."
+        ),
+    ] = None
+    readings: Annotated[
+        list[Path] | None,
+        typer.Option("--readings", metavar="FILE", help="With internal-fragmentation: draw such a file. Repeatable."),
+    ] = None
+
+
 def study(
     context: typer.Context,
     name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="A study; without: list all.")] = None,
@@ -55,6 +75,7 @@ def study(
     *,
     real: study_on.RealDrive,
     one: OneRun,
+    readers: Readers,
     form: Form,
     output: Annotated[
         str | None,
@@ -68,6 +89,10 @@ def study(
     """
     if name is not None and every:
         raise InputError("give the name of a study or --all, not both")
+    if readers.contribute and (name != CONTRIBUTED or real.on is None):
+        raise InputError(f"--contribute writes the readings of one drive: ssdlab study {CONTRIBUTED} --on PATH")
+    if readers.readings and (name != CONTRIBUTED or real.on is not None):
+        raise InputError(f"--readings are drawn by: ssdlab study {CONTRIBUTED}, without --on")
     is_one_sheet = name == "data-sheets" and one.drive is not None and not (one.workload or one.in_use or real.on)
     if given(one) and not is_one_sheet:
         if name != "real-drives" or one.drive is None or one.workload is None:
@@ -90,7 +115,7 @@ def study(
         place = Path(output) if output else Path("out") / f"study-{name}-measured"
         how = measure_protocol.How(place, command_line(context), real.quick, seed, real.resume, real.dry_run, form)
         target = Target(real.on, real.size, real.permission, real.smart)
-        study_on.run(registry.study(name), target, how)
+        study_on.run(registry.study(name), target, how, readers.contribute)
         return
     if real.quick or real.resume or real.dry_run or real.destroy_data_on:
         raise InputError("--quick, --resume, --dry-run and --destroy-data-on require --on PATH")
@@ -101,7 +126,8 @@ def study(
     done = []
     for each in chosen:
         place = directory / each.name if every else directory
-        done.append(_run(each, place, form, seed=seed, full=full, workers=workers, drive=one.drive))
+        drawn = readers.readings or []
+        done.append(_run(each, place, form, seed=seed, full=full, workers=workers, drive=one.drive, readings=drawn))
     form.give(lambda: done[0] if name else _of_all(done), lambda: None)
     if every:
         from ssdlab.experiments.studies import output as files
@@ -117,12 +143,22 @@ def _of_all(studied: Sequence[Studied]) -> Rows:
 
 
 def _run(
-    study: Study, place: Path, form: Form, *, seed: int, full: bool, workers: int | None, drive: str | None = None
+    study: Study,
+    place: Path,
+    form: Form,
+    *,
+    seed: int,
+    full: bool,
+    workers: int | None,
+    drive: str | None,
+    readings: Sequence[Path],
 ) -> Studied:
     from ssdlab.experiments.studies import studying
 
     typer.echo(f"{study.name}: {study.title}\n", err=True)
-    studied = studying.study(study.name, seed=seed, full=full, workers=workers, drive=drive, show_progress=shown)
+    studied = studying.study(
+        study.name, seed=seed, full=full, workers=workers, drive=drive, readings=readings, show_progress=shown
+    )
     if not form.is_data:
         console = Console()
         print_rows(studied.result.rows, console)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,13 +14,18 @@ from ssdlab.cli import measure_protocol, options
 from ssdlab.cli.console import Console
 from ssdlab.experiments.protocols.carrying_out import Target
 from ssdlab.experiments.studies import wording
+from ssdlab.experiments.studies.internal_fragmentation import readers
+from ssdlab.experiments.studies.internal_fragmentation.reading import FILE_BYTES
 from ssdlab.experiments.studies.measured import extra
 from ssdlab.experiments.studies.real import real
+from ssdlab.hardware.safety.identity import firmware_of
 from ssdlab.presentation.terminal import show
+from ssdlab.simulator.results.files import check_writable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ssdlab.experiments.protocols.figures import Figures
     from ssdlab.experiments.studies.contract import Row, Study
 
 
@@ -48,8 +54,13 @@ class RealDrive(options.RealDrive):
     dry_run: Annotated[bool, typer.Option("--dry-run", help="With --on: print what would be written.")] = False
 
 
-def run(study: Study, target: Target, how: measure_protocol.How) -> None:
-    """Runs the steps, prints steps and rows, and writes `result.json`, pictures and the page."""
+def run(study: Study, target: Target, how: measure_protocol.How, contribute: Path | None = None) -> None:
+    """Runs the steps, prints steps and rows, and writes `result.json`, pictures and the page.
+
+    `contribute` is a file for the readings, of internal-fragmentation only.
+    """
+    if contribute is not None:
+        check_writable(contribute.parent)
     found = real(study)
     carried = measure_protocol.on_path(
         found.protocol, target, how, lambda steps: extra(study, found.rows(steps)), command="study"
@@ -57,6 +68,19 @@ def run(study: Study, target: Target, how: measure_protocol.How) -> None:
     if carried is not None and not how.form.is_data:
         typer.echo("")
         _print_rows(found.rows(carried.steps), Console())
+        if contribute is not None:
+            _contribute(carried.steps, how, contribute)
+
+
+def _contribute(figures: Sequence[Figures], how: measure_protocol.How, path: Path) -> None:
+    """Writes the readings with the drive's name, which is all that the file says of where they come from."""
+    measured = json.loads((how.output / "result.json").read_text(encoding="utf-8"))["ssdlab"]["target"]
+    disk = measured["disk"]
+    drive = (measured["model"] or "unknown").strip()
+    firmware = (firmware_of(disk) if disk else None) or ""
+    found = readers.contribution(figures, drive, firmware, min(measured["size_bytes"], FILE_BYTES))
+    path.write_text(readers.text(found), encoding="utf-8")
+    typer.echo(f"\nreadings: {path}")
 
 
 def _print_rows(rows: Sequence[Row], console: object) -> None:

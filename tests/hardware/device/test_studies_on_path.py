@@ -11,6 +11,7 @@ from served import Serve, on, result_in, ssdlab
 from ssdlab.experiments.protocols.contract import Setting
 from ssdlab.experiments.protocols.steps import job_file, script
 from ssdlab.experiments.studies import registry
+from ssdlab.experiments.studies.internal_fragmentation import readers
 from ssdlab.experiments.studies.real import real
 from ssdlab.hardware.device.sysbench import sysbench_report
 from ssdlab.serving import guardian
@@ -63,7 +64,7 @@ def test_the_articles_steps_keep_their_amounts_and_waits() -> None:
 def test_fragmentation_in_a_folder(tmp_path: Path) -> None:
     place = tmp_path / "here"
     place.mkdir()
-    options = ("--size", "32MiB", "--quick", "--output", tmp_path / "out")
+    options = ("--size", "32MiB", "--quick", "--output", tmp_path / "out", "--contribute", tmp_path / "drive.toml")
     done = ssdlab("study", "internal-fragmentation", "--on", place, *options)
     assert "reading after the remedy" in done.stdout
     assert list(place.iterdir()) == []
@@ -75,6 +76,9 @@ def test_fragmentation_in_a_folder(tmp_path: Path) -> None:
     assert re.search(r"<title>\d of 4 figures lies? within what was published of other drives</title>", page)
     assert "Published and measured" in page and "ssdlab study internal-fragmentation --on" in page
     assert 'data-figure="published-and-measured-1"' in page
+    contributed = readers.load(tmp_path / "drive.toml")
+    assert contributed.file_bytes == 32 << 20 and len(contributed.seconds["after_4000"]) == 3
+    assert str(tmp_path) not in (tmp_path / "drive.toml").read_text(), "nothing of the machine"
 
 
 @pytest.mark.fuse

@@ -1,6 +1,6 @@
 """The settings of a study's run (seed, scale, workers, progress), and the function with which it simulates."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -27,6 +27,8 @@ class Context:
     show_progress: ShowProgress = silent
     drive: str | None = None
     """The only drive to study, a name or a drive file; None for all of the study."""
+    readings: Sequence[Path] = ()
+    """Files with readings of readers' drives, which internal-fragmentation draws."""
     specifications: "dict[str, Specification]" = field(default_factory=dict)
     """The specification of every run so far, by label; sufficient to reproduce the study exactly."""
 

@@ -51,7 +51,9 @@ class Studied(Shown):
         `pictures="svg"` or `"all"` (SVG and PNG) also writes the page's pictures as separate files.
         """
         context = self.context
-        line = command_line(self.study.name, full=context.full, seed=context.seed, drive=context.drive)
+        line = command_line(
+            self.study.name, full=context.full, seed=context.seed, drive=context.drive, readings=context.readings
+        )
         with choosing(pictures):
             return output.write(self.study, self.result, self.context, Path(directory), line)
 
@@ -63,12 +65,14 @@ def study(
     full: bool = False,
     workers: int | None = None,
     drive: str | None = None,
+    readings: Sequence[str | Path] = (),
     show_progress: ShowProgress = silent,
 ) -> Studied:
     """Repeats a published experiment on simulated drives, as `ssdlab study NAME`.
 
     `full` simulates the full capacity for studies that are scaled by default. `workers` is the number of processes, by
     default as many as processors and memory allow. `drive` limits `data-sheets` to one drive, a name or a drive file.
+    `readings` are files of readers' drives, which internal-fragmentation draws beside its own.
     Raises InputError, with the known names, for an unknown name; RunFailed if a run failed.
 
         ssdlab.study("pny-over-provisioning").frame().select("what", "published_min", "simulated", "verdict")
@@ -76,13 +80,17 @@ def study(
     chosen = registry.study(name)
     if drive is not None and not chosen.takes_drive:
         raise InputError(f"{name} has drives of its own; data-sheets can study one drive")
-    context = Context(seed=seed, full=full, workers=workers, show_progress=show_progress, drive=drive)
+    if readings and name != "internal-fragmentation":
+        raise InputError(f"{name} takes no readings of other drives; internal-fragmentation does")
+    files = tuple(Path(each) for each in readings)
+    context = Context(seed=seed, full=full, workers=workers, show_progress=show_progress, drive=drive, readings=files)
     return Studied(chosen, chosen.run(context), context)
 
 
-def command_line(what: str, *, full: bool, seed: int, drive: str | None = None) -> str:
+def command_line(what: str, *, full: bool, seed: int, drive: str | None = None, readings: Sequence[Path] = ()) -> str:
     """The command line that repeats a study. `what` is its name, or --all."""
-    options = [*(["--drive", drive] if drive else []), *(["--full"] if full else []), "--seed", str(seed)]
+    files = [word for path in readings for word in ("--readings", str(path))]
+    options = [*(["--drive", drive] if drive else []), *files, *(["--full"] if full else []), "--seed", str(seed)]
     return shlex.join(["ssdlab", "study", what, *options])
 
 

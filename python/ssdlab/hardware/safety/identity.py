@@ -39,6 +39,13 @@ def model_of(disk: str) -> str | None:
     return sysfs.read(folder / "device/model") or _from_lsblk(disk).get("model")
 
 
+def firmware_of(disk: str) -> str | None:
+    """The firmware's revision, of NVMe or SCSI; None if the kernel has none."""
+    folder = sysfs.folder_of(disk)
+    found = sysfs.read(folder / "device/firmware_rev") or sysfs.read(folder / "device/rev")
+    return found.strip() if found else None
+
+
 def _of_loop(disk: str, size_bytes: int) -> str | None:
     """The inode is reported by the kernel, so it is right even if the file was moved or removed."""
     # Imported here, so that other systems reach the message that they are not supported.

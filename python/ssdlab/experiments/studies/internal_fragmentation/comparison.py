@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ssdlab.experiments.advice.fit import fit, left_out_to_first_order
 from ssdlab.experiments.studies.context import Context
 from ssdlab.experiments.studies.contract import Row, StudyResult, Table
-from ssdlab.experiments.studies.internal_fragmentation import pictures
+from ssdlab.experiments.studies.internal_fragmentation import pictures, readers
 from ssdlab.experiments.studies.internal_fragmentation.drives import CELLS, DRIVES, STEPS, Fragmented
 from ssdlab.experiments.studies.internal_fragmentation.fitting import model
 from ssdlab.experiments.studies.internal_fragmentation.reading import SCALE, Readings, readings, specification
@@ -29,6 +29,7 @@ WORDS = dict(zip(CELLS, ("fresh", *(f"after {step} MiB" for step in STEPS[1:])),
 
 def run(context: Context) -> StudyResult:
     """Simulates every drive as fitted and with nothing fitted; the XG5 also as fitted to three of its five cells."""
+    given = [readers.load(path) for path in context.readings]
     scale = context.scale(SCALE)
     specifications = {}
     for each in DRIVES:
@@ -41,7 +42,7 @@ def run(context: Context) -> StudyResult:
             moved = drive_of(each.drive, scale=scale, settings=settings)
             specifications[_moved(each, key)] = specification(moved, context.seed)
     taken = {label: readings(result) for label, result in context.simulate(specifications).items()}
-    rows = [row for each in DRIVES for row in _rows(each, taken)] + _held_out_rows()
+    rows = [row for each in DRIVES for row in _rows(each, taken)] + _held_out_rows() + readers.rows(given)
     slowed = [each for each in DRIVES if _slowdown(taken[each.drive]) > 1.2]
     worst = max(slowed, key=lambda each: _slowdown(taken[each.drive]))
     return StudyResult(
@@ -49,7 +50,7 @@ def run(context: Context) -> StudyResult:
         f"{_slowdown(taken[worst.drive]):.1f} times; on the others the way to the host hides it. Rewriting in "
         "order restores the speed.",
         rows=rows,
-        figures=pictures.figures(taken),
+        figures=[*pictures.figures(taken), *([pictures.readers_figure(given, taken)] if given else [])],
         series={"readings": _frame(taken)},
         tables=[_left_out_table(taken), _touched_table(taken)],
         notes=[

@@ -7,6 +7,7 @@ from ssdlab.experiments.studies.internal_fragmentation.drives import DRIVES, STE
 from ssdlab.experiments.studies.internal_fragmentation.reading import Readings
 
 if TYPE_CHECKING:
+    from ssdlab.experiments.studies.internal_fragmentation.readers import Contribution
     from ssdlab.presentation.report.figure import Figure
 
 SLOWED = ("toshiba-xg5-512gb", "samsung-pm963-960gb", "samsung-pm981-1tb", "samsung-pm1725b-1600gb")
@@ -31,6 +32,31 @@ def figures(taken: Mapping[str, Readings]) -> "list[Figure]":
         ),
         _why(taken),
     ]
+
+
+def readers_figure(readers: "Sequence[Contribution]", taken: Mapping[str, Readings]) -> "Figure":
+    """The readers' drives beside those of the study that slow down."""
+    from ssdlab.presentation.report.charts.published import Line, Marks, published_lines
+
+    at = scattered_percent()
+    slowed = [each for each in DRIVES if each.drive in SLOWED]
+    worst = max(readers, key=lambda each: each.slowdowns[-1])
+    return published_lines(
+        name="readers",
+        title=f"Of the readers' drives, {worst.label} slows down most, {worst.slowdowns[-1]:.1f} times",
+        caption="The time of reading the file over that of the fresh file. Lines are simulated drives of the article, "
+        "marks were measured by readers.",
+        lines=[
+            Line(
+                _label(each),
+                [(x, cell / taken[each.drive].cells[0]) for x, cell in zip(at, taken[each.drive].cells, strict=True)],
+            )
+            for each in slowed
+        ],
+        marks=[Marks(each.label, list(zip(at, each.slowdowns, strict=True))) for each in readers],
+        x_title="blocks of the file that were rewritten at random, %",
+        y_title="time over that of the fresh file",
+    )
 
 
 def scattered_percent() -> list[float]:
