@@ -12,6 +12,7 @@ from ssdlab.experiments.studies.over_provisioning_blog.runs import (
     CHOICES_OF_FLUSH,
     CHOICES_OF_RESERVE_GB,
     FOLDER,
+    FREE_SHARE,
     NAIVE,
     OWN_COPIES,
     PARTITIONED,
@@ -310,7 +311,10 @@ def _figures(found: Found, context: Context) -> "list[Figure]":
             f"{ends[CACHE, PARTITIONED]:.0f} %, a pool {ends[POOL, PARTITIONED]:.0f} %",
         ),
     ):
-        chosen = {account: found[Key(account, state, seed=context.seed)] for account in (NAIVE, RESERVE, POOL, CACHE)}
+        chosen = {
+            account: found[Key(account, state, seed=context.seed)]
+            for account in (NAIVE, RESERVE, POOL, CACHE, FREE_SHARE)
+        }
         lines = [
             Line(
                 account,
@@ -323,7 +327,7 @@ def _figures(found: Found, context: Context) -> "list[Figure]":
                 name=name,
                 title=title,
                 caption=f"Speed of each run as a share of the first three, against what has been written, {state}: the "
-                "three accounts of why the drive falls so early, and what all of its hidden spare area would give.",
+                "accounts of why the drive falls so early, and what all of its hidden spare area would give.",
                 lines=lines,
                 x_title="written, GB",
                 y_title="speed, % of the first runs",

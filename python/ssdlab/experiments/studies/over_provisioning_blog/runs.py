@@ -38,10 +38,17 @@ NAIVE = "all hidden spare area is free"
 RESERVE = "a reserve, T near U"
 POOL = "dirty spare area, 5 GB kept erased"
 CACHE = "SLC cache of 5 GB"
+FREE_SHARE = "SLC cache of 4 GB and 0.3 of the free space"
 ACCOUNTS: Mapping[str, Mapping[str, str]] = {
     NAIVE: {},
     RESERVE: {"ftl.reserved_bytes": f"{RESERVE_GB}GB"},
     POOL: {"background.erased_pool_bytes": "5GB", "background.idle_after_ms": "100"},
+    FREE_SHARE: {
+        "slc_cache.static_bytes": "4GB",
+        "slc_cache.dynamic_bytes_max": "100GB",
+        "slc_cache.dynamic_free_share": "0.3",
+        "background.idle_after_ms": "100",
+    },
     CACHE: {"slc_cache.dynamic_bytes_max": "5GB", "background.idle_after_ms": "100"},
 }
 USED_BEFORE = "overwrite test_file.* 60GiB random bs=64KiB"
