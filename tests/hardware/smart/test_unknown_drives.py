@@ -117,6 +117,72 @@ BY_MODEL: dict[str, tuple[str, str, list[Attribute], dict[str, Any]]] = {
         ],
         {"used_percent": 2, "host_bytes": 320 * MIB32, "waf": 2.0},
     ),
+    "Maxio by its firmware, writes in GiB": (
+        "V Series SATA SSD 480GB",
+        "SN12521",
+        [(231, UNKNOWN_SSD, 98, "98"), (241, "Total_LBAs_Written", 100, "106"), (245, UNKNOWN, 100, "0")],
+        {"host_bytes": 106 * GIB, "used_percent": None, "attributes_unknown": "231, 245"},
+    ),
+    "a model that Phison's controllers have too, by Maxio's firmware": (
+        "SSDPR-CX400-128-G2",
+        "SN07373",
+        [
+            (231, UNKNOWN_SSD, 98, "98"),
+            (241, "Total_LBAs_Written", 100, "106"),
+            (233, "Media_Wearout_Indicator", 1, "7"),
+        ],
+        {
+            "host_bytes": 106 * GIB,
+            "nand_bytes": None,
+            "attributes_read_as": "Maxio, writes in GiB, by its firmware SN07373",
+        },
+    ),
+    "Maxio, writes in 32 MiB": (
+        "Lexar SSD NS100 256GB",
+        "SN17776",
+        [(241, "Total_LBAs_Written", 100, "998347")],
+        {"host_bytes": 998347 * MIB32, "waf": None},
+    ),
+    "Maxio, writes in LBAs, and those to flash": (
+        "NT-512",
+        "T180731",
+        [(233, "Media_Wearout_Indicator", 100, "3000000"), (241, "Total_LBAs_Written", 100, "2000000")],
+        {"host_bytes": 2_000_000 * 512, "waf": 1.5},
+    ),
+    "Hosin Global in a name of several controllers": (
+        "Verbatim Vi550 S3",
+        "HAFEA2.0",
+        [(241, "Total_LBAs_Written", 100, "106"), (249, UNKNOWN, 100, "9")],
+        {"host_bytes": 106 * GIB, "nand_bytes": None, "attributes_unknown": "249"},
+    ),
+    "Hosin Global in another": (
+        "Patriot P220 256GB",
+        "HDFEB3.2",
+        [(241, "Total_LBAs_Written", 100, "320")],
+        {"host_bytes": 320 * MIB32, "attributes_read_as": "Hosin Global HG2259, by its firmware HDFEB3.2"},
+    ),
+    "ATP, on which 241 is not the host's": (
+        "ATP SATA III M.2 2280 SSD",
+        "T0205B",
+        [(235, UNKNOWN, 100, "1000000"), (241, "Total_LBAs_Written", 100, "1700000"), (248, UNKNOWN, 90, "90")],
+        {"host_bytes": 512_000_000, "waf": 1.7, "attributes_unknown": "248"},
+    ),
+    "Kingston UV400, on which the value falls and the raw value rises": (
+        "KINGSTON SUV400S37120G",
+        "0C3J96R9",
+        [
+            (183, "Runtime_Bad_Block", 83, "106"),
+            (231, "Temperature_Celsius", 80, "20"),
+            (241, "Total_LBAs_Written", 100, "9"),
+        ],
+        {"used_percent": 20, "host_bytes": 9 * GIB, "attributes_read_as": "Kingston UV400 and UV500, by its model"},
+    ),
+    "HPE's name of a Samsung": (
+        "MK000960GZXRB",
+        "HPG0",
+        [(177, "Wear_Leveling_Count", 93, "100"), (241, "Total_LBAs_Written", 99, "2097152")],
+        {"used_percent": 7, "host_bytes": GIB, "attributes_read_as": "Samsung SATA, by its model"},
+    ),
     "177 of nobody knows whom": (
         "Goldenfir SSD 480G",
         "X.1",
