@@ -167,7 +167,7 @@ formats! {
     BlockEvents: "block-events" ["trace-cmd", "perf-script", "ftrace"] block_events::BlockEvents,
         "trace-cmd report, perf script, ftrace: queue, issue or completion events, in seconds and 512 B sectors";
     NvmeCommands: "nvme-commands" ["nvme_setup_cmd"] nvme_commands::NvmeCommands,
-        "NVMe commands as perf script, trace-cmd and ftrace print nvme_setup_cmd, in seconds and blocks taken as 512 B";
+        "NVMe commands as perf script, trace-cmd and ftrace print `nvme_setup_cmd`, in seconds and blocks taken as 512 B";
     Lttng: "lttng" ["babeltrace"] lttng::Lttng,
         "block events of `LTTng` as babeltrace prints them, in ns and 512 B sectors";
     Ufs: "ufs" ["ufshcd"] ufs::Ufs,
