@@ -25,6 +25,7 @@ from ssdlab.field.health.what_if import LEFT_EMPTY
 from ssdlab.foundation.quantities import format_share, parse_scale, parse_spare_areas
 from ssdlab.simulator.drives import load, standing
 from ssdlab.simulator.results.files import check_writable
+from ssdlab.theory import endurance_class
 from ssdlab.theory.field_inference import more
 
 _HEAVIEST_PRINTED = 8
@@ -228,11 +229,15 @@ def fleet(
     second_scale = page.second_note(wholes, years)
     if second_scale:
         notices.append(second_scale)
+    enough = endurance_class.sentence_of_drives(wholes[0].drive_writes_per_day(_user_bytes(setting, shares)))
+    notices += [enough] if enough else []
 
     def print_all() -> None:
         if second_scale:
             typer.echo(f"\n{second_scale}")
         typer.echo(f"\n{page.sentence(wholes, made, years)}")
+        if enough:
+            typer.echo(enough)
         print_rows(page.spread_rows(wholes, years))
         for note in page.price_notes(wholes):
             typer.echo(note)
@@ -255,6 +260,11 @@ def fleet(
     )
     form.say()
     form.say(f"report: {directory / 'report.html'}\nfiles:  {len(names)} in {directory}")
+
+
+def _user_bytes(setting: Setting, shares: Sequence[float]) -> int:
+    """The capacity for the host at the first spare area."""
+    return setting.at(shares[0] if shares else None, None).capacity.user_bytes
 
 
 def _subtitle(pack: str) -> str:

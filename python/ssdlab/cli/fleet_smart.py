@@ -1,6 +1,5 @@
 """`ssdlab fleet --smart`: the effect of more spare area on real drives, inferred from their SMART reports."""
 
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -74,13 +73,9 @@ def _print(fleet: "ReportedFleet", rows: Sequence[TableRow], years: float) -> No
 
 
 def _classes(rows: Sequence[TableRow]) -> str:
-    """`Enough are 0.3 drive writes a day for 40 drives, 1 for 3.`; empty if no rate is known."""
-    known = [row for row in rows if row["drive_writes_per_day"] is not None]
-    counts = Counter(row["endurance_class"] for row in known)
-    parts = [f"{each:g} for {counts[each]:,}" for each in endurance_class.CLASSES if counts[each]]
-    if counts[None]:
-        parts.append(f"no class of drives for {counts[None]:,}")
-    return f"Drive writes a day that are enough, by drives: {', '.join(parts)}." if parts else ""
+    """How many of the drives a drive of each class would be enough for; empty if no rate is known."""
+    rates = [rate for row in rows if (rate := row["drive_writes_per_day"]) is not None]
+    return endurance_class.sentence_of_drives(rates)
 
 
 def _heaviest(drives: Sequence[Any]) -> None:

@@ -4,6 +4,8 @@ The classes are those of makers' data sheets: 0.3 (client drives and QLC), 1 (re
 intensive), and above those of drives with other media.
 """
 
+from collections.abc import Sequence
+
 CLASSES = (0.3, 1.0, 3.0, 10.0, 30.0, 60.0, 100.0)
 
 
@@ -19,3 +21,19 @@ def sentence(drive_writes_per_day: float) -> str:
     if found is None:
         return f"{rate} drive writes a day: more than any class of drives is rated for ({CLASSES[-1]:g})."
     return f"{rate} drive writes a day: a drive of {found:g} drive write{'s' * (found != 1)} a day is enough."
+
+
+def sentence_of_drives(rates: Sequence[float]) -> str:
+    """`A drive of 1 drive write a day is enough for 31 of 35, one of 3 for all.`; empty without rates."""
+    found = [class_of(rate) for rate in rates]
+    needed = sorted({each for each in found if each is not None})
+    if not needed:
+        return f"All write more than any class of drives is rated for ({CLASSES[-1]:g})." if rates else ""
+    counts = [(each, sum(other is not None and other <= each for other in found)) for each in needed]
+    (first, enough), *others = [
+        (each, "all" if count == len(rates) else f"{count:,} of {len(rates):,}") for each, count in counts
+    ]
+    said = f"A drive of {first:g} drive write{'s' * (first != 1)} a day is enough for {enough}"
+    said += "".join(f", one of {each:g} for {count}" for each, count in others)
+    beyond = found.count(None)
+    return f"{said}; {beyond:,} write more than any class is rated for." if beyond else f"{said}."

@@ -3,7 +3,6 @@
 
 use super::{UNIT, tiny};
 use serde_json::{Value, json};
-use ssdlab_engine::chunks::Chunks;
 use ssdlab_engine::ledger::Ledger;
 use ssdlab_engine::random::Random;
 use ssdlab_engine::request::{Operation, Request};

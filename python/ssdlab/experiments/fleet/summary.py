@@ -119,6 +119,10 @@ class Whole:
         """The known values of a figure, in ascending order."""
         return sorted(value for row in self.rows if (value := getattr(row, name)) is not None)
 
+    def drive_writes_per_day(self, user_bytes: int) -> list[float]:
+        """The rates of the drives whose pace is known, in ascending order."""
+        return [each / user_bytes for each in self.figures("host_bytes_per_day")]
+
     def below(self, years: float) -> list[Row]:
         """The drives that last less than this number of years."""
         return [row for row in self.rows if row.years is not None and row.years < years]

@@ -1,0 +1,32 @@
+"""Is the class of endurance that is enough said in words that hold for one drive and for many?"""
+
+import pytest
+
+from ssdlab.theory.endurance_class import class_of, sentence, sentence_of_drives
+
+
+@pytest.mark.parametrize(("rate", "expected"), [(0.0, 0.3), (0.3, 0.3), (0.31, 1.0), (99.0, 100.0), (101.0, None)])
+def test_the_lowest_class_that_is_enough(rate: float, expected: float | None) -> None:
+    assert class_of(rate) == expected
+
+
+def test_the_sentence_of_a_drive() -> None:
+    assert sentence(0.42) == "0.42 drive writes a day: a drive of 1 drive write a day is enough."
+
+
+@pytest.mark.parametrize(
+    ("rates", "said"),
+    [
+        ([], ""),
+        ([0.1, 0.2], "A drive of 0.3 drive writes a day is enough for all."),
+        ([0.9] * 31 + [2.0] * 4, "A drive of 1 drive write a day is enough for 31 of 35, one of 3 for all."),
+        (
+            [0.1, 2.0, 200.0],
+            "A drive of 0.3 drive writes a day is enough for 1 of 3, one of 3 for 2 of 3; 1 write more than any class "
+            "is rated for.",
+        ),
+        ([200.0], "All write more than any class of drives is rated for (100)."),
+    ],
+)
+def test_the_sentence_of_many(rates: list[float], said: str) -> None:
+    assert sentence_of_drives(rates) == said
