@@ -1,6 +1,7 @@
 """Reports of programs other than smartctl and nvme-cli, in the forms in which they are pasted."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -442,3 +443,43 @@ def test_a_table_that_esxi_does_not_explain() -> None:
 def test_what_is_of_no_program_is_said_to_be_none() -> None:
     with pytest.raises(InputError, match=r"x: is not a known report; allowed: smartctl -a"):
         rows("The drive has Wear.\n", "x")
+
+
+PROXMOX_ATA = {
+    "type": "ata",
+    "health": "PASSED",
+    "attributes": [
+        {"id": "  5", "name": "Reallocated_Sector_Ct", "flags": "PO--CK", "value": 100, "worst": 100, "threshold": 10,
+         "fail": "-", "raw": "0", "normalized": 100},
+        {"id": "202", "name": "Percent_Lifetime_Remain", "flags": "----CK", "value": 81, "worst": 81, "threshold": 1,
+         "fail": "-", "raw": "19", "normalized": 81},
+        {"id": "247", "name": "Host_Program_Page_Count", "flags": "-O--CK", "value": 100, "worst": 100, "threshold": 0,
+         "fail": "-", "raw": "1000", "normalized": 100},
+        {"id": "248", "name": "FTL_Program_Page_Count", "flags": "-O--CK", "value": 100, "worst": 100, "threshold": 0,
+         "fail": "-", "raw": "500", "normalized": 100},
+    ],
+}  # fmt: skip
+PROXMOX_NVME = {
+    "type": "text",
+    "health": "FAILED!",
+    "text": "\nSMART/Health Information (NVMe Log 0x02)\nCritical Warning:                   0x04\n"
+    "Temperature:                        40 Celsius\nAvailable Spare:                    9%\n"
+    "Available Spare Threshold:          10%\nPercentage Used:                    103%\n"
+    "Data Units Written:                 5,584,952 [2.85 TB]\nPower On Hours:                     1,000\n",
+}
+
+
+@pytest.mark.parametrize("wrap", [lambda value: {"data": value}, lambda value: value], ids=["API", "pvesh"])
+def test_the_answer_of_proxmox(wrap: Callable[[object], object]) -> None:
+    (sata,) = rows(json.dumps(wrap(PROXMOX_ATA)))
+    assert (sata["used_percent"], sata["waf"], sata["passed"]) == (19, 1.5, True)
+    (nvme,) = rows(json.dumps(wrap(PROXMOX_NVME)))
+    assert (nvme["used_percent"], nvme["host_bytes"], nvme["passed"]) == (103, 5_584_952 * 512_000, False)
+    assert nvme["level"] == "failing"
+
+
+def test_two_answers_of_proxmox_are_two_drives() -> None:
+    both = rows(json.dumps([PROXMOX_NVME, PROXMOX_ATA]))
+    assert [row["used_percent"] for row in both] == [103, 19]
+    with pytest.raises(InputError, match="is JSON, but not of a known program"):
+        rows(json.dumps({"type": "ata", "health": 1, "attributes": []}))

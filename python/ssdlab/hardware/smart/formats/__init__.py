@@ -29,8 +29,8 @@ _RECOGNISED_IN = 4096
 """Number of characters at the start of a text by which the format of a table is detected."""
 _ALLOWED = (
     "smartctl -a, smartctl --json, nvme smart-log, nvme ocp smart-add-log, nvme fdp stats, a maker's log, smartd's "
-    "attrlog, scrutiny's API, smartctl_exporter, CrystalDiskInfo, Get-StorageReliabilityCounter, mmc extcsd, storcli, "
-    "esxcli, Backblaze's CSV"
+    "attrlog, the APIs of scrutiny and Proxmox VE, smartctl_exporter, CrystalDiskInfo, "
+    "Get-StorageReliabilityCounter, mmc extcsd, storcli, esxcli, Backblaze's CSV"
 )
 
 # Programs other than smartctl and nvme-cli, in the order in which they are looked for.

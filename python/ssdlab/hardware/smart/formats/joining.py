@@ -52,6 +52,9 @@ def _is_same_drive(drive: Mapping[str, Any], part: Mapping[str, Any]) -> bool:
         # Two named or two nameless ones can be drives that mirror each other.
         is_one_named = ("model_name" in drive) != ("model_name" in part)
         return is_one_named and _are_one_reading(drive[HEALTH], part[HEALTH])
+    if (HEALTH in drive and _ATTRIBUTES in part) or (_ATTRIBUTES in drive and HEALTH in part):
+        # No drive has both NVMe's log and the attributes of SATA.
+        return False
     if any(log in drive and log in part for log in (*LOGS, _ATTRIBUTES)):
         return False
     if "smartctl" in part:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ssdlab.foundation.foreign import JsonObject
-from ssdlab.hardware.smart.formats import megaraid, nvme_cli, scrutiny, windows
+from ssdlab.hardware.smart.formats import megaraid, nvme_cli, proxmox, scrutiny, windows
 
 _DEPTH_MAX = 4
 """Greatest depth of a report inside other objects, for example an object of reports by device."""
@@ -20,6 +20,8 @@ def parts_of(value: Any) -> Iterator[JsonObject]:
             yield windows.report_of(entry)
         elif megaraid.is_object(entry):
             yield megaraid.report_of(entry)
+        elif proxmox.is_object(entry):
+            yield proxmox.report_of(entry)
         else:
             yield entry if "smartctl" in entry else nvme_cli.log_of(entry)
 
@@ -30,7 +32,7 @@ def _objects(value: Any, depth: int) -> Iterator[JsonObject]:
         for entry in value:
             yield from _objects(entry, depth)
     elif isinstance(value, dict):
-        is_other = any(program.is_object(value) for program in (scrutiny, windows, megaraid))
+        is_other = any(program.is_object(value) for program in (scrutiny, windows, megaraid, proxmox))
         if "smartctl" in value or is_other or nvme_cli.log_of(value):
             yield value
         elif isinstance(value.get("ssdlab"), Mapping) and isinstance(value["ssdlab"].get("smart"), dict):
