@@ -39,6 +39,20 @@ def test_names_sizes_offsets_and_times() -> None:
     assert (found.asked_bytes, found.asked_calls, found.file_bytes, found.seconds) == (4101, 3, 4097, 2.0)
 
 
+@pytest.mark.parametrize(
+    ("call", "at", "length"),
+    [
+        ('pwrite64(3</srv/a>, ""..., 32, 0) = 32', 0, 32),
+        ('pwritev(3</srv/a>, [{iov_base=""..., iov_len=32}, {iov_base=""..., iov_len=8}], 2, 4096) = 40', 4096, 40),
+        ('pwritev2(3</srv/a>, [{iov_base=""..., iov_len=32}], 1, 4096, 0) = 32', 4096, 32),
+        ('pwritev2(3</srv/a>, [{iov_base=""..., iov_len=32}], 1, 0, RWF_HIPRI|RWF_APPEND) = 32', 0, 32),
+    ],
+)
+def test_the_offset_is_the_last_number_before_flags(call: str, at: int, length: int) -> None:
+    [found] = parsed([f"7 1700000000.000000 {call}"], "rec").calls
+    assert (found.offset_bytes, found.length_bytes) == (at, length)
+
+
 UNNAMED = """
 [pid    10] 23:59:59.500000 openat(AT_FDCWD, "log", O_WRONLY|O_CREAT|O_APPEND|O_DSYNC, 0644) = 5
 [pid    11] 23:59:59.750000 write(5, "a"..., 10 <unfinished ...>

@@ -49,7 +49,11 @@ def test_a_larger_log_goes_on_behind_its_end_and_has_one_checkpoint() -> None:
 
 def test_batches_and_no_syncs() -> None:
     commits = [call for second in range(20) for call in (wal(second, 4096 * second), synced(second, "d-wal"))]
-    assert [call.seconds for call in changes.batched(commits) if call.kind == "datasync"] == [9, 19]
+    # A checkpoint's own sync stays.
+    found = changes.batched([*commits, synced(20, "d")])
+    assert found is not None
+    assert [call.seconds for call in found if call.kind == "datasync"] == [9, 19, 20]
+    assert changes.batched(commits[:20]) is None
     assert [call.kind for call in changes.without_syncs(commits)] == ["write"] * 20
 
 

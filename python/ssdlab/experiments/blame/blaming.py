@@ -364,7 +364,7 @@ def _effects(runs: _Runs, calls: Calls, recorded: _Flashed) -> tuple[list[Effect
         *effect(
             f"{changes.BATCH} commits in one",
             f"every {changes.BATCH}th sync of each file instead of each",
-            changes.batched(given) if has_syncs else None,
+            changes.batched(given),
         ),
         *effect(
             "synchronous=NORMAL",

@@ -30,7 +30,8 @@ _LINE = re.compile(
 _UNFINISHED = " <unfinished ...>"
 _RESULT = re.compile(r"\)\s+= (?P<value>-?\d+)(?:<(?P<path>.*)>)?(?: E[A-Z0-9]+ \(.*\))?(?: <[\d.]+>)?\s*$")
 _DESCRIPTOR = re.compile(r"(?P<fd>-?\d+)(?:<(?P<path>(?:[^>\\]|\\.)*)>(?P<deleted>\(deleted\))?)?")
-_OFFSET = re.compile(r", (-?\d+)(?:, (?:RWF_\w+(?:\|RWF_\w+)*|0))?$")
+_OFFSET = re.compile(r", (-?\d+)$")
+_OFFSET_AND_FLAGS = re.compile(r", (-?\d+), (?:RWF_\w+(?:\|RWF_\w+)*|0)$")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _NUMBER = re.compile(r", (-?\d+)")
 _NO_FILES = ("/dev/", "/proc/", "/sys/")
@@ -181,7 +182,8 @@ class _Reader:
             self.unnamed_bytes += value
         if held is None or held.file is None or value == 0:
             return
-        offset = _OFFSET.search(arguments) if call.startswith("pwrite") else None
+        last = _OFFSET_AND_FLAGS if call == "pwritev2" else _OFFSET
+        offset = last.search(arguments) if call.startswith("pwrite") else None
         at = int(offset[1]) if offset else -1
         if at < 0:
             at = self.sizes.get(held.file, 0) if held.appends else held.position_bytes

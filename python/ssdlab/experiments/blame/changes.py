@@ -4,7 +4,7 @@ None of them knows the contents: what a changed program would have written other
 batching, for instance) stays as recorded, so that a change is worth at least what its run says, never more.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -21,12 +21,19 @@ def without_syncs(calls: Sequence[Call]) -> list[Call]:
     return [call for call in calls if call.kind not in _SYNCS]
 
 
-def batched(calls: Sequence[Call], batch: int = BATCH) -> list[Call]:
-    """Of each file's syncs only every `batch`-th stays, as if so many commits were one."""
+def batched(calls: Sequence[Call], batch: int = BATCH) -> list[Call] | None:
+    """Of a file's syncs only every `batch`-th stays, as if so many commits were one.
+
+    A file with few syncs keeps them: they are not those of commits. None if no file has many.
+    """
+    counts = Counter(call.file for call in calls if call.kind in _SYNCS)
+    many = {file for file, count in counts.items() if count >= 2 * batch}
+    if not many:
+        return None
     seen: dict[str, int] = defaultdict(int)
     kept = []
     for call in calls:
-        if call.kind in _SYNCS:
+        if call.kind in _SYNCS and call.file in many:
             seen[call.file] += 1
             if seen[call.file] % batch:
                 continue
