@@ -9,6 +9,7 @@ from ssdlab.experiments.advice.setting import Setting
 from ssdlab.experiments.blame import blaming, calls, page, words
 from ssdlab.experiments.blame.watching import Io, Watched
 from ssdlab.simulator.drives import load
+from ssdlab.simulator.workloads.traces.recording import opened
 from ssdlab.theory import endurance
 
 ROOT = Path(__file__).parents[3]
@@ -79,6 +80,23 @@ def test_counters_alone_are_a_guess_that_says_so(drive: blaming.Drive) -> None:
     assert found.figures["flash_bytes"].basis == found.figures["years"].basis == "guessed"
     assert any("1,000 writes of 100 bytes" in each and "1,000 syncs" in each for each in found.guesses)
     assert found.causes == found.changes == ()
+
+
+def test_calls_that_reach_no_file(drive: blaming.Drive) -> None:
+    lines = ['7 1700000000.000000 write(1<pipe:[77]>, "text", 4) = 4']
+    found = blaming.of_calls(calls.parsed(lines, "rec"), drive)
+    assert found.figures["asked_bytes"].value == 4
+    assert found.figures["flash_bytes"].note == "the recorded calls write to no file"
+
+
+def test_requests_tell_flash_and_no_causes() -> None:
+    drive = blaming.Drive(Setting(load("generic-tlc-480"), {}, "generic-tlc-480"))
+    with opened([str(ROOT / "examples/traces/database.csv.gz")], None, 0) as recording:
+        found = blaming.of_requests(recording, drive, workers=1)
+        assert found.figures["device_bytes"].value == sum(each.written_bytes for each in recording.survey.volumes)
+    assert found.figures["asked_bytes"].basis == found.figures["years"].basis == "unknown"
+    assert found.figures["device_bytes"].basis == "counted"
+    assert found.figures["flash_bytes"].basis == "simulated"
 
 
 def test_a_program_that_wrote_nothing(drive: blaming.Drive) -> None:

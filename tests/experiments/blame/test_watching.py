@@ -113,6 +113,22 @@ def test_a_process_of_another_user() -> None:
         child.wait(10)
 
 
+def test_all_programs_by_what_they_wrote(tmp_path: Path) -> None:
+    script = "import sys, time\nwhile True:\n    open(sys.argv[1], 'ab', 0).write(b'x' * 10**6); time.sleep(0.05)"
+    named = tmp_path / "heavywriter"
+    named.symlink_to(sys.executable)
+    child = subprocess.Popen([named, "-c", script, str(tmp_path / "log")])
+    try:
+        found = watching.everything(1.5, None)
+    finally:
+        child.kill()
+        child.wait(10)
+    programs = dict(found.programs)
+    assert programs["heavywriter"].asked_bytes >= 10**6
+    order = [io.written_bytes for io in programs.values()]
+    assert order == sorted(order, reverse=True) and found.title == next(iter(programs))
+
+
 def test_a_command_that_does_not_exist() -> None:
     with pytest.raises(InputError, match=r"^slepp: command not found; did you mean .*'sleep'.*; allowed: "):
         watching.command(["slepp", "1"], seconds_max=1, recording=None, tell=None)

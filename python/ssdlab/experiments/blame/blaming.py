@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, TypedDict
 
+from ssdlab.errors import InputError
 from ssdlab.evidence import Estimate, comparing
 from ssdlab.evidence.estimate import of_samples
 from ssdlab.experiments.advice.setting import Setting
@@ -163,11 +164,20 @@ def of_calls(
 ) -> Blamed:
     """The answer from a recording of calls, with what was counted meanwhile if it was."""
     seconds = max(watched.seconds if watched else 0.0, calls.seconds)
-    runs = _Runs(calls.calls, calls.seconds, drive.setting, workers, tell)
-    recorded = runs.flash("as recorded", calls.calls)
-    written = runs.written
-    causes, other = _effects(runs, calls, recorded)
     io = watched.io if watched else None
+    runs = _Runs(calls.calls, calls.seconds, drive.setting, workers, tell)
+    written = runs.written
+    if not written.device_bytes:
+        return _nothing(
+            watched.title if watched else calls.name,
+            seconds,
+            io.asked_bytes if io else calls.asked_bytes,
+            "the recorded calls write to no file",
+            drive,
+            watched,
+        )
+    recorded = runs.flash("as recorded", calls.calls)
+    causes, other = _effects(runs, calls, recorded)
     figures = {
         "asked_bytes": Figure(io.asked_bytes, "bytes", "counted", "wchar of /proc/PID/io")
         if io
@@ -203,35 +213,32 @@ def of_calls(
 def of_counters(watched: Watched, drive: Drive, *, workers: int | None = None, tell: Tell | None = None) -> Blamed:
     """The answer from counters alone: the calls are reconstructed from their number and mean size."""
     io = watched.io
+    if not (io.calls and io.written_bytes):
+        return _nothing(watched.title, watched.seconds, io.asked_bytes, "no page became dirty", drive, watched)
     guesses = [drive.guess] if drive.guess else []
     figures = {
         "asked_bytes": Figure(io.asked_bytes, "bytes", "counted", "wchar of /proc/PID/io"),
         "dirtied_bytes": Figure(io.written_bytes, "bytes", "counted", "write_bytes of /proc/PID/io"),
         **_of_disk(watched),
     }
-    levels: dict[str, Mapping[str, float]] = {"program": {"asked": float(io.asked_bytes)}}
-    scale = None
-    if io.calls and io.written_bytes:
-        rebuilt, times, said = _reconstructed(io, watched.seconds)
-        runs = _Runs(rebuilt, watched.seconds, drive.setting, workers, tell)
-        scale = runs.scale
-        recorded = runs.flash("as counted", rebuilt)
-        device_bytes = runs.written.device_bytes * times
-        figures["device_bytes"] = Figure(device_bytes, "bytes", "guessed", "from the reconstructed calls")
-        figures |= _of_flash(recorded, device_bytes, watched.seconds, drive, "guessed", times)
-        levels["file system"] = {name: size * times for name, size in runs.written.bytes_by_level.items()}
-        levels["drive"] = _parts(recorded.parts, device_bytes)
-        guesses += [said, *_ALWAYS]
-    else:
-        figures |= {
-            name: Figure(None, unit, "unknown", "nothing was written") for name, unit in _UNKNOWN_WITHOUT_WRITES.items()
-        }
+    rebuilt, times, said = _reconstructed(io, watched.seconds)
+    runs = _Runs(rebuilt, watched.seconds, drive.setting, workers, tell)
+    recorded = runs.flash("as counted", rebuilt)
+    device_bytes = runs.written.device_bytes * times
+    figures["device_bytes"] = Figure(device_bytes, "bytes", "guessed", "from the reconstructed calls")
+    figures |= _of_flash(recorded, device_bytes, watched.seconds, drive, "guessed", times)
+    levels: dict[str, Mapping[str, float]] = {
+        "program": {"asked": float(io.asked_bytes)},
+        "file system": {name: size * times for name, size in runs.written.bytes_by_level.items()},
+        "drive": _parts(recorded.parts, device_bytes),
+    }
+    guesses += [said, *_ALWAYS]
     guesses.append(
         "the causes and what would help are not known from counters; a recording has them: strace, or the command "
         "behind -- where strace is installed"
     )
     return Blamed(
-        watched.title, watched.seconds, drive.setting.file.name, scale, figures, levels, (), (), guesses,
+        watched.title, watched.seconds, drive.setting.file.name, runs.scale, figures, levels, (), (), guesses,
         watched.programs, watched.interrupted,
     )  # fmt: skip
 
@@ -239,6 +246,10 @@ def of_counters(watched: Watched, drive: Drive, *, workers: int | None = None, t
 def of_requests(recording: Recording, drive: Drive, *, workers: int | None = None, tell: Tell | None = None) -> Blamed:
     """The answer from a recording of requests to a drive: what the program asked is not known."""
     profile = profile_of(recording, None)
+    if not profile.write.bytes:
+        raise InputError(
+            f"{recording.names[0]}: writes nothing, and reads alone blame no program; allowed: with writes"
+        )
     footprint_bytes = profile.units.unique_written * profile.unit_bytes
     setting = drive.setting
     scale = flash.scale_for(setting, footprint_bytes)
@@ -260,11 +271,25 @@ def of_requests(recording: Recording, drive: Drive, *, workers: int | None = Non
     }
     guesses = [
         *([drive.guess] if drive.guess else []),
+        *([f"its {len(profile.volumes)} volumes are on one drive"] if len(profile.volumes) > 1 else []),
         "the causes need a recording of calls (strace): requests do not tell files, journal and syncs apart",
         *_ALWAYS,
     ]
     levels = {"file system": {"requests": float(device_bytes)}, "drive": _parts(recorded.parts, device_bytes)}
     return Blamed(recording.names[0], seconds, setting.file.name, scale, figures, levels, (), (), guesses)
+
+
+def _nothing(program: str, seconds: float, asked_bytes: int, why: str, drive: Drive, watched: Watched | None) -> Blamed:
+    """The answer for a program that wrote to no file."""
+    figures = {
+        "asked_bytes": Figure(asked_bytes, "bytes", "counted", "to pipes, terminals and sockets"),
+        **_of_disk(watched),
+        **{name: Figure(None, unit, "unknown", why) for name, unit in _UNKNOWN_WITHOUT_WRITES.items()},
+    }
+    programs = watched.programs if watched else ()
+    interrupted = watched is not None and watched.interrupted
+    name = drive.setting.file.name
+    return Blamed(program, seconds, name, None, figures, {}, (), (), (), programs, interrupted)
 
 
 _ALWAYS = (
