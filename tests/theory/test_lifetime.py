@@ -10,7 +10,7 @@ import pytest
 import ssdlab
 from ssdlab.experiments.studies.pny_over_provisioning.drives import FOLDER
 from ssdlab.simulator.workloads import jobs
-from ssdlab.theory.lifetime import Calibration, Wear, lives
+from ssdlab.theory.lifetime import Calibration, Wear, course, lives
 
 SMALL = str(FOLDER / "small-drive.toml")
 FLAT = Calibration((0.05, 0.2), (2.0, 2.0), (1000.0, 1000.0))
@@ -21,6 +21,29 @@ def test_equal_blocks_live_as_long_as_arithmetic_says() -> None:
     found = lives(drive, FLAT, Wear(block_spread=0.0), drives=3, seed=1)
     expected = drive.endurance_cycles * drive.capacity.physical_bytes / 2.0
     assert found.host_bytes == pytest.approx([expected] * 3, rel=1e-9)
+
+
+def test_parity_is_part_of_the_flash_that_wears() -> None:
+    """A regression: with parity, the life was that of the data's share of the flash, and write amplification was taken
+    at a smaller spare area than that of the drive."""
+    drive = ssdlab.drive(SMALL, settings={"parity.units_per_stripe": "16"})
+    (life,) = lives(drive, FLAT, Wear(0.0), drives=1, seed=1).host_bytes
+    assert life == pytest.approx(drive.endurance_cycles * drive.capacity.physical_bytes / 2.0, rel=1e-9)
+    assert course(drive, FLAT, Wear(0.0), seed=1).over_provisioning[0] == pytest.approx(
+        drive.capacity.over_provisioning, rel=1e-6
+    )
+
+
+def test_the_course_of_a_life_ends_with_it_and_slows_down() -> None:
+    drive = ssdlab.drive(SMALL)
+    falling = Calibration((0.05, 0.143), (6.0, 4.0), (500.0, 1000.0))
+    found = course(drive, falling, Wear(0.1), seed=3)
+    (life,) = lives(drive, falling, Wear(0.1), drives=1, seed=3).host_bytes
+    assert found.host_bytes[-1] == pytest.approx(life)
+    assert found.iops is not None
+    assert (np.diff(found.host_bytes) >= 0).all() and (np.diff(found.waf) > 0).all() and (np.diff(found.iops) < 0).all()
+    assert found.at(0.0) == 0 and found.at(life * 2) == len(found.host_bytes) - 1
+    assert course(drive, Calibration((0.05, 0.143), (6.0, 4.0)), Wear(0.1), seed=3).iops is None
 
 
 def test_losses_are_those_of_a_drive_that_swaps_blocks_one_by_one() -> None:

@@ -69,6 +69,55 @@ class Lives:
         return float((lives >= host_bytes).mean())
 
 
+@dataclass(frozen=True)
+class Course:
+    """The life of one drive in steps: from a lost erase unit to the next, everything is constant."""
+
+    host_bytes: "Floats"
+    """Host bytes written until the end of each step. The drive is read-only after the last."""
+    over_provisioning: "Floats"
+    """(T - U) / U in each step, T without the lost erase units."""
+    waf: "Floats"
+    iops: "Floats | None"
+    """None if the calibration has no speeds."""
+
+    def at(self, host_bytes: float) -> int:
+        """The step in which so much is written, the last one from the end on; also the number of lost erase units."""
+        return min(int((self.host_bytes <= host_bytes).sum()), len(self.host_bytes) - 1)
+
+
+def course(drive: "ResolvedDrive", calibration: Calibration, wear: Wear, *, seed: int) -> Course:
+    """Draws the life of one drive. Memory: 8 bytes per block. The devices of a stripe are taken to be alike."""
+    import numpy as np
+
+    capacity = drive.capacity
+    devices, steps = capacity.devices, _spare_erase_units(drive) + 1
+    over_provisioning, host_units_a_cycle = _steps(drive, calibration)
+    planes = capacity.planes // devices if drive.file.ftl.erase_unit == "superblock" else 1
+    generator = np.random.default_rng(seed)
+    mean = drive.endurance_cycles * max(0.01, 1 + wear.drive_spread * generator.standard_normal())
+    cycles = mean * (1 + wear.block_spread * generator.standard_normal((planes, capacity.blocks // devices // planes)))
+    written = np.diff(_losses(np.maximum(cycles, 1.0), steps), prepend=0.0) * host_units_a_cycle
+    return Course(
+        devices * np.cumsum(written) * capacity.mapping_unit_bytes,
+        over_provisioning,
+        calibration.waf_at(over_provisioning),
+        None if calibration.iops is None else calibration.iops_at(over_provisioning),
+    )
+
+
+def _steps(drive: "ResolvedDrive", calibration: Calibration) -> "tuple[Floats, Floats]":
+    """(T - U) / U after each loss of an erase unit, and what the host writes while each block is erased once."""
+    import numpy as np
+
+    capacity = drive.capacity
+    # Parity is a part of T, and of the programs that write amplification counts.
+    units = capacity.units_per_erase_unit
+    left = capacity.erase_units // capacity.devices - np.arange(_spare_erase_units(drive) + 1)
+    over_provisioning = left * units * capacity.devices / capacity.user_units - 1
+    return over_provisioning, left * units / calibration.waf_at(over_provisioning)
+
+
 def lives(
     drive: "ResolvedDrive",
     calibration: Calibration,
@@ -87,11 +136,8 @@ def lives(
     capacity = drive.capacity
     devices = capacity.devices
     planes = capacity.planes // devices if drive.file.ftl.erase_unit == "superblock" else 1
-    units = capacity.data_units_per_erase_unit
     spare = _spare_erase_units(drive)
-    left = capacity.erase_units // devices - np.arange(spare + 1)
-    over_provisioning = left * units * devices / capacity.user_units - 1
-    host_units_a_cycle = left * units / calibration.waf_at(over_provisioning)
+    over_provisioning, host_units_a_cycle = _steps(drive, calibration)
     fast_steps = spare + 1
     if iops_min is not None:
         slow = np.flatnonzero(calibration.iops_at(over_provisioning) < iops_min)

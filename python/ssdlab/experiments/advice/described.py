@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from ssdlab.errors import InputError
 from ssdlab.foundation.quantities import format_share
 from ssdlab.simulator.specification import Specification
 from ssdlab.simulator.workloads import Workload, described, jobs, specifying, stores
@@ -48,7 +49,14 @@ class Described:
         """The workload from a full drive to its steady state.
 
         With `data_on`, the jobs are those for that drive, which has less space: the rest of `drive` stays trimmed.
+        Raises InputError for a workload that only reads.
         """
+        jobs = self.jobs.resolve(drive.capacity.user_bytes, seed=seed, scale=drive.scale)
+        if not any(specifying.writes(job) for job in jobs):
+            raise InputError(
+                f"{self.path}: writes nothing, so that spare area has no effect; `ssdlab lifetime --drive {drive.name} "
+                "--reads-per-day SIZE` says how long a drive that is only read lasts"
+            )
         made = specifying.specify(
             self.jobs, data_on or drive, seed=seed, until="steady", precondition="fill", timed=timed
         )

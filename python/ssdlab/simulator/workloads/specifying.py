@@ -116,7 +116,7 @@ def specify(
         power=drive.power,
         chosen_scale=drive.chosen,
     )
-    if until == "steady" and not any(_writes(job) for job in specification.last_stage_jobs):
+    if until == "steady" and not any(writes(job) for job in specification.last_stage_jobs):
         names = ", ".join(sorted({job["name"] for job in specification.last_stage_jobs}))
         raise InputError(
             f"the last stage ({names}) writes nothing, so its write amplification never settles; use --until job"
@@ -256,7 +256,7 @@ def _without_end(jobs: list[plain.Job]) -> None:
         notify([f"the runtime of {names} does not end the run, the steady state does; --until job keeps the runtime"])
 
 
-def _writes(job: plain.Job) -> bool:
+def writes(job: plain.Job) -> bool:
     direction = job["direction"]
     return direction in ("write", "trim-write") or (direction == "read-write" and job["read_percent"] < 100)
 
