@@ -1,6 +1,5 @@
 """`ssdlab compare` as a user calls it, on the real engine."""
 
-import json
 import re
 import subprocess
 from pathlib import Path
@@ -8,6 +7,8 @@ from typing import Any
 
 import polars as pl
 import pytest
+
+from compared_results import variants_of
 
 COMPARE = ("compare", "uniform.fio", "--drive", "small.toml")
 LABELS = ["greedy, 20 %", "greedy, 40 %", "fifo, 20 %", "fifo, 40 %"]
@@ -40,7 +41,7 @@ def test_the_table_fits_80_columns(compared: tuple[Ended, Path]) -> None:
 
 
 def test_the_figures_belong_together(compared: tuple[Ended, Path]) -> None:
-    results = json.loads((compared[1] / "result.json").read_text())
+    results = variants_of(compared[1] / "result.json")
     assert [result["ssdlab"]["variant"]["label"] for result in results] == LABELS
     for result in results:
         ours, variant = result["ssdlab"], result["ssdlab"]["variant"]
@@ -58,7 +59,7 @@ def test_the_figures_belong_together(compared: tuple[Ended, Path]) -> None:
 
 def test_the_waf_is_that_of_theory(compared: tuple[Ended, Path]) -> None:
     """Rounds of one drive write on a drive of 512 erase units scatter, hence the tolerance."""
-    for result in json.loads((compared[1] / "result.json").read_text()):
+    for result in variants_of(compared[1] / "result.json"):
         theory = result["ssdlab"]["variant"]["theory"]
         assert theory["reason"] is None
         assert abs(theory["deviation_share"]) < 0.03, theory
@@ -67,7 +68,7 @@ def test_the_waf_is_that_of_theory(compared: tuple[Ended, Path]) -> None:
 def test_the_tail_is_that_of_all_requests_of_the_steady_state(compared: tuple[Ended, Path]) -> None:
     """A regression: legend and page called it the median over intervals."""
     ended, folder = compared
-    for result in json.loads((folder / "result.json").read_text()):
+    for result in variants_of(folder / "result.json"):
         together = result["ssdlab"]["steady_state"]["iops"]["latency_ns"]["write"]["percentile"]["99.900000"]
         assert result["ssdlab"]["variant"]["speed"]["write"]["latency_ns_p999"] == together
     assert "IOPS, MB/s, latencies: simulated, over all requests of the steady state; percentiles" in " ".join(
@@ -80,7 +81,7 @@ def test_the_tail_is_that_of_all_requests_of_the_steady_state(compared: tuple[En
 
 def test_speed_is_that_of_the_steady_state_and_follows_from_waf(compared: tuple[Ended, Path]) -> None:
     """One die: a host unit costs its program, plus WAF - 1 copies with their reads, plus WAF erases of 1/64 block."""
-    for result in json.loads((compared[1] / "result.json").read_text()):
+    for result in variants_of(compared[1] / "result.json"):
         variant = result["ssdlab"]["variant"]
         speed, waf = variant["speed"], variant["waf"]
         assert speed["window"] == "steady state"
@@ -132,7 +133,7 @@ def test_drives_with_their_own_spare_area_one_of_them_worn_out(ssdlab: Any, tmp_
     page = (folder / "report.html").read_text()
     assert 'data-figure="waf-over-host-writes"' in page and "--untimed" in page
     assert 'data-figure="iops-over-time"' not in page and 'data-figure="latency-over-time"' not in page
-    results = json.loads((folder / "result.json").read_text())
+    results = variants_of(folder / "result.json")
     assert [result["ssdlab"]["variant"]["speed"] for result in results] == [None, None]
     told = {
         result["ssdlab"]["variant"]["label"]: (

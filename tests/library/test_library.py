@@ -107,7 +107,7 @@ def test_compare_is_the_command(program: Program) -> None:
     words = ["compare", "uniform.fio", "--drive", "small.toml", "--op", "10%,28%", "--untimed", "--output", "out"]
     assert program(*words).returncode == 0
     of_command = json.loads(Path("out/result.json").read_text())
-    assert [each.to_dict() for each in compared] == of_command
+    assert compared.to_dict() == of_command
     shows_itself(compared, 2)
     assert compared["28 %"].settled_waf == compared.frame()["waf"][1] < compared.frame()["waf"][0]
     assert set(compared.series()["variant"]) == {"10 %", "28 %"}
@@ -125,7 +125,7 @@ def test_replay_is_the_command(program: Program) -> None:
     words = ["replay", "zipf.trace", "--drive", "small.toml", "--op", "28%", "--loop-until", "2x", "--output", "out"]
     ended = program(*words)
     assert ended.returncode == 0, ended.stderr
-    assert [each.to_dict() for each in replayed] == json.loads(Path("out/result.json").read_text())
+    assert replayed.to_dict() == json.loads(Path("out/result.json").read_text())
     shows_itself(replayed, 1)
     with pytest.raises(ssdlab.InputError, match="loop_until"):
         ssdlab.replay("zipf.trace", "small.toml", loop_until="2x", until="steady")

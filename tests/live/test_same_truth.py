@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from compared_results import variants_of
 from ssdlab.cli import app
 from ssdlab.live.server import LiveServer
 from talk import Page
@@ -95,7 +96,7 @@ def test_a_report_is_the_session(serve: Serve) -> None:
         saved = page.do("report")
         figures = page.figures()
     folder = Path(saved["folder"])
-    (variant,) = json.loads((folder / "result.json").read_text())
+    (variant,) = variants_of(folder / "result.json")
     assert variant["ssdlab"]["waf"] == figures["waf"]
     assert "enough" in (folder / "report.html").read_text()
     session = {"name": "session.fio", "job_file": (folder / "session.fio").read_text()}

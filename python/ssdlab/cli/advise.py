@@ -17,7 +17,7 @@ from ssdlab.errors import InputError
 from ssdlab.experiments.advice import described, limits, words
 from ssdlab.experiments.advice.setting import Setting
 from ssdlab.experiments.advice.tenants import advise_tenants, has_tenants
-from ssdlab.foundation.quantities import parse_bytes, parse_share
+from ssdlab.foundation.quantities import parse_bytes_with_unit, parse_share
 from ssdlab.presentation.terminal import text_columns
 from ssdlab.simulator.drives import load
 from ssdlab.simulator.results.namespaces_text import namespace_lines
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def _block_size(text: str) -> int:
-    size = parse_bytes(text)
+    size = parse_bytes_with_unit(text)
     if not size:
         raise InputError(f"--block-size is {text!r}; allowed: above 0, such as 16KiB")
     return size
@@ -95,12 +95,15 @@ class Own:
 
 @dataclass(frozen=True)
 class Runs:
-    """How the answer is verified, and the number of processes."""
+    """How the answer is verified, the number of processes, and the folder of the files."""
 
     whole: Annotated[bool, typer.Option("--whole", help="Verify with runs of the whole drive; these take minutes.")] = (
         False
     )
     workers: options.Workers = None
+    output: Annotated[
+        str | None, typer.Option("--output", metavar="DIR", help="Output folder.  [default: out/advise-NAME]")
+    ] = None
 
 
 def advise(
@@ -118,9 +121,6 @@ def advise(
     settings: options.Set = None,
     runs: Runs,
     form: FormOrTraces,
-    output: Annotated[
-        str | None, typer.Option("--output", metavar="DIR", help="Output folder.  [default: out/advice-...]")
-    ] = None,
 ) -> None:
     """Find the least spare area with which a workload meets its limits, and alternatives.
 
@@ -149,7 +149,7 @@ def advise(
             own_share = Setting(load(drive), settings or {}, drive).at(None, None).capacity.over_provisioning
         explaining = own_drive(own.smart, own_share, own.left_empty)
         if not drive:
-            _give_own(explaining, Path(output) if output else None, command_line(context), form)
+            _give_own(explaining, Path(runs.output) if runs.output else None, command_line(context), form)
             return
         numbers = replace(numbers, skew=explaining.skew)
         wanted = replace(wanted, writes_per_day=explaining.writes_per_day)
@@ -159,7 +159,7 @@ def advise(
         raise InputError("--drive is missing: a drive of the catalogue (ssdlab drives) or a .toml file")
     if has_tenants(drive):
         _advise_tenants(
-            context, files, drive, wanted, settings, runs, output, form, is_plain=not own.smart and not given(numbers)
+            context, files, drive, wanted, settings, runs, form, is_plain=not own.smart and not given(numbers)
         )
         return
     if files and not own.smart and given(numbers):
@@ -167,7 +167,7 @@ def advise(
             f"{files[0]} determines the workload; leave out --space-in-use, --block-size, --skew and --reads"
         )
     name = title(files[0]) if files else Path(own.smart[-1]).stem if own.smart else "described"
-    directory = Path(output) if output else Path("out") / f"advice-{name}"
+    directory = Path(runs.output) if runs.output else Path("out") / f"advise-{name}"
     check_folder(directory, "advise")
     with asked(
         files or numbers.workload(str(directory / "workload.fio")),
@@ -235,7 +235,6 @@ def _advise_tenants(
     wanted: Wanted,
     settings: dict[str, str] | None,
     runs: Runs,
-    output: str | None,
     form: FormOrTraces,
     *,
     is_plain: bool,
@@ -247,7 +246,7 @@ def _advise_tenants(
             f"drive {drive} has [[namespace]]: its tenants are compared, shared and split; allowed are one fio job "
             "file, --writes-per-day, --set, --whole and --output"
         )
-    directory = Path(output) if output else Path("out") / f"advice-{title(files[0])}"
+    directory = Path(runs.output) if runs.output else Path("out") / f"advise-{title(files[0])}"
     check_folder(directory, "advise")
     advice = advise_tenants(files[0], drive, writes_per_day=wanted.writes_per_day, settings=settings, whole=runs.whole)
     form.give(advice, lambda: _print_tenants(advice))

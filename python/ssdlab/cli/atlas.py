@@ -6,6 +6,8 @@ from typing import Annotated
 import typer
 
 from ssdlab.cli import options
+from ssdlab.cli.command_line import command_line
+from ssdlab.cli.destination import check_folder
 from ssdlab.cli.form import Form, Rows
 from ssdlab.cli.progress import counting
 from ssdlab.errors import InputError
@@ -15,6 +17,7 @@ _BUILD = "build"
 
 
 def atlas(
+    context: typer.Context,
     words: Annotated[
         list[str] | None,
         typer.Argument(
@@ -51,7 +54,7 @@ def atlas(
     if words:
         _build(words[1:], Path(output or "out/atlas/atlas.parquet"), credit, workers, form)
     else:
-        _page(Path(from_file) if from_file else None, Path(output or "out/atlas"), form)
+        _page(Path(from_file) if from_file else None, Path(output or "out/atlas"), form, command_line(context))
 
 
 def _build(places: list[str], path: Path, credit: str | None, workers: int | None, form: Form) -> None:
@@ -68,11 +71,11 @@ def _build(places: list[str], path: Path, credit: str | None, workers: int | Non
     form.give(Rows(frame.to_dicts()), lambda: typer.echo(said))
 
 
-def _page(file: Path | None, folder: Path, form: Form) -> None:
+def _page(file: Path | None, folder: Path, form: Form, line: str) -> None:
     from ssdlab.field.atlas import distributions, page
 
-    check_writable(folder)
+    check_folder(folder, "atlas")
     known = distributions.load(file) if file else distributions.shipped()
-    names = page.write(known, folder, is_shipped=file is None)
+    names = page.write(known, folder, is_shipped=file is None, command_line=line)
     form.give(lambda: Rows(known.frame.to_dicts()), lambda: None)
     form.say(f"report: {folder / 'report.html'}\nfiles:  {len(names)} in {folder}")

@@ -9,7 +9,7 @@ from ssdlab.cli.form import FormOrOutputFormat, Rows
 from ssdlab.cli.groups import Parsed
 from ssdlab.cli.progress import described
 from ssdlab.errors import InputError
-from ssdlab.foundation.quantities import format_bytes, parse_bytes
+from ssdlab.foundation.quantities import format_bytes, parse_bytes_with_unit
 from ssdlab.hardware.diagnosis.check import check as run
 from ssdlab.hardware.safety.place import check_platform
 
@@ -22,7 +22,7 @@ def check(
     read_test: Annotated[
         int,
         typer.Option("--read-test", metavar="SIZE", help="Maximum amount to read; 0: none."),
-        Parsed(parse_bytes, default="4GiB"),
+        Parsed(parse_bytes_with_unit, default="4GiB"),
     ] = 4 << 30,
     best: Annotated[
         int | None,

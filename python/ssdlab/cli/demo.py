@@ -9,10 +9,10 @@ from typing import Annotated
 import typer
 
 from ssdlab.cli.commands import loaded
+from ssdlab.cli.destination import check_folder
 from ssdlab.cli.form import Form
 from ssdlab.errors import naming
 from ssdlab.foundation.foreign import JsonObject
-from ssdlab.simulator.results.files import check_writable
 
 _JOB = "randwrite"
 _DRIVE = "generic-tlc-480"
@@ -22,7 +22,7 @@ _BAR_CELLS = 48
 
 
 def demo(
-    output: Annotated[str, typer.Option("--output", metavar="DIR", help="Output folder.")] = "ssdlab-demo",
+    output: Annotated[str, typer.Option("--output", metavar="DIR", help="Output folder.")] = "out/demo",
     *,
     form: Form,
 ) -> None:
@@ -32,7 +32,7 @@ def demo(
     job file, so that the printed command can be repeated and changed.
     """
     directory = Path(output)
-    check_writable(directory)
+    check_folder(directory, "compare")
     job = directory / f"{_JOB}.fio"
     with naming(job):
         directory.mkdir(parents=True, exist_ok=True)
@@ -51,8 +51,8 @@ def demo(
 
 def _bars(directory: Path) -> str:
     """Steady-state write amplification of the variants as a bar chart in text."""
-    results: list[JsonObject] = json.loads((directory / "result.json").read_text(encoding="utf-8"))
-    steady = [result["ssdlab"]["steady_state"]["waf"] for result in results]
+    result: JsonObject = json.loads((directory / "result.json").read_text(encoding="utf-8"))
+    steady = [variant["steady_state"]["waf"] for variant in result["ssdlab"]["variants"]]
     wafs = dict(zip(_OP.replace("%", " %").split(","), steady, strict=True))
     cells = _BAR_CELLS / max(wafs.values())
     lines = [f"{label:>6} spare  {'█' * round(waf * cells)} {waf:.2f}" for label, waf in wafs.items()]

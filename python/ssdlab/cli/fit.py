@@ -11,7 +11,9 @@ import typer
 from rich.table import Table
 
 from ssdlab.cli import options
+from ssdlab.cli.command_line import command_line
 from ssdlab.cli.console import Console
+from ssdlab.cli.destination import check_folder
 from ssdlab.cli.form import Form
 from ssdlab.experiments.advice.fit import MISFIT_MAX, Fit
 from ssdlab.foundation.quantities import format_bytes
@@ -45,7 +47,28 @@ class Simulations:
     workers: options.Workers = None
 
 
+@dataclass(frozen=True)
+class Search:
+    """How the values are searched, and which points are predicted instead."""
+
+    samples: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            help="Search the whole of the bounds and choices, with N drawn drives; predictions have intervals.",
+        ),
+    ] = 0
+    leave_one_out: Annotated[
+        bool, typer.Option("--leave-one-out", help="Also predict each point from a fit to the others.")
+    ] = False
+    held_out: Annotated[
+        Sequence[str],
+        typer.Option("--held-out", metavar="JOB", help="A measured job that is predicted, not fitted to. Repeatable."),
+    ] = ()
+
+
 def fit(
+    context: typer.Context,
     points: Annotated[
         str,
         typer.Argument(
@@ -69,20 +92,7 @@ def fit(
     ],
     settings: options.Set = None,
     *,
-    samples: Annotated[
-        int,
-        typer.Option(
-            metavar="N",
-            help="Search the whole of the bounds and choices, with N drawn drives; predictions have intervals.",
-        ),
-    ] = 0,
-    leave_one_out: Annotated[
-        bool, typer.Option("--leave-one-out", help="Also predict each point from a fit to the others.")
-    ] = False,
-    held_out: Annotated[
-        Sequence[str],
-        typer.Option("--held-out", metavar="JOB", help="A measured job that is predicted, not fitted to. Repeatable."),
-    ] = (),
+    search: Search,
     runs: Simulations,
     form: Form,
     output: Annotated[
@@ -104,25 +114,26 @@ def fit(
         free,
         settings=settings,
         until=runs.until,
-        held_out=held_out,
+        held_out=search.held_out,
         scale=runs.scale,
         seed=runs.seed,
         workers=runs.workers,
         precondition=runs.precondition,
-        samples=samples,
+        samples=search.samples,
     )
     directory = Path(output) if output else Path("out") / f"fit-{'-'.join(asked.drives)}"
+    check_folder(directory, "fit")
     if asked.measurement:
         typer.echo(_sizes(asked.measurement, asked.drive, asked.runs), err=True)
     count = len(asked.parameters) + len(asked.choices)
     typer.echo(f"fitting {count} of {', '.join(asked.drives)} to {len(asked.points)} points", err=True)
-    fitted = asked.fitted(leave_one_out=leave_one_out)
+    fitted = asked.fitted(leave_one_out=search.leave_one_out)
     form.give(fitted, lambda: _print_all(fitted))
-    *drives, figures = fitted.write(directory)
+    names = fitted.write(directory, notices=warnings(fitted), command_line=command_line(context))
     form.say()
-    for name in drives:
+    for name in names[: len(fitted.drives)]:
         form.say(f"fitted drive: {directory / name}")
-    form.say(f"figures:      {directory / figures}")
+    form.say(f"figures:      {directory / 'fit.json'}\nreport:       {directory / names[-1]}")
 
 
 def _print_all(fitted: Fitted) -> None:

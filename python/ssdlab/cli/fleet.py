@@ -10,6 +10,7 @@ import typer
 
 from ssdlab.cli import options, workload_options
 from ssdlab.cli.command_line import command_line
+from ssdlab.cli.destination import check_folder
 from ssdlab.cli.fleet_smart import from_reports
 from ssdlab.cli.fleet_table import print_rows
 from ssdlab.cli.fleet_tenants import Tenants, from_tenants
@@ -24,7 +25,6 @@ from ssdlab.experiments.sweeps.dataset import Dataset
 from ssdlab.field.health.what_if import LEFT_EMPTY
 from ssdlab.foundation.quantities import format_share, parse_scale, parse_spare_areas
 from ssdlab.simulator.drives import load, standing
-from ssdlab.simulator.results.files import check_writable
 from ssdlab.theory import endurance_class
 from ssdlab.theory.field_inference import more
 
@@ -158,13 +158,13 @@ def fleet(
             raise InputError("--smart replaces TRACES and --drive; leave them out")
         folder = Path(output) if output else None
         if folder:
-            check_writable(folder)
-        from_reports(reports.smart, reports.left_empty or LEFT_EMPTY, years, folder, form)
+            check_folder(folder, "fleet")
+        from_reports(reports.smart, reports.left_empty or LEFT_EMPTY, years, folder, form, command_line(context))
         return
     if not traces or not drives.drive:
         raise InputError("give TRACES and --drive, or --smart and the paths of reports")
     directory = Path(output) if output else Path("out") / f"fleet-{Path(traces[0]).stem}"
-    check_writable(directory)
+    check_folder(directory, "fleet")
     file = load(drives.drive)
     setting = Setting(file, drives.settings or {}, drives.drive)
     if file.namespaces:

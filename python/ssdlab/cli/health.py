@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from ssdlab.cli import options
+from ssdlab.cli.command_line import command_line
 from ssdlab.cli.console import Console
 from ssdlab.cli.destination import check_folder
 from ssdlab.cli.form import FormOrJson
@@ -26,6 +27,7 @@ _UNREAD_SHOWN = 3
 
 
 def health(
+    context: typer.Context,
     places: Annotated[
         list[str],
         typer.Argument(
@@ -78,7 +80,7 @@ def health(
         observed(places, anonymous=anonymous, workers=workers, folder=folder, tell=tell) as found,
     ):
         if folder:
-            found.write(folder)
+            found.write(folder, command_line=command_line(context))
         if prometheus:
             from ssdlab.field.health.metrics import write
 

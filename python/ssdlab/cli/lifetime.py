@@ -38,7 +38,7 @@ _LAST = (12, 6, 3, 2, 1)
 
 @dataclass(frozen=True)
 class Readings(living.Readings):
-    """Reports of a real drive, as options."""
+    """Reports of a real drive, and its rating, as options."""
 
     before: Annotated[
         str | None, typer.Option(metavar="FILE", help="A real drive's first report, as for ssdlab health.")
@@ -49,6 +49,11 @@ class Readings(living.Readings):
     smart: Annotated[
         Sequence[str], typer.Option(metavar="PLACE", help="Any number of reports of a drive instead. Repeatable.")
     ] = ()
+    rated_tbw: Annotated[
+        float | None,
+        typer.Option("--rated-tbw", metavar="TB", help="The drive's rated TBW, such as 150TB."),
+        Parsed(parse_terabytes),
+    ] = None
 
 
 def lifetime(
@@ -78,11 +83,6 @@ def lifetime(
     left_empty: options.LeftEmptyList = None,
     settings: options.Set = None,
     readings: Readings,
-    rated_tbw: Annotated[
-        float | None,
-        typer.Option("--rated-tbw", metavar="TB", help="The drive's rated TBW, such as 150TB."),
-        Parsed(parse_terabytes),
-    ] = None,
     reading: workload_options.Reading,
     workers: options.Workers = None,
     form: FormOrTraces,
@@ -113,7 +113,6 @@ def lifetime(
             op=op,
             left_empty=left_empty,
             settings=settings,
-            rated_tbw=rated_tbw,
             workers=workers,
             on_progress=tell,
             **asdict(readings),

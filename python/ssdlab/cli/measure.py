@@ -131,7 +131,7 @@ def measure(
             "--drive, --quick and --resume require --protocol; use `ssdlab run` for a job on a simulated drive"
         )
     how = measure_protocol.How(
-        Path(output) if output else Path("out") / f"protocol-{job}",
+        Path(output) if output else Path("out") / f"measure-{job}",
         command_line(context),
         ordered.quick,
         seed,

@@ -12,12 +12,13 @@ from ssdlab.cli.groups import Parsed
 from ssdlab.errors import InputError, notify
 from ssdlab.foundation.quantities import (
     AUTO,
-    parse_bytes,
     parse_bytes_per_day,
+    parse_bytes_with_unit,
     parse_dwpd,
     parse_left_empties,
     parse_left_empty,
     parse_price,
+    parse_rate_with_unit,
     parse_scale,
     parse_scale_or_auto,
     parse_spare_area,
@@ -79,12 +80,8 @@ def _place(text: str) -> Path:
     return Path(text)
 
 
-def _rate(text: str) -> int:
-    return parse_bytes(text.removesuffix("/s"))
-
-
-SIZE = Parsed(parse_bytes)
-RATE = Parsed(_rate)
+SIZE = Parsed(parse_bytes_with_unit)
+RATE = Parsed(parse_rate_with_unit)
 DAILY = Parsed(parse_bytes_per_day)
 PRICE = Parsed(parse_price)
 PLACE = Parsed(_place)

@@ -9,7 +9,7 @@ from ssdlab.cli.form import FormOrOutputFormat, Rows
 from ssdlab.cli.groups import Parsed
 from ssdlab.cli.progress import described
 from ssdlab.errors import InputError
-from ssdlab.foundation.quantities import format_bytes, format_share, parse_bytes, parse_terabytes
+from ssdlab.foundation.quantities import format_bytes, format_share, parse_bytes_with_unit, parse_terabytes
 from ssdlab.hardware.refresh.refreshing import Choices
 from ssdlab.hardware.refresh.refreshing import refresh as run
 from ssdlab.hardware.safety.place import check_platform
@@ -30,7 +30,7 @@ def refresh(
     read_test: Annotated[
         int,
         typer.Option("--read-test", metavar="SIZE", help="Amount to read before and after; 0: none."),
-        Parsed(parse_bytes, default="1GiB"),
+        Parsed(parse_bytes_with_unit, default="1GiB"),
     ] = 1 << 30,
     rated_tbw: Annotated[
         float | None,

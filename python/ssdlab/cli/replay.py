@@ -142,8 +142,8 @@ class Requests(request.Requests):
 
 
 @dataclass(frozen=True)
-class Profiling:
-    """Options for describing a trace without a replay."""
+class Profiling(FormOrTraces):
+    """Options for describing a trace without a replay, and the format of what is printed."""
 
     profile: Annotated[
         bool, typer.Option("--profile", help=f"Describe the trace without a drive; --op, or {PROFILE_OP}.")
@@ -167,9 +167,8 @@ def replay(
     requests: Requests,
     repeating: Repeating,
     start: Start,
-    profiling: Profiling,
+    form: Profiling,
     running: comparing.Running,
-    form: FormOrTraces,
     output: Annotated[
         str | None, typer.Option("--output", metavar="DIR", help="Output folder.  [default: out/replay-TRACE]")
     ] = None,
@@ -182,13 +181,13 @@ def replay(
     """
     from ssdlab.experiments.replays.replaying import replayed
 
-    if profiling.as_json:
-        if not profiling.profile:
+    if form.as_json:
+        if not form.profile:
             raise InputError("--json requires --profile; use --format json")
         notify(["--json is now --format json; it is accepted for one more release"])
         form = replace(form, asked="json", read_as=form.trace_format)
     chosen = reading.with_format(form.trace_format)
-    if profiling.profile:
+    if form.profile:
         if variants.drives:
             raise InputError("--profile needs no drive; leave out --drive")
         shares = _profile_shares(variants.op or PROFILE_OP)

@@ -74,6 +74,16 @@ class States:
     ] = None
 
 
+@dataclass(frozen=True)
+class FormLikeFio(Form):
+    """The format of the result: one of all commands, or one of fio's."""
+
+    output_format: Annotated[
+        Format | None,
+        typer.Option("--output-format", metavar="FORMAT", help="As in fio: normal, json, json+ or terse; or sysbench."),
+    ] = None
+
+
 def run(
     context: typer.Context,
     job: options.Job,
@@ -90,15 +100,7 @@ def run(
         typer.Option("--alone", help="Also run the jobs of each namespace alone, on a drive of its share."),
     ] = False,
     seed: options.Seed = 1,
-    form: Form,
-    output_format: Annotated[
-        Format | None,
-        typer.Option(
-            "--output-format",
-            metavar="FORMAT",
-            help="As in fio: normal, json, json+ or terse; or sysbench.",
-        ),
-    ] = None,
+    form: FormLikeFio,
     output: options.Output = None,
 ) -> None:
     """Run a fio job file on a simulated drive; report fio's figures and the flash operations behind them."""
@@ -106,7 +108,7 @@ def run(
         check_writable(Path(states.save_state).parent)
         if Path(states.save_state).is_dir():
             raise InputError(f"--save-state {states.save_state}: is a folder; a file is needed")
-    to = destination(output, output_format, form, command="run")
+    to = destination(output, form.output_format, form, command="run")
     resolved = changes.of(drive)
     workload: str | workloads.Workload = job
     # A recording is replayed on the whole drive.

@@ -12,6 +12,7 @@ import typer
 from ssdlab.cli import measure_protocol, options, study_on
 from ssdlab.cli.command_line import command_line
 from ssdlab.cli.console import Console
+from ssdlab.cli.destination import check_folder
 from ssdlab.cli.form import Form, Rows
 from ssdlab.cli.groups import given
 from ssdlab.cli.progress import shown
@@ -20,7 +21,6 @@ from ssdlab.experiments.protocols.carrying_out import Target
 from ssdlab.experiments.studies import registry
 from ssdlab.experiments.studies.real_drives import asked
 from ssdlab.experiments.studies.table import print_rows
-from ssdlab.simulator.results.files import check_writable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,7 +79,7 @@ def study(
     form: Form,
     output: Annotated[
         str | None,
-        typer.Option("--output", metavar="DIR", help="Output folder.  [default: out/study-NAME, out/studies]"),
+        typer.Option("--output", metavar="DIR", help="Output folder.  [default: out/study-NAME, out/study-all]"),
     ] = None,
 ) -> None:
     """Repeat a published experiment on simulated drives: published figure, simulated figure and deviation, row by row.
@@ -102,7 +102,8 @@ def study(
                 " ssdlab study data-sheets --drive NAME"
             )
         output = output or "out/study-real-drives"
-        _run_one(one.drive, one.workload, one.in_use, form, seed=seed, full=full, output=Path(output))
+        line = command_line(context)
+        _run_one(one.drive, one.workload, one.in_use, form, seed=seed, full=full, output=Path(output), line=line)
         return
     if name is None and not every:
         studies = registry.studies()
@@ -120,9 +121,9 @@ def study(
     if real.quick or real.resume or real.dry_run or real.destroy_data_on:
         raise InputError("--quick, --resume, --dry-run and --destroy-data-on require --on PATH")
     chosen = registry.studies() if name is None else [registry.study(name)]
-    directory = Path(output) if output else Path("out") / ("studies" if every else f"study-{name}")
+    directory = Path(output) if output else Path("out") / f"study-{'all' if every else name}"
 
-    check_writable(directory)
+    check_folder(directory, "study")
     done = []
     for each in chosen:
         place = directory / each.name if every else directory
@@ -169,12 +170,15 @@ def _run(
     return studied
 
 
-def _run_one(drive: str, workload: str, in_use: str | None, form: Form, *, seed: int, full: bool, output: Path) -> None:
+def _run_one(
+    drive: str, workload: str, in_use: str | None, form: Form, *, seed: int, full: bool, output: Path, line: str
+) -> None:
     """One run of a drive under one of the real drives' workloads."""
-    row = asked.run(drive, workload, in_use, seed=seed, scale=Fraction(1) if full else None, output=output)
+    scale = Fraction(1) if full else None
+    row = asked.run(drive, workload, in_use, seed=seed, scale=scale, output=output, command_line=line)
     form.give(Rows([row]), lambda: _print_one(row))
     form.say()
-    form.say(f"files:  {output / 'result.json'}")
+    form.say(f"report: {output / 'report.html'}\nfiles:  2 in {output}")
 
 
 def _print_one(row: asked.AskedRow) -> None:

@@ -44,11 +44,11 @@ class Reading:
     merge_volumes: Annotated[
         bool, typer.Option("--merge-volumes", help="All volumes of a trace on one drive, at their recorded addresses.")
     ] = False
-    device: Device = None
-    columns: Columns = None
     skip_bad: Annotated[
         int, typer.Option("--skip-bad", min=0, metavar="N", help="Skip up to N malformed lines of a trace.")
     ] = 0
+    columns: Columns = None
+    device: Device = None
 
     def with_format(self, format_name: str | None) -> workload.Reading:
         """The same with the format of the files; None: detected."""

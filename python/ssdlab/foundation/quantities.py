@@ -169,7 +169,10 @@ def parse_bytes_with_unit(text: str) -> int:
     """A size with a required unit: where hundreds of gigabytes are usual, a bare `500` is probably a mistake."""
     size = parse_bytes(text)
     if text.strip()[-1].isdigit() and size:
-        raise InputError(f"{text!r} has no unit; write {text.strip()}GB, or {text.strip()}B if bytes are meant")
+        raise InputError(
+            f"{text!r} has no unit; write {text.strip()}GB, or {text.strip()}B if bytes are meant; allowed: "
+            f"{', '.join(_UNIT_BYTES)}"
+        )
     return size
 
 
@@ -199,6 +202,16 @@ def parse_price(text: str) -> float:
     if not 0 < value < float("inf"):
         raise InputError(f"{text!r}: allowed is {allowed}")
     return value
+
+
+def parse_rate_with_unit(text: str) -> int:
+    """A rate in bytes per second with a required unit, such as `50MB` or `50MB/s`; 0 needs none."""
+    rate = parse_bytes(text.strip().removesuffix("/s"))
+    if text.strip()[-1].isdigit() and rate:
+        raise InputError(
+            f"{text!r} has no unit; write {text.strip()}MB/s, or another of {', '.join(_UNIT_BYTES)} a second"
+        )
+    return rate
 
 
 def parse_terabytes(text: str) -> float:

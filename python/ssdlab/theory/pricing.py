@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ssdlab.errors import InputError
-from ssdlab.foundation.quantities import format_share, left_empties_of, parse_bytes, spare_areas_of
+from ssdlab.foundation.quantities import format_share, left_empties_of, parse_bytes_with_unit, spare_areas_of
 from ssdlab.presentation.report.shown import Shown, said
 from ssdlab.simulator.drives import ResolvedDrive, load, resolve
 from ssdlab.theory.price import DEFINITIONS, DEFINITIONS_OF_ENERGY, DEFINITIONS_OF_LIFE, Offer, Watts
@@ -118,7 +118,7 @@ def price(
 
 def _bytes(option: str, size: int | str | None) -> int | None:
     try:
-        return parse_bytes(size) if isinstance(size, str) else size
+        return parse_bytes_with_unit(size) if isinstance(size, str) else size
     except InputError as error:
         raise InputError(f"{option}: {error}") from None
 

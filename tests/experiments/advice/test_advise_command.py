@@ -63,7 +63,7 @@ def test_a_limit_out_of_reach_is_said_to_be(ssdlab: Program, tmp_path: Path) -> 
     assert "No amount of spare area meets a life of 30 years: 100 TB per day are 1,095 PB in that time" in said
     # 100 TB divided by 240 MiB, rounded up.
     assert "Take a drive rated 398,000 DWPD or more over 30 years" in said
-    result = json.loads((tmp_path / "out/advice-uniform/result.json").read_text())
+    result = json.loads((tmp_path / "out/advise-uniform/result.json").read_text())
     assert result["runs"] == [], "it is said at once"
 
 

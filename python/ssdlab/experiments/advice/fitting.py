@@ -10,7 +10,7 @@ from typing import TypedDict, get_args
 import polars as pl
 
 from ssdlab.errors import InputError, check_word, near
-from ssdlab.experiments.advice import fit_choices, fit_drive, fit_measured, fit_next, fit_search
+from ssdlab.experiments.advice import fit_choices, fit_drive, fit_measured, fit_next, fit_page, fit_search
 from ssdlab.experiments.advice import free as freed
 from ssdlab.experiments.advice.fit import Fit, Model, Parameter
 from ssdlab.experiments.advice.fit_choices import Choice, Chosen, Combination
@@ -20,6 +20,7 @@ from ssdlab.experiments.advice.fit_search import Alike
 from ssdlab.foundation.quantities import parse_scale
 from ssdlab.presentation.report.charts.published import Bar, published_bars
 from ssdlab.presentation.report.figure import Figure
+from ssdlab.presentation.report.files import write_figures
 from ssdlab.presentation.report.shown import Shown
 from ssdlab.simulator.drives import DriveFile, Source, load, to_toml
 from ssdlab.simulator.drives import settings as drive_settings
@@ -270,17 +271,23 @@ class Fitted(Shown):
             ],
         }
 
-    def write(self, directory: str | Path) -> list[str]:
-        """Writes fitted.toml (for several drives, a fitted-NAME.toml for each) and fit.json, all or none.
+    def write(self, directory: str | Path, *, notices: Sequence[str] = (), command_line: str = "") -> list[str]:
+        """Writes fitted.toml (for several drives, a fitted-NAME.toml for each), fit.json and report.html with its
+        pictures, all or none.
 
-        Returns their names.
+        `notices` are shown on the page, such as what the points do not determine. Returns the names, the drives first
+        and the page last.
         """
+        drawn = self.figures()
+        whole = fit_page.page(self, drawn, notices, command_line)
         files = {"fitted.toml" if len(self.drives) == 1 else f"fitted-{n}.toml": d for n, d in self.drives.items()}
         with staged(Path(directory)) as place:
             for name, drive in files.items():
                 (place / name).write_text(to_toml(drive), encoding="utf-8")
             (place / "fit.json").write_text(json.dumps(self.to_dict(), indent=2) + "\n", encoding="utf-8")
-        return [*files, "fit.json"]
+            pictures = write_figures(drawn, place)
+            (place / "report.html").write_text(whole.html(), encoding="utf-8")
+        return [*files, "fit.json", *pictures, "report.html"]
 
     def _left_out(self) -> Sequence[float | None]:
         return self.left_out if self.left_out is not None else [None] * len(self.points)

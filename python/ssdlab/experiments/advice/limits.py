@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypedDict
 
 from ssdlab.errors import InputError
-from ssdlab.foundation.quantities import parse_bytes
+from ssdlab.foundation.quantities import parse_rate_with_unit
 from ssdlab.presentation.report import wording
 
 _LIFE = re.compile(r"\s*([0-9.]+)\s*(y|years?|d|days?|months?)\s*")
@@ -92,7 +92,7 @@ def write_amplification(bound: float) -> Limit:
 def write_rate_limit(text: str) -> Limit:
     """Parses `400MB/s`. Raises InputError."""
     try:
-        bytes_a_second = parse_bytes(text.strip().removesuffix("/s"))
+        bytes_a_second = parse_rate_with_unit(text)
     except InputError as error:
         raise InputError(f"--write-rate: {error}; such as 400MB/s") from None
     if not bytes_a_second:

@@ -11,6 +11,7 @@ import polars as pl
 from ssdlab.errors import notify
 from ssdlab.evidence.estimate import Estimate
 from ssdlab.experiments.comparison import output
+from ssdlab.experiments.comparison.output import ComparedJson
 from ssdlab.experiments.comparison.request import Names, Running, Settings, SpareAreas, Stages, Variants
 from ssdlab.experiments.comparison.variant import Variant
 from ssdlab.foundation.quantities import AUTO
@@ -85,6 +86,10 @@ class Comparison(Shown):
         rows = pl.DataFrame([_row(variant) for variant in self.variants], infer_schema_length=None)
         # A column without any value would have no type.
         return rows.with_columns(pl.col("failure").cast(pl.String)).with_columns(pl.col(pl.Null).cast(pl.Float64))
+
+    def to_dict(self) -> ComparedJson:
+        """The object of `result.json`: in fio's schema, with the jobs of all variants."""
+        return output.one_object(self.variants)
 
     def series(self) -> pl.DataFrame:
         """A frame with one row per window of host writes of each variant: `variant` and the columns of

@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import TypedDict, cast
 
 import polars as pl
 
@@ -11,6 +12,43 @@ from ssdlab.experiments.comparison.variant import Variant
 from ssdlab.presentation.report import ComparedVariant, write_comparison
 from ssdlab.simulator.results.compared import of_result
 from ssdlab.simulator.results.files import data_file, data_name, staged
+from ssdlab.simulator.results.fio_schema import HeaderJson
+from ssdlab.simulator.results.job_result import JobJson
+from ssdlab.simulator.results.result import SsdlabJson
+
+
+class ComparedSsdlabJson(TypedDict):
+    """The key `ssdlab` of a comparison: that of each variant, in the order of the variants."""
+
+    version: str
+    variants: list[SsdlabJson]
+
+
+class ComparedJson(HeaderJson):
+    """A comparison in fio's schema."""
+
+    jobs: list[JobJson]
+    """The jobs of all variants; `ssdlab.variant` of a job is the label of its variant."""
+    ssdlab: ComparedSsdlabJson
+
+
+def one_object(variants: Sequence[Variant]) -> ComparedJson:
+    """All results as one object in fio's schema, which readers of fio's JSON take: its jobs are those of all
+    variants."""
+    results = [variant.to_dict() for variant in variants]
+    for variant, result in zip(variants, results, strict=True):
+        for job in result["jobs"]:
+            job["ssdlab"]["variant"] = variant.label
+    header = {key: value for key, value in results[0].items() if key not in ("jobs", "ssdlab")}
+    whole = {
+        **header,
+        "jobs": [job for result in results for job in result["jobs"]],
+        "ssdlab": {
+            "version": results[0]["ssdlab"]["version"],
+            "variants": [result["ssdlab"] for result in results],
+        },
+    }
+    return cast("ComparedJson", whole)
 
 
 def write(
@@ -24,14 +62,14 @@ def write(
 ) -> list[str]:
     """Writes all files into `directory` and returns their names, the page last.
 
-    `result.json` is a list with the full result of each variant. `data/timeseries.parquet` has all series over host
+    `result.json` is `one_object`. `data/timeseries.parquet` has all series over host
     bytes, with a column `variant` before those of `ssdlab.simulator.results.series.frame`. With a clock,
     `data/timeseries-time.parquet` has the series over simulated time (`ssdlab.simulator.results.time_series.frame`)
     likewise.
     """
     shown = compared(variants, notes)
     with staged(directory) as place:
-        results = json.dumps([variant.to_dict() for variant in variants], indent=2, ensure_ascii=False)
+        results = json.dumps(one_object(variants), indent=2, ensure_ascii=False)
         (place / "result.json").write_text(results + "\n", encoding="utf-8")
         labelled(variants, [variant.result.timeseries for variant in variants]).write_parquet(
             data_file(place, "timeseries")

@@ -14,7 +14,7 @@ from ssdlab.experiments.protocols.contract import Setting
 from ssdlab.experiments.protocols.figures import COLUMNS
 from ssdlab.experiments.protocols.page import Extra, pictures
 from ssdlab.experiments.protocols.store import Store
-from ssdlab.foundation.quantities import parse_bytes
+from ssdlab.foundation.quantities import parse_bytes_with_unit
 from ssdlab.hardware.device import health
 from ssdlab.hardware.device.place import Permission, claimed, is_device
 from ssdlab.hardware.device.volume import isolate_mounts
@@ -139,7 +139,7 @@ def protocol(
     file; or `on` is a folder, the name of a file that does not exist yet, or a device, with the arguments of
     `ssdlab.measure`: `size` of the file in bytes or as "4GiB", `smart`, `destroy_data_on`, `discard_signatures`,
     `max_write`, `keep`. `quick` omits what the protocol says that it can. The completed steps on a real drive are kept
-    in `output`, by default out/protocol-NAME, and `resume` goes on after them.
+    in `output`, by default out/measure-NAME, and `resume` goes on after them.
 
     Raises InputError before anything is written, and RunFailed if a step fails.
 
@@ -155,7 +155,7 @@ def protocol(
     check_platform()
     permission = Permission(destroy_data_on, discard_signatures, _bytes(max_write), keep)
     target = Target(Path(str(on)), _bytes(size), permission, None if smart is None else Path(smart))
-    folder = Path(output) if output else Path("out") / f"protocol-{name}"
+    folder = Path(output) if output else Path("out") / f"measure-{name}"
     return on_path(chosen, target, folder, quick=quick, seed=seed, resume=resume, show_progress=show_progress)
 
 
@@ -246,4 +246,4 @@ def opened(protocol: Protocol, target: Target) -> contextlib.AbstractContextMana
 
 
 def _bytes(size: int | str | None) -> int | None:
-    return parse_bytes(size) if isinstance(size, str) else size
+    return parse_bytes_with_unit(size) if isinstance(size, str) else size

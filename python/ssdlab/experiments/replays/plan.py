@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ssdlab.errors import InputError
 from ssdlab.experiments.comparison.axes import Planned
-from ssdlab.foundation.quantities import format_bytes, parse_bytes
+from ssdlab.foundation.quantities import format_bytes, parse_bytes_with_unit
 from ssdlab.simulator.specification import InitialState
 from ssdlab.simulator.targets import simulated
 from ssdlab.simulator.targets.preconditioning import saved_state
@@ -218,7 +218,7 @@ def parse_amount(text: str) -> DriveWrites:
             raise InputError(f"--loop-until is {text!r}; allowed: {allowed}")
         return DriveWrites(drive_writes)
     try:
-        written_bytes = parse_bytes(text)
+        written_bytes = parse_bytes_with_unit(text)
     except InputError as error:
         raise InputError(f"--loop-until: {error}; allowed: {allowed}") from None
     if not 0 < written_bytes < 2**63:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from ssdlab.errors import InputError, check_word
-from ssdlab.foundation.quantities import parse_bytes, parse_share
+from ssdlab.foundation.quantities import parse_bytes_with_unit, parse_share
 from ssdlab.simulator.workloads.specifying import Beginning
 from ssdlab.simulator.workloads.traces.recording import Arrival, Map
 
@@ -104,7 +104,7 @@ class Requests:
         if not is_scaled:
             raise InputError("--sample requires --scale, such as 1/96: drive and sample have the same scale")
         try:
-            region_bytes = parse_bytes(self.sample)
+            region_bytes = parse_bytes_with_unit(self.sample)
         except InputError as error:
             raise InputError(f"--sample: {error}") from None
         if region_bytes % 4096 or not 0 < region_bytes < 2**32:

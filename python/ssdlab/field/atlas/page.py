@@ -32,7 +32,7 @@ _CREDIT = (
 )
 
 
-def write(atlas: Atlas, directory: Path, *, is_shipped: bool) -> list[str]:
+def write(atlas: Atlas, directory: Path, *, is_shipped: bool, command_line: str = "") -> list[str]:
     """Writes `report.html` and its charts, all or none. Returns their names."""
     figures = [figure for figure in _figures(atlas) if figure is not None]
     whole = page.Page(
@@ -45,6 +45,7 @@ def write(atlas: Atlas, directory: Path, *, is_shipped: bool) -> list[str]:
             page.Section("Makers", _makers_table(atlas)),
             page.Section("Models with the most reports", _models_table(atlas)),
             page.Section("How to read this", _reading()),
+            *page.reproduced(command_line),
         ],
     )
     with staged(directory) as place:

@@ -33,7 +33,12 @@ def figures(drives: pl.LazyFrame, reports: pl.LazyFrame) -> list[Figure]:
 
 
 def write(
-    folder: Path, drives: pl.LazyFrame, reports: pl.LazyFrame, found: Summary, gravest: Sequence[Row]
+    folder: Path,
+    drives: pl.LazyFrame,
+    reports: pl.LazyFrame,
+    found: Summary,
+    gravest: Sequence[Row],
+    command_line: str,
 ) -> list[str]:
     """Writes `report.html` with its charts, and `summary.json`; all or none. Returns their names, the page last."""
     drawn = figures(drives, reports)
@@ -46,6 +51,7 @@ def write(
             page.Section("Most important drives", _table(gravest, found.drives)),
             *_classes(drives),
             page.Section("Columns", parts.definitions(_MEANINGS)),
+            *page.reproduced(command_line),
         ],
     )
     with staged(folder) as place:

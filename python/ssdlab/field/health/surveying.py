@@ -60,12 +60,14 @@ class Health(Shown):
         drives = self.gravest(self.summary.drives)
         return {"summary": self.summary.to_dict(), "drives": drives, "unread": self.unread.to_dicts()}
 
-    def write(self, directory: str | Path) -> list[str]:
+    def write(self, directory: str | Path, *, command_line: str = "") -> list[str]:
         """Writes report.html, its pictures, summary.json and drives.parquet. Returns their names, the page last."""
         folder = Path(directory)
         if self.kept_in != folder:
             _sink(self.drives, folder)
-        return [DRIVES_FILE, *page.write(folder, self.drives, self.reports, self.summary, self.gravest(page.SHOWN))]
+        gravest = self.gravest(page.SHOWN)
+        written = page.write(folder, self.drives, self.reports, self.summary, gravest, command_line)
+        return [DRIVES_FILE, *written]
 
 
 def health(places: str | Path | Sequence[str | Path], *, anonymous: bool = False, workers: int | None = None) -> Health:

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from ssdlab.foundation.quantities import parse_bytes
+from ssdlab.foundation.quantities import parse_bytes_with_unit
 from ssdlab.hardware.device import health, plan, programs, run
 from ssdlab.hardware.device.joblogs import JobLogs
 from ssdlab.hardware.device.jobtext import Stage
@@ -94,4 +94,4 @@ def prepared(
 
 
 def _bytes(size: int | str | None) -> int | None:
-    return parse_bytes(size) if isinstance(size, str) else size
+    return parse_bytes_with_unit(size) if isinstance(size, str) else size

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from ssdlab.errors import InputError
-from ssdlab.foundation.quantities import parse_bytes
+from ssdlab.foundation.quantities import parse_bytes_with_unit
 from ssdlab.hardware.device import health, programs, purging
 from ssdlab.hardware.device.place import Permission, claimed, is_device, size_of
 from ssdlab.hardware.identification import choices
@@ -311,4 +311,4 @@ def _checked(place: Place, how: How) -> bool:
 
 
 def _bytes(size: int | str | None) -> int | None:
-    return parse_bytes(size) if isinstance(size, str) else size
+    return parse_bytes_with_unit(size) if isinstance(size, str) else size

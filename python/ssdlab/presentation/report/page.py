@@ -78,6 +78,11 @@ def made_by(html: str) -> str | None:
     return found[1] if found else None
 
 
+def reproduced(command_line: str | None) -> list[Section]:
+    """The command that makes the page again, by which `made_by` knows it; empty without one."""
+    return [Section("How to reproduce", parts.command(command_line))] if command_line else []
+
+
 def specification(texts: Mapping[str, str]) -> Section:
     """The specification of each run, by its label; several runs are in one fold."""
     return Section("Full specification", parts.folds(texts, f"{len(texts)} runs" if len(texts) > 1 else ""))

@@ -125,6 +125,8 @@ class SsdlabJobJson(TypedDict):
     durability: NotRequired[DurabilityJson]
     """Of a job with `sync`, `fsync`, `fdatasync`, `end_fsync` or the like."""
     store: NotRequired[StoreJson]
+    variant: NotRequired[str]
+    """In a comparison: the label of the variant whose job it is."""
 
 
 class _SteadyPart(TypedDict, total=False):

@@ -1,4 +1,4 @@
-"""Runs one drive under one workload, published or not, and writes `result.json` with its row."""
+"""Runs one drive under one workload, published or not, and writes its row and a page."""
 
 import json
 from fractions import Fraction
@@ -20,12 +20,21 @@ class AskedRow(measuring.MeasuredJson):
 
 
 def run(
-    drive_name: str, workload: str, in_use: str | None, *, seed: int, scale: Fraction | None, output: Path
+    drive_name: str,
+    workload: str,
+    in_use: str | None,
+    *,
+    seed: int,
+    scale: Fraction | None,
+    output: Path,
+    command_line: str = "",
 ) -> AskedRow:
-    """Runs the workload and returns the row, also written to `result.json` in `output`.
+    """Runs the workload and returns the row, also written to `output`, as `result.json` and as a page.
 
     `in_use` is a size with a unit, or None for the whole capacity of the drive. Raises InputError and RunFailed.
     """
+    from ssdlab.presentation.report import page, parts
+
     load_asked, drive = loads.parse(workload), load(drive_name)
     in_use_bytes = parse_bytes_with_unit(in_use) if in_use else drive.ftl.user_bytes
     specification = measuring.specify(
@@ -39,7 +48,24 @@ def run(
         "in_use_gib": in_use_bytes / (1 << 30),
         **found.to_dict(),
     }
+    whole = page.Page(
+        title=f"{drive_name} under {workload}",
+        subtitle=f"{row['in_use_gib']:.4g} GiB in use; {specification.scale} of the drive, seed {seed}",
+        summary="One run of a simulated drive under a workload of the study of real drives; nothing is compared.",
+        before=[page.Section("Figures", parts.definitions(_figures(row)))],
+        after=page.reproduced(command_line),
+    )
     with staged(output) as place:
         content = {"rows": [row], "scale": specification.scale, "seed": seed}
         (place / "result.json").write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+        (place / "report.html").write_text(whole.html(), encoding="utf-8")
     return row
+
+
+def _figures(row: AskedRow) -> list[tuple[str, str]]:
+    """The figures that were measured, with their units."""
+    found = [("write amplification", row["waf"]), ("host writes, MiB/s", row["host_write_mib_s"])]
+    for name, latencies in (("reads", row["read_us"]), ("writes", row["write_us"])):
+        found += [(f"{name}, {rank.replace('_', '.')}, us", value) for rank, value in latencies.items()]
+    found += [(f"reads over {us} us, %", share) for us, share in row["reads_over_us"].items()]
+    return [(name, f"{value:,.4g}") for name, value in found if value is not None]

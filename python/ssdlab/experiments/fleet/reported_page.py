@@ -1,0 +1,71 @@
+"""A fleet of real drives as a page: the effect of leaving a part of each empty, inferred from SMART reports."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from markupsafe import Markup
+
+from ssdlab.experiments.fleet.reported import ReportedFleet
+from ssdlab.foundation.quantities import format_bytes, format_share
+from ssdlab.presentation.report import page, parts
+from ssdlab.simulator.results.files import data_file, data_name, staged
+
+INFERENCE = (
+    "An inference: counters do not show why a drive amplifies. Ranges cover the models of ssdlab advise --smart; spare "
+    "area assumes flash of the next power of two GiB."
+)
+_HEAVIEST_SHOWN = 60
+
+
+def rows(fleet: ReportedFleet, years: float) -> list[list[str]]:
+    """Head and rows of the table of shares left empty."""
+    found = [["left empty", "WAF of all", "flash a day", f"wear out within {years:g} years"]]
+    for each in fleet.wholes(years):
+        low, high = f"{each.short_lived_low:,}", f"{each.short_lived_high:,}"
+        nand_low, nand_high = (format_bytes(round(size)) for size in (each.nand_low, each.nand_high))
+        found.append(
+            [
+                format_share(each.left_empty) if each.left_empty else "as they are",
+                _range(f"{each.waf_low:.2f}", f"{each.waf_high:.2f}"),
+                f"{nand_low} to {nand_high}" if each.left_empty else nand_low,
+                _range(low, high),
+            ]
+        )
+    return found
+
+
+def write(fleet: ReportedFleet, directory: Path, *, years: float, line: str) -> list[str]:
+    """Writes report.html, result.json and `data/fleet.parquet`, all or none. Returns their names, the page last."""
+    head, *wholes = rows(fleet, years)
+    whole = page.Page(
+        title=f"{len(fleet.drives):,} drives, and the effect of leaving a part of each empty",
+        subtitle="From their SMART reports",
+        summary=f"{format_bytes(round(fleet.nand_bytes_per_day))} a day to flash.",
+        notices=[INFERENCE],
+        before=[page.Section("The whole fleet", parts.table("The whole fleet", head, wholes))],
+        after=[page.Section("Most flash writes", _heaviest(fleet)), *page.reproduced(line)],
+    )
+    content = {"years": years, "left_empty": [asdict(each) for each in fleet.wholes(years)]}
+    with staged(directory) as place:
+        fleet.frame().write_parquet(data_file(place, "fleet"))
+        (place / "result.json").write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+        (place / "report.html").write_text(whole.html(), encoding="utf-8")
+    return [data_name("fleet"), "result.json", "report.html"]
+
+
+def _heaviest(fleet: ReportedFleet) -> Markup:
+    cells: Sequence[Sequence[str]] = [
+        [
+            drive.name,
+            format_bytes(round(drive.nand_bytes_per_day)),
+            drive.what_ifs[-1].sentence() if drive.what_ifs else "nothing to infer",
+        ]
+        for drive in fleet.heaviest(_HEAVIEST_SHOWN)
+    ]
+    return parts.table("Most flash writes", ["drive", "flash a day", "effect"], cells, sentence=2)
+
+
+def _range(low: str, high: str) -> str:
+    return low if low == high else f"{low} to {high}"
