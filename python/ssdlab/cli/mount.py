@@ -6,7 +6,9 @@ from typing import Annotated
 import typer
 
 from ssdlab.cli import drive_options, options
+from ssdlab.cli.console import Console
 from ssdlab.foundation.quantities import format_bytes
+from ssdlab.serving.ending import print_end
 from ssdlab.serving.mounting import mounted
 from ssdlab.serving.watching import watchable
 
@@ -62,4 +64,6 @@ def mount(
             place.wait()
         except KeyboardInterrupt:
             typer.echo("unmounting", err=True)
-    write(served.render(served.device.state()))
+    state = served.device.state()
+    write(served.render(state))
+    print_end(served, state, Console(stderr=True))

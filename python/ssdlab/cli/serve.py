@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ssdlab.cli import drive_options, options
-from ssdlab.cli.phases import show_phases
+from ssdlab.cli.console import Console
 from ssdlab.errors import InputError
 from ssdlab.foundation.quantities import format_bytes
 from ssdlab.serving import nbd, nvme
+from ssdlab.serving.ending import print_end
 from ssdlab.serving.watching import watchable
 
 if TYPE_CHECKING:
@@ -109,9 +110,9 @@ def serve(
                 pass
         except KeyboardInterrupt:
             typer.echo("stopping", err=True)
-    if address.nvme is not None:
-        show_phases(served.statistics()["jobs"])
-    write(served.render(served.device.state()))
+    state = served.device.state()
+    write(served.render(state))
+    print_end(served, state, Console(stderr=True))
 
 
 @contextlib.contextmanager

@@ -7,5 +7,5 @@ controller.
 Promise: what was flushed is there after a loss of power or a kill. Users get `ssdlab.mount` and the commands `mount`
 and `serve`.
 
-Imports from: foundation, evidence, simulator, hardware.
+Imports from: foundation, evidence, presentation, simulator, hardware.
 """

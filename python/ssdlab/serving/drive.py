@@ -117,6 +117,10 @@ class ServedDrive:
         """The result so far, as `ssdlab run` would return it for a run that ended now, with phases as jobs."""
         return self.render_dict(self.device.state())
 
+    def result_of(self, state: str) -> Result:
+        """The result so far, from the state that the native module reports."""
+        return self._result(state)[0]
+
     def render(self, state: str) -> str:
         """The text of `stats.json` from the state that the native module reports."""
         return json.dumps(self.render_dict(state), indent=2) + "\n"

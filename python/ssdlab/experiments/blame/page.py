@@ -7,8 +7,8 @@ from ssdlab.experiments.blame.blaming import Blamed
 from ssdlab.experiments.blame.words import LEVELS, PARTS, effect_rows, headline, rows, sentences
 from ssdlab.presentation.report import page, parts, wording
 from ssdlab.presentation.report.charts.levels import Part, stacked_levels
-from ssdlab.presentation.report.figure import Figure
 from ssdlab.presentation.report.chosen import write_figures
+from ssdlab.presentation.report.figure import Figure
 from ssdlab.simulator.results.files import names_in, staged
 
 _MB = 1e6

@@ -1,0 +1,55 @@
+"""What a served drive did until it ended: its phases with write amplification and latency, as text.
+
+Not for the statistics themselves, which `ServedDrive.statistics` gives as a result in fio's schema.
+"""
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+from ssdlab.foundation.quantities import format_bytes
+from ssdlab.presentation.terminal import show
+from ssdlab.serving.drive import ServedDrive
+from ssdlab.simulator.results.job_result import JobResult
+
+_HEADS = ("phase", "read", "written", "trimmed", "WAF", "read p99", "write p99")
+_NS_PER_US = 1000
+
+
+def print_end(drive: ServedDrive, state: str, console: Console) -> None:
+    """Prints a row for each phase in the native module's `state`, and what the whole served time wrote to flash.
+
+    A phase begins with the drive, with `mark NAME` or with `reset`. Latencies are in simulated time; a percentile needs
+    ten requests above it.
+    """
+    result = drive.result_of(state)
+    phases = [job for job in result.jobs if job.read.total_ios or job.write.total_ios or job.trim.total_ios]
+    if not phases:
+        console.print("no requests")
+        return
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for head in _HEADS:
+        table.add_column(head, justify="left" if head == "phase" else "right", no_wrap=head != "phase")
+    for job in phases:
+        table.add_row(
+            job.name,
+            *(format_bytes(getattr(job, name).io_bytes) for name in ("read", "write", "trim")),
+            _waf(job.waf),
+            *(_p99(job, name) for name in ("read", "write")),
+        )
+    show(table, console, ("trimmed", "read"))
+    ledger = result.ledger
+    console.print(
+        f"{format_bytes(ledger.host_written_bytes)} from the host, {format_bytes(ledger.programmed_bytes)} to flash: "
+        f"WAF {_waf(result.waf)}"
+    )
+
+
+def _waf(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
+
+
+def _p99(job: JobResult, name: str) -> str:
+    latency = getattr(job, name).latency
+    value = latency.percentile_ns(99) if latency else None
+    return "-" if value is None else f"{value / _NS_PER_US:,.1f} us"
