@@ -18,7 +18,15 @@ from ssdlab.evidence.estimate import SEEDS_DIFFER, of_groups
 from ssdlab.experiments.sweeps import table
 from ssdlab.experiments.sweeps.rows import within
 from ssdlab.presentation.report import headlines, page, parts, wording
-from ssdlab.presentation.report.charts.encodings import HIDDEN_VARIANTS, Picture, chart, horizontal_grid, switchable
+from ssdlab.presentation.report.charts.encodings import (
+    HIDDEN_VARIANTS,
+    Picture,
+    chart,
+    colours_of,
+    horizontal_grid,
+    switchable,
+    variant_scale,
+)
 from ssdlab.presentation.report.chosen import write_figures
 from ssdlab.presentation.report.figure import Figure, Key, KeyEntry
 from ssdlab.presentation.report.theme import LIGHT
@@ -149,7 +157,9 @@ def _figure(rows: pl.DataFrame, found: Roles, column: str, title: str, said: str
     over = table.axis(found.x)
     by = f", by {table.axis(found.colour)}" if found.colour else ""
     lines = [_shown(value) for value in summed[found.colour].unique(maintain_order=True)] if found.colour else []
-    entries = tuple(KeyEntry(line, f"--variant-{index}") for index, line in enumerate(lines))
+    entries = tuple(
+        KeyEntry(line, f"--variant-{colour}") for line, colour in zip(lines, colours_of(lines), strict=True)
+    )
     return Figure(
         name=column.replace("_", "-"),
         title=_finding(summed, found, said),
@@ -231,10 +241,10 @@ def _panel(
         scale=alt.Scale(zero=False, nice=True) if is_number else alt.Scale(),
     )
     y = alt.Y("value:Q", title=title, scale=scale, axis=horizontal_grid(6))
-    domain = alt.Scale(domain=list(lines) or [""], range="category")
+    domain = variant_scale(list(lines) or [""])
     tooltip = [alt.Tooltip("variant:N"), alt.Tooltip("x", title=x_title), alt.Tooltip("value:Q", format=".4g")]
-    strokes = alt.Legend(symbolType="stroke", symbolStrokeWidth=3) if lines else None
-    squares = alt.Legend() if lines else None
+    strokes = alt.Legend(symbolType="stroke", symbolStrokeWidth=3, values=list(lines)) if lines else None
+    squares = alt.Legend(values=list(lines)) if lines else None
     layers = [
         chart(rows)
         .mark_area(opacity=0.18)

@@ -59,10 +59,13 @@ class Page:
             # In a script element only "</" can end it early; in JSON the slash can be escaped.
             data = json.dumps(pictures, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
             data = data.replace("</", "<\\/")
+        has_tables = any('class="scroll"' in section.html for section in (*self.before, *self.after))
         return render(
             "ssdlab.presentation.report",
             "page.html",
             page=self,
+            has_tables=has_tables,
+            tables=_asset("tables.js") if has_tables else "",
             policy=_POLICY,
             style=css_variables() + _asset("page.css"),
             notices=[_pieces(notice) for notice in self.notices],

@@ -106,7 +106,8 @@ def vega_config(theme: Theme) -> VegaLite:
             "labelPadding": 5,
             "labelOverlap": True,
         },
-        "axisX": {"grid": False, "ticks": False, "titlePadding": 8, "labelFlush": False},
+        # With a separation of 0, labels that touch, such as 1,000 and 1,100, are drawn and read as one number.
+        "axisX": {"grid": False, "ticks": False, "titlePadding": 8, "labelFlush": False, "labelSeparation": 10},
         # The title is horizontal, above the axis: it is easier to read and does not use width on a phone.
         "axisY": {
             "domain": False,

@@ -1,5 +1,7 @@
 """Elements that charts share: colours of variants, keys that hide rows, the axis of drive writes, rows of series."""
 
+import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
@@ -36,11 +38,57 @@ _IN_HOST_WRITES = (
 )
 
 
+# The colour of a policy, by its number in the theme. Victim and placement policies are not in one picture.
+_COLOUR_OF = {
+    "greedy": 0,
+    "fifo": 1,
+    "d-choices": 2,
+    "windowed-greedy": 3,
+    "cost-benefit": 4,
+    "random": 5,
+    "single": 0,
+    "host-gc-split": 1,
+    "host-streams": 2,
+    "frequency-frontiers": 3,
+    "class-spare": 4,
+}
+_WORD = re.compile(r"[\w-]+")
+
+
+def colours_of(labels: Sequence[str]) -> list[int]:
+    """The number of each label's colour in the theme: that of the policy that it names, which is the same on all pages,
+    if no label before it has that; otherwise the first that is free. From the ninth label on, colours repeat."""
+    first = labels[:_COLOURS]
+    found: dict[str, int] = {}
+    for label in first:
+        wanted = next((_COLOUR_OF[word] for word in _WORD.findall(label) if word in _COLOUR_OF), None)
+        if wanted is not None and wanted not in found.values():
+            found[label] = wanted
+    free = [colour for colour in range(_COLOURS) if colour not in found.values()]
+    for label in first:
+        if label not in found:
+            found[label] = free.pop(0)
+    ordered = [found[label] for label in first]
+    return [ordered[index % _COLOURS] for index in range(len(labels))]
+
+
+def variant_scale(labels: Sequence[str]) -> alt.Scale:
+    """The colours of `colours_of` as a scale. Unused colours have a placeholder, which keys leave out."""
+    colours = colours_of(labels)
+    blocks = -(-len(labels) // _COLOURS)
+    domain = [f"\N{WORD JOINER}{place}" for place in range(blocks * _COLOURS)]
+    for index, (label, colour) in enumerate(zip(labels, colours, strict=True)):
+        domain[index // _COLOURS * _COLOURS + colour] = label
+    last = max((place for place, label in enumerate(domain) if label in set(labels)), default=-1)
+    return alt.Scale(domain=domain[: last + 1], range="category")
+
+
 def variants_key(variants: Sequence[Labelled]) -> Key:
     """The key of variants; from the ninth variant on, colours repeat with dashed lines."""
+    labels = _labels(variants)
     entries = (
-        KeyEntry(variant.label, f"--variant-{index % _COLOURS}", dashed=index >= _COLOURS)
-        for index, variant in enumerate(variants)
+        KeyEntry(label, f"--variant-{colour}", dashed=index >= _COLOURS)
+        for index, (label, colour) in enumerate(zip(labels, colours_of(labels), strict=True))
     )
     return Key(HIDDEN_VARIANTS, tuple(entries))
 
@@ -79,14 +127,16 @@ def switchable(whole: Picture, *parameters: str) -> Picture:
 def variant_colour(variants: Sequence[Labelled], *, legend: bool = True) -> alt.Color:
     """The colour of lines and bars; the legend shows lines."""
     # Solid, although the dashed lines of theory use the same legend.
-    solid = alt.Legend(symbolType="stroke", symbolStrokeWidth=3, symbolDash=[1, 0], symbolOpacity=1)
+    solid = alt.Legend(
+        symbolType="stroke", symbolStrokeWidth=3, symbolDash=[1, 0], symbolOpacity=1, values=_labels(variants)
+    )
     strokes = solid if legend and len(variants) > 1 else None
     return alt.Color("variant:N", scale=_scale(variants), legend=strokes)
 
 
 def variant_fill(variants: Sequence[Labelled], *, legend: bool = True) -> alt.Fill:
     """The colour of filled points."""
-    squares = alt.Legend() if legend and len(variants) > 1 else None
+    squares = alt.Legend(values=_labels(variants)) if legend and len(variants) > 1 else None
     return alt.Fill("variant:N", scale=_scale(variants), legend=squares)
 
 
@@ -112,8 +162,33 @@ DURATION_LABEL = (
 )
 
 
+# For axes of counts and rates: "2 M" instead of 2,000,000, which is wider than the space for labels.
+NUMBER_LABEL = (
+    "abs(datum.value) >= 1e9 ? format(datum.value / 1e9, ',.4~r') + ' G' : "
+    "abs(datum.value) >= 1e6 ? format(datum.value / 1e6, ',.4~r') + ' M' : datum.label"
+)
+
+
 def horizontal_grid(ticks: int) -> alt.Axis:
-    return alt.Axis(tickCount=ticks, grid=True)
+    return alt.Axis(tickCount=ticks, grid=True, labelExpr=NUMBER_LABEL)
+
+
+# Above this ratio of its ends, a logarithmic axis has a label for each power of ten; below, also for 2 and 5 times it.
+_DECADES_ONLY = 2000
+
+
+def number_axis(scale: str, ticks: int, low: float, high: float, *, grid: bool) -> alt.Axis:
+    """The axis of a quantity between `low` and `high`. On a "log" scale its labels are at 1, 2 and 5 times the powers
+    of ten: Vega leaves out those of its own that would overlap, which gives series such as 0.2, 1, 2, 10, 20."""
+    if scale != "log" or low <= 0:
+        return alt.Axis(tickCount=ticks, grid=grid, labelExpr=NUMBER_LABEL)
+    steps = (1,) if high / low > _DECADES_ONLY else (1, 2, 5)
+    exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    values = [float(f"{step}e{exponent}") for exponent in exponents for step in steps]
+    inside = [value for value in values if low <= value <= high]
+    if len(inside) < 2:
+        return alt.Axis(tickCount=ticks, grid=grid, labelExpr=NUMBER_LABEL)
+    return alt.Axis(values=inside, grid=grid, labelExpr=NUMBER_LABEL)
 
 
 def rows_of(
@@ -188,4 +263,4 @@ def _labels(variants: Sequence[Labelled]) -> list[str]:
 
 
 def _scale(variants: Sequence[Labelled]) -> alt.Scale:
-    return alt.Scale(domain=_labels(variants), range="category")
+    return variant_scale(_labels(variants))

@@ -9,12 +9,13 @@ import altair as alt
 from ssdlab.presentation.report import wording
 from ssdlab.presentation.report.charts.encodings import (
     HIDDEN_VARIANTS,
+    NUMBER_LABEL,
     Labelled,
     Picture,
     Row,
     chart,
-    horizontal_grid,
     line_layers,
+    number_axis,
     switchable,
     variant_colour,
     variant_fill,
@@ -83,10 +84,10 @@ def published_lines(
         "x:Q",
         title=x_title,
         scale=alt.Scale(type=scale_x, domain=[x_begin, x_end * (1 + _ROOM_X)], nice=False),
-        axis=alt.Axis(tickCount=7),
+        axis=number_axis(scale_x, 7, x_begin, x_end, grid=False),
     )
     y_scale = alt.Scale(type=scale, domain=[bottom, max(values) * (1 + _ROOM_Y)], nice=False)
-    y = alt.Y("y:Q", title=y_title, scale=y_scale, axis=horizontal_grid(6))
+    y = alt.Y("y:Q", title=y_title, scale=y_scale, axis=number_axis(scale, 6, bottom, max(values), grid=True))
     layers: list[Any] = []
     if band_rows:
         band = chart(band_rows).mark_area(opacity=0.22, clip=True)
@@ -192,7 +193,7 @@ def _bars(
     x = alt.X(
         "value:Q",
         title=x_title,
-        axis=alt.Axis(grid=True, tickCount=6),
+        axis=alt.Axis(grid=True, tickCount=6, labelExpr=NUMBER_LABEL),
         scale=alt.Scale(domain=[0, widest * 1.18], nice=False),
     )
     tooltip = [alt.Tooltip("name:N", title="what"), alt.Tooltip("value:Q", title=said, format=number_format)]

@@ -1,0 +1,84 @@
+"""Can a reader tell what belongs together: one colour for one policy, labels that can be read, tables that go on?"""
+
+import re
+
+import pytest
+
+from ssdlab.presentation.report import page, parts
+from ssdlab.presentation.report.charts.encodings import colours_of, number_axis, variant_scale, variants_key
+from ssdlab.presentation.report.charts.published import Line, published_lines
+from ssdlab.simulator.drives.policies import known
+
+
+def test_a_policy_has_one_colour_in_whatever_order() -> None:
+    """A regression: the first variant was blue, so that fifo was blue on one page and orange on the next."""
+    pages = (["greedy", "fifo"], ["fifo", "greedy"], ["random", "fifo", "d-choices"], ["fifo, 7 %", "greedy, 7 %"])
+    for labels in pages:
+        colours = dict(zip(labels, colours_of(labels), strict=True))
+        (fifo,) = (colour for label, colour in colours.items() if "fifo" in label)
+        assert fifo == colours_of(["fifo"])[0], labels
+
+
+@pytest.mark.parametrize("kind", ["victim", "placement"])
+def test_policies_of_a_kind_have_different_colours(kind: str) -> None:
+    names = list(known()[kind])  # type: ignore[index]
+    assert len(set(colours_of(names))) == len(names)
+    assert [colours_of([name])[0] for name in names] == colours_of(names), "each has its own alone, too"
+
+
+def test_colours_are_different_and_repeat_from_the_ninth_on() -> None:
+    labels = ["7 %", "fifo, 7 %", "fifo, 28 %", "greedy", "a", "b", "c", "d", "e", "f"]
+    colours = colours_of(labels)
+    assert sorted(colours[:8]) == list(range(8))
+    assert colours[8:] == colours[:2]
+    assert colours_of(["7 %", "28 %"]) == [0, 1], "without policies the order decides"
+
+
+def test_the_scale_gives_the_colours_of_the_key() -> None:
+    labels = ["fifo", "7 %", "random"]
+    domain = variant_scale(labels).to_dict()["domain"]
+    assert [domain.index(label) for label in labels] == colours_of(labels)
+    entries = variants_key([Line(label, [(0, 1)]) for label in labels]).entries
+    assert [entry.colour for entry in entries] == [f"--variant-{colour}" for colour in colours_of(labels)]
+
+
+def test_placeholders_of_colours_are_in_no_picture() -> None:
+    lines = [Line(label, [(0.0, 1.0), (1.0, 2.0)]) for label in ("random", "fifo")]
+    svg = published_lines(name="n", title="t", caption="c", lines=lines, x_title="x", y_title="y").svg()
+    assert "random" in svg and "fifo" in svg
+    assert "\N{WORD JOINER}" not in svg
+
+
+def labels_of(svg: str) -> list[list[str]]:
+    """The visible labels of each axis."""
+    groups = re.findall(r'<g class="mark-text role-axis-label".*?</g>', svg, re.DOTALL)
+    return [
+        [re.sub("<[^>]+>", "", text) for text in re.findall(r"<text.*?</text>", group) if 'opacity="0"' not in text]
+        for group in groups
+    ]
+
+
+def test_labels_are_short_and_apart() -> None:
+    """A regression: 2,000,000,000 did not fit beside an axis, and 1,000 and 1,100 stood without a gap."""
+    lines = [Line("a", [(1000.0, 5e8), (2100.0, 2.1e9)])]
+    figure = published_lines(name="n", title="t", caption="c", lines=lines, x_title="x", y_title="y")
+    along, up = labels_of(figure.svg())
+    assert all(len(label) <= 6 for label in up) and "2 G" in up
+    assert len(along) >= 3
+
+
+def test_a_logarithmic_axis_has_even_labels() -> None:
+    """A regression: Vega drops the labels that overlap, which left 0.2, 1, 2, 10, 20."""
+    lines = [Line("a", [(0.0, 0.2), (1.0, 30.0)])]
+    figure = published_lines(name="n", title="t", caption="c", lines=lines, x_title="x", y_title="y", scale="log")
+    _, up = labels_of(figure.svg())
+    assert [float(label) for label in up] == [0.2, 0.5, 1, 2, 5, 10, 20]
+    assert number_axis("log", 6, 1e-3, 1e4, grid=True).to_dict()["values"] == [10.0**power for power in range(-3, 5)]
+    assert "values" not in number_axis("log", 6, 2.1, 4.9, grid=True).to_dict(), "too few: Vega's own"
+
+
+def test_a_page_says_which_columns_do_not_fit() -> None:
+    table = parts.table("Drives", ["drive", "size"], [["a", "1"]])
+    with_table = page.Page("t", "s", "", after=[page.Section("Drives", table)]).html()
+    assert "columns are to the right" in with_table
+    assert "columns are to the right" not in page.Page("t", "s", "").html()
