@@ -56,8 +56,7 @@ def test_rates_and_tails_too(tmp_path: Path) -> None:
     )
     print(f"99th percentiles: {sum(tails)} of {pairs} equal pairs")
     assert max(sum(rates[:pairs]), sum(tails)) <= max(1, 0.05 * pairs)
-    # Rates that 40 drive writes do not determine within 1 % hide some: 10 of 12 were found (docs/steady-state.md).
-    assert sum(rates[pairs:]) >= 0.8 * pairs
+    assert sum(rates[pairs:]) >= 0.9 * pairs
 
 
 def _timed(folder: Path, draw: random.Random, times: float) -> list[Specification]:
