@@ -105,6 +105,15 @@ def test_more_open_zones_than_there_are_is_refused() -> None:
         zones.workload(loads.parse("zones 4 x 8 GiB"), 32 << 30, 1)
 
 
+def test_many_zones_are_written_fewer_times_or_refused() -> None:
+    """A regression: 186 zones were refused as 4,097 jobs of a job file that nobody had written."""
+    many = zones.workload(loads.parse("zones 32 x 4 GiB"), 745 << 30, 1).resolve(800 << 30, seed=1)
+    assert len(many) <= 4096
+    assert sum(job["name"].startswith("write-") for job in many) == 10 * 186
+    with pytest.raises(InputError, match="hold 745 such zones; allowed are up to 338, of which 6 drive writes fit"):
+        zones.workload(loads.parse("zones 32 x 1 GiB"), 745 << 30, 1)
+
+
 def test_zones_are_trimmed_whole_before_they_are_written_anew() -> None:
     jobs = zones.workload(loads.parse("zones 2 x 1 GiB"), 5 << 30, 1).resolve(6 << 30, seed=1)
     visits = [job for job in jobs if job["name"].startswith(("trim-", "write-"))]

@@ -12,12 +12,17 @@ from ssdlab.errors import InputError
 from ssdlab.experiments.studies.real_drives.loads import Load
 from ssdlab.foundation.quantities import format_bytes
 from ssdlab.simulator.workloads import jobs
+from ssdlab.simulator.workloads.jobs.table import JOBS_MAX
 
 if TYPE_CHECKING:
     from ssdlab.simulator.workloads.jobs import JobFile
 
 # Which zone is next is drawn, so that the write amplification of a share of one drive write scatters by some 5 %.
 DRIVE_WRITES = 16
+DRIVE_WRITES_MIN = 6
+"""With very many zones there are fewer drive writes, as few as in the other loads, since a run has a limited number of
+jobs; then no fewer zones are drawn than with 16 drive writes of few."""
+_JOBS_A_VISIT = 2
 _HEAD = """[global]
 bs={block_bytes}
 iodepth={depth}
@@ -46,13 +51,15 @@ _DEPTH = 64
 
 
 def workload(load: Load, in_use_bytes: int, seed: int) -> "JobFile":
-    """The job file. Raises InputError unless the addresses in use have more zones than are open at a time."""
+    """The job file. Raises InputError unless the addresses in use have more zones than are open at a time, and few
+    enough for a run's jobs."""
     count = in_use_bytes // load.zone_bytes
     if count <= load.open_zones:
         raise InputError(
             f"{load.text}: {format_bytes(in_use_bytes)} in use hold {count} such zones; more than"
             f" {load.open_zones} are needed"
         )
+    visits = _visits(load, in_use_bytes, count)
     random = Random(seed)
     places = random.sample(range(count), load.open_zones)
     closed = [zone for zone in range(count) if zone not in places]
@@ -77,7 +84,7 @@ def workload(load: Load, in_use_bytes: int, seed: int) -> "JobFile":
             )
         )
         before.append(f"part-{place}")
-    for visit in range(DRIVE_WRITES * count):
+    for visit in range(visits):
         place = visit % load.open_zones
         index = random.randrange(len(closed))
         places[place], closed[index] = closed[index], places[place]
@@ -86,3 +93,16 @@ def workload(load: Load, in_use_bytes: int, seed: int) -> "JobFile":
         )
         before[place] = f"write-{visit}"
     return jobs.parse("".join(text), load.text)
+
+
+def _visits(load: Load, in_use_bytes: int, count: int) -> int:
+    """How often a zone is written: all of them `DRIVE_WRITES` times, or fewer times as far as a run has jobs for it."""
+    most = (JOBS_MAX - 1 - load.open_zones) // _JOBS_A_VISIT
+    drive_writes = min(DRIVE_WRITES, most // count)
+    if drive_writes < DRIVE_WRITES_MIN:
+        raise InputError(
+            f"{load.text}: {format_bytes(in_use_bytes)} in use hold {count:,} such zones; allowed are up to "
+            f"{most // DRIVE_WRITES_MIN:,}, of which {DRIVE_WRITES_MIN} drive writes fit into the {JOBS_MAX:,} jobs of "
+            "a run: take larger zones or less space"
+        )
+    return drive_writes * count
