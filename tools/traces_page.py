@@ -19,9 +19,9 @@ in `tools/traces_page.py`.
 
 ## Formats
 
-The format is detected from the beginning of the file, or set with `--trace-format`. Files may be plain, gzip, bzip2 or zstd,
-detected from their content. Each format is implemented in one file in `crates/traces/src/formats/`, which cites its
-source.
+The format is detected from the beginning of the file, or set with `--trace-format`. Files may be plain, gzip, bzip2 or
+zstd, detected from their content. Each format is implemented in one file in `crates/traces/src/formats/`, which cites
+its source.
 
 """
 

@@ -26,6 +26,7 @@ class Answer(Protocol):
 
     def frame(self) -> "pl.DataFrame":
         """The rows of the CSV."""
+        ...
 
     def to_dict(self) -> object:
         """The value of the JSON."""

@@ -51,7 +51,7 @@ def at_port(drive: ServedDrive, host: str, port: int) -> Iterator[Attachable]:
         raise InputError(f"--host {host}: --nvme needs a numeric address, such as {LOCALHOST}") from None
 
     def health(state: str) -> str:
-        return json.dumps(drive.render_dict(state)["ssdlab"]["smart"])
+        return json.dumps(drive.render_dict(state)["ssdlab"].get("smart"))
 
     try:
         server = drive.device.serve_nvme(host, port, drive.description()["name"], health)

@@ -9,6 +9,7 @@ import pytest
 
 from own_devices import Devices, make_ext4, needs, run
 from ssdlab.cli.check import check as check_command
+from ssdlab.cli.form import FormOrOutputFormat
 from ssdlab.cli.refresh import refresh as refresh_command
 from ssdlab.errors import InputError
 from ssdlab.hardware.safety import claim, locate
@@ -242,4 +243,4 @@ def test_other_systems(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
     for command in (check_command, refresh_command):
         with pytest.raises(InputError, match="on Linux only"):
-            command(str(tmp_path))
+            command(str(tmp_path), form=FormOrOutputFormat())

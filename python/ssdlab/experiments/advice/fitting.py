@@ -19,8 +19,8 @@ from ssdlab.experiments.advice.fit_measured import Measurement
 from ssdlab.experiments.advice.fit_search import Alike
 from ssdlab.foundation.quantities import parse_scale
 from ssdlab.presentation.report.charts.published import Bar, published_bars
+from ssdlab.presentation.report.chosen import write_figures
 from ssdlab.presentation.report.figure import Figure
-from ssdlab.presentation.report.files import write_figures
 from ssdlab.presentation.report.shown import Shown
 from ssdlab.simulator.drives import DriveFile, Source, load, to_toml
 from ssdlab.simulator.drives import settings as drive_settings

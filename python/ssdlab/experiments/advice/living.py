@@ -295,7 +295,7 @@ def _of_reads(reads_per_day: int, read_bytes: int, drive: ResolvedDrive) -> Life
         f"{drive.endurance_cycles} cycles of all flash, even wear: {found.years:.3g} years",
         f"{cost}; without writes garbage collection adds nothing",
     ]
-    return Lifetime(drive.name, [Life("reads alone", years=(found.years,) * 3)], sentences)
+    return Lifetime(drive.name, [Life("reads alone", years=(found.years, found.years, found.years))], sentences)
 
 
 def _spread(values: Sequence[float | None]) -> Bounds | None:

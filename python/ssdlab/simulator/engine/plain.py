@@ -1051,10 +1051,6 @@ class Nand(TypedDict):
     resumed"""
     suspends_per_operation_max: int
     """How often one operation may be suspended; 0: no limit"""
-    cache_program: bool
-    """Whether the next page crosses the channel while one is programmed"""
-    cache_read: bool
-    """Whether the next page is read from the array while one crosses the channel"""
     background_us: float
     """Duration of an internal operation of a die that occurs occasionally and cannot be suspended; 0: never"""
     background_per_second: float

@@ -275,7 +275,7 @@ def _pass_bytes(jobs: Sequence[plain.Job]) -> int | None:
     A drive copies more at some points of a pass than at others. The means of rounds that end at other points of it each
     scatter by that: 1.72, 1.66, 1.48 in turn for a job over 60 % of a drive in rounds of the whole capacity.
     """
-    writers = [job for job in jobs if job["stage"] == jobs[-1]["stage"] and _writes(job)]
+    writers = [job for job in jobs if job["stage"] == jobs[-1]["stage"] and writes(job)]
     if len({job["size_bytes"] for job in writers}) != 1 or not all(_is_in_passes(job) for job in writers):
         return None
     return sum(job["size_bytes"] for job in writers)

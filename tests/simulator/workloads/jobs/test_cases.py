@@ -68,7 +68,7 @@ def test_trims_of_unknown_duration_are_noted() -> None:
         "how long drive 'generic-tlc-480' works on a trim is not known (controller.trim_us and trim_us_per_mib are 0), "
         "so the trims of discard hold up no other command"
     ]
-    assert notes(timed=False) == notes(**{"controller.trim_us": "40"}) == []
+    assert notes(timed=False) == notes(True, **{"controller.trim_us": "40"}) == []
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from ssdlab.experiments.studies.context import Context
 from ssdlab.experiments.studies.contract import Fitted, Row, StudyResult, Table, published
 from ssdlab.simulator.drives import drive
 from ssdlab.simulator.results.energy import CAUSES, Cause, Energy, Flash, energy
-from ssdlab.simulator.results.ledger import PARTS, Ledger, ReadCause
+from ssdlab.simulator.results.ledger import PARTS, Ledger, Part, ReadCause
 from ssdlab.simulator.specification import PowerJson
 from ssdlab.simulator.workloads.specifying import specify
 
@@ -145,7 +145,8 @@ def waf_between(result: "Result", start_bytes: float, end_bytes: float) -> float
 
 def _ledger(*, written: float = 0, moved: float = 0, read: float = 0, flash_read: float = 0) -> Ledger:
     """The counters of a second, in bytes; what garbage collection programs it has read."""
-    units = dict.fromkeys(PARTS, 0) | {"host": round(written / UNIT_BYTES), "gc": round(moved / UNIT_BYTES)}
+    units: dict[Part, int] = dict.fromkeys(PARTS, 0)
+    units |= {"host": round(written / UNIT_BYTES), "gc": round(moved / UNIT_BYTES)}
     reads: dict[ReadCause, int] = {"host": round(flash_read / UNIT_BYTES), "gc": round(moved / UNIT_BYTES)}
     return Ledger(UNIT_BYTES, UNIT_BYTES, round(written), round(read), 0, units, reads, 0, 0, 0)
 
