@@ -226,6 +226,8 @@ def _print(advice: "Advice") -> None:
 def _print_sentences(sentences: "Sequence[words.Sentence]") -> None:
     for sentence in sentences:
         typer.echo("\n".join(textwrap.wrap(str(sentence), text_columns(), initial_indent="- ", subsequent_indent="  ")))
+    if any(sentence.runs for sentence in sentences):
+        typer.echo("[R...]: the runs behind a statement, as the report numbers them.")
 
 
 def _advise_tenants(

@@ -125,6 +125,8 @@ def test_lines_between_runs_cross_where_they_say() -> None:
 def test_a_drive_too_small_for_placement_is_said_to_be(tmp_path: Path) -> None:
     """A regression: if the drive had no room for any placement, the advice ended with an IndexError."""
     (tmp_path / "w.fio").write_text("[w]\nrw=randwrite\nbs=4k\nsize=100%\n")
-    said = str(ssdlab.advise(str(tmp_path / "w.fio"), "tiny", waf=3).sentences[-1])
-    assert said.startswith("Whether placement helps was not measured. Separation that the drive learns: drive 'tiny'")
-    assert "leaves too little spare area" in said
+    said = ssdlab.advise(str(tmp_path / "w.fio"), "tiny", waf=3).sentences[-1]
+    assert str(said).startswith(
+        "Whether placement helps was not measured: separation that the drive learns is not possible on this drive."
+    )
+    assert "leaves too little spare area" in said.detail

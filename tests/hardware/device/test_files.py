@@ -233,7 +233,7 @@ def test_a_dry_run_says_what_would_be_written_and_makes_nothing(tmp_path: Path) 
     done = ssdlab("measure", job, "--on", place, "--dry-run", "--rated-tbw", "0.001")
     # 16 MiB are laid out and filled; half of 2000 requests of 4 KiB are writes.
     written = 2 * (16 << 20) + 1000 * 4096
-    assert f"{written / 1e6:.1f} MB written, {written / 1e9 * 100:.3g} % of the rated 0.001 TBW" in done.stdout
+    assert f"{written / 1e6:.1f} MB written, {written / 1e9 * 100:.2f} % of the rated 0.001 TBW" in done.stdout
     assert "fio --output-format=json+ --output=stage-1.json stage-1.fio" in done.stdout
     assert list(place.iterdir()) == []
 

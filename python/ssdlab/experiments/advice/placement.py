@@ -148,8 +148,13 @@ def sentence(answer: Placement, found: Found) -> Sentence:
     at = f"at {wording.share(answer.over_provisioning)} over-provisioning"
     if not ways:
         tried = [way for way in (answer.handles, answer.learnt) if way is not None]
-        reasons = "; ".join(f"{way.what}: {way.refused or 'no write amplification was measured'}" for way in tried)
-        return Sentence(f"Whether placement helps was not measured. {wording.capitalized(reasons)}.", runs)
+        # Why a drive refuses it is in the terms of drive files, so that only the page has it, as a detail.
+        reasons = "; ".join(
+            f"{way.what} {'is not possible on this drive' if way.refused else 'gave no write amplification'}"
+            for way in tried
+        )
+        detail = "; ".join(f"{way.what}: {way.refused}" for way in tried if way.refused)
+        return Sentence(f"Whether placement helps was not measured: {reasons}.", runs, detail)
     helping = [way for way in ways if _helps(way, answer.waf)]
     nothing = "the workload tells nothing apart that handles could go by; " if answer.handles is None else ""
     if not helping:

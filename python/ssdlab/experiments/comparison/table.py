@@ -140,11 +140,17 @@ def _legend(variants: Sequence[Variant]) -> list[str]:
         )
     else:
         lines.append("WAF: of the whole last stage; the run did not search for a steady state.")
+    lines.append(
+        "eff. OP: effective over-provisioning, the spare, trimmed and never-written space that garbage collection has."
+    )
     if not all(variant.speed for variant in variants):
         lines.append(f"{UNTIMED}.")
     formulas = dict.fromkeys(variant.expectation.formula for variant in variants if variant.expectation.formula)
     if formulas:
-        lines.append(f"theory: {'; '.join(str(formula) for formula in formulas)}, at the effective OP.")
+        lines.append(
+            f"theory: {'; '.join(str(formula) for formula in formulas)}, at the effective OP; dev.: the simulated WAF "
+            "against it."
+        )
     for reason in dict.fromkeys(
         variant.expectation.reason for variant in variants if variant.expectation.value is None
     ):
@@ -232,7 +238,7 @@ def _steady(variant: Variant) -> str:
         return MISSING
     reached = steady.at_host_bytes is not None
     at = steady.at_host_bytes if steady.at_host_bytes is not None else variant.result.ledger.host_written_bytes
-    return f"{'' if reached else '> '}{at / variant.result.capacity.user_bytes:.1f} U"
+    return f"{'' if reached else '> '}{at / variant.result.capacity.user_bytes:.1f} x"
 
 
 def _number(value: float | None, decimals: int) -> str:
