@@ -55,6 +55,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     (folder / f"trace{HOSTILE}.csv").write_text(trace)
     (folder / "badtrace.csv").write_text(f"128166372003061629,usr,0,{HOSTILE},0,4096,1\n")
+    calls = '7 1700000000.000000 write(3</srv/a>, "x", 1) = 1\n' * 3
+    (folder / f"calls{HOSTILE}.strace").write_text(calls + HOSTILE + "\n")
     (folder / "points.csv").write_text(f"workload,space_in_use,metric,value\n{HOSTILE},1,waf,1.1\n")
     axes = '[axes]\ndrive = ["drive.toml"]\njob = ["job.fio"]\nop = ["28%"]\n[run]\ntimed = false\n'
     (folder / "sweep.toml").write_text(f"name = {json.dumps(HOSTILE)}\n{axes}")
@@ -98,6 +100,8 @@ _CALLS = {
     "a policy": ["policies", HOSTILE],
     "a model": ["model", "--op", "7%", "--victim", HOSTILE],
     "an atlas": ["atlas", HOSTILE],
+    "a recording of calls": ["blame", f"calls{HOSTILE}.strace", *_DRIVE],
+    "a command to blame": ["blame", *_DRIVE, "--", HOSTILE],
     "a check": ["check", HOSTILE],
     "a refresh": ["refresh", HOSTILE],
     "an exporter": ["export", "--listen", HOSTILE],
