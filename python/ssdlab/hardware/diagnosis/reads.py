@@ -37,7 +37,7 @@ class SlowSegmentJson(TypedDict):
 
 
 class ReadsJson(TypedDict):
-    """The read test in the output of `ssdlab check --json`; speeds in MB/s."""
+    """The read test in the output of `ssdlab check --format json`; speeds in MB/s."""
 
     clock: Literal["simulated", "wall"]
     read_bytes: int
@@ -132,7 +132,7 @@ class Reads:
         return of_samples(self.shares, "readings") if len(self.shares) > 1 else None
 
     def to_dict(self) -> ReadsJson:
-        """The values for `ssdlab check --json`."""
+        """The values for `ssdlab check --format json`."""
         speeds, share = sorted(self.speeds), self.share_of_best
         slowest = sorted(
             (segment for segment in self.segments if segment.mb_s is not None), key=lambda each: each.mb_s or 0

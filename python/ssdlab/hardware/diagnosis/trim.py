@@ -28,7 +28,7 @@ class MountedJson(TypedDict):
 
 
 class TrimJson(TypedDict):
-    """The TRIM section of the output of `ssdlab check --json`."""
+    """The TRIM section of the output of `ssdlab check --format json`."""
 
     supported: bool | None
     stopped_by: str | None
@@ -77,7 +77,7 @@ class Trim:
     """Whether systemd's fstrim.timer runs; None if this cannot be determined."""
 
     def to_dict(self) -> TrimJson:
-        """The values for `ssdlab check --json`."""
+        """The values for `ssdlab check --format json`."""
         return {
             "supported": self.supported,
             "stopped_by": self.stopped_by,
