@@ -9,6 +9,7 @@ __all__ = [
     "HeldTrace",
     "LiveDrive",
     "Mount",
+    "NvmeServer",
     "RunError",
     "Server",
     "SpecificationError",
