@@ -107,7 +107,7 @@ class Row:
     is_unexplained: bool = False
     """Whether the cause of the figure is missing in the model; the figure then counts as missed at any deviation."""
     spread: tuple[float, float] | None = None
-    """Minimum and maximum over the seeds, if several were run."""
+    """Minimum and maximum over the seeds, if several were run, or the interval of their mean where `note` says so."""
     group: str = ""
     """The heading of the row's group; rows of a group are consecutive."""
     note: str = ""
