@@ -28,7 +28,6 @@ _BESIDE = (
     "bad-blocks",
     "suspend",
     "closing-buffer",
-    "cache-commands",
     "one-shot",
     "at-once",
     "host-link",

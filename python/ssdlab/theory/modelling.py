@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 from ssdlab.errors import InputError, check_word
 from ssdlab.foundation.quantities import format_share, left_empties_of, parse_share, spare_areas_of
 from ssdlab.presentation.report.shown import Shown, said
+from ssdlab.theory import closed_forms
 from ssdlab.theory.field_inference import more
 
 if TYPE_CHECKING:
@@ -121,8 +122,6 @@ def model(
 
         ssdlab.model(["7%", 0.28]).frame()["write_amplification"]
     """
-    from ssdlab.theory import closed_forms
-
     check_word("--victim", victim, get_args(Victim))
     shares, empties = spare_areas_of(op), left_empties_of(left_empty)
     hot = [_inner(name, value) for name, value in (("hot-writes", hot_writes), ("hot-space", hot_space))]
@@ -204,8 +203,6 @@ def _in_options(message: str) -> str:
 
 def _pool(victim: str, units_per_erase_unit: int, d: int | None) -> tuple[Callable[[float], float], str]:
     """Write amplification as a function of over-provisioning under uniform writes, and the name of the formula."""
-    from ssdlab.theory import closed_forms
-
     drawn = _D if d is None else d
     return {
         "fifo": (closed_forms.fifo, "FIFO"),
@@ -231,8 +228,6 @@ def _skewed(
     is_separate: bool,
 ) -> tuple[Callable[[float], float], str]:
     """The same as `_pool` for hot and cold writes, through one open erase unit or separate ones."""
-    from ssdlab.theory import closed_forms
-
     writes, space = (hot_writes, 1 - hot_writes), (hot_space, 1 - hot_space)
     words = f"{format_share(hot_writes)} of the writes on {format_share(hot_space)} of the space"
     if not is_separate:

@@ -10,6 +10,7 @@ from ssdlab.errors import InputError
 from ssdlab.foundation.quantities import format_share, left_empties_of, parse_bytes_with_unit, spare_areas_of
 from ssdlab.presentation.report.shown import Shown, said
 from ssdlab.simulator.drives import ResolvedDrive, load, resolve
+from ssdlab.theory.closed_forms import greedy
 from ssdlab.theory.price import DEFINITIONS, DEFINITIONS_OF_ENERGY, DEFINITIONS_OF_LIFE, Offer, Watts
 
 if TYPE_CHECKING:
@@ -183,6 +184,4 @@ def _watts(drive: ResolvedDrive) -> Watts | None:
 
 
 def _uniform_waf(over_provisioning: float, units_per_erase_unit: int) -> float | None:
-    from ssdlab.theory.closed_forms import greedy
-
     return greedy(over_provisioning, units_per_erase_unit) if over_provisioning > 0 else None
