@@ -315,7 +315,9 @@ fn whole(choices: &mut Choices<'_>, node: &Value, name: &str) -> Value {
     json!(match name {
         _ if name.ends_with("_ns") => value.min(TIME_NS_MAX),
         "channels" | "dies_per_channel" | "planes_per_die" | "devices" => value.min(4),
-        "iodepth" | "bytes" if node["maximum"].is_null() => value.min(MIB),
+        // A round of a deeper queue takes more steps than a run may.
+        "iodepth" if node["maximum"].is_null() => value.min(MIB / 16),
+        "bytes" if node["maximum"].is_null() => value.min(MIB),
         "write" | "read" | "trim" | "duration_seconds" => value.min(MIB),
         _ => value,
     })

@@ -1,6 +1,7 @@
 //! Future events on the host's side of a front: a queue for each kind of event, and the earliest of all.
 //!
-//! Events of one kind occur in the order in which they were scheduled, so a queue for each kind is sufficient.
+//! Events of one kind occur in the order in which they were scheduled, so a queue for each kind is sufficient; only the
+//! host prepares the commands of some jobs faster than those of others.
 
 use std::collections::VecDeque;
 
@@ -86,7 +87,13 @@ impl EventQueue {
     }
 
     pub fn step(&mut self, at_ns: u64, step: Step, slot: u32) {
-        self.steps[step as usize].push_back((at_ns, slot));
+        let queue = &mut self.steps[step as usize];
+        if step == Step::Issued {
+            let later = queue.iter().rev().take_while(|&&(queued_ns, _)| queued_ns > at_ns).count();
+            queue.insert(queue.len() - later, (at_ns, slot));
+        } else {
+            queue.push_back((at_ns, slot));
+        }
         self.steps_pending += 1;
         self.next_step_ns = self.next_step_ns.min(at_ns);
         self.next_ns = self.next_ns.min(at_ns);

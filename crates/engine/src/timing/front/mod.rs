@@ -74,7 +74,7 @@ pub struct Submission {
     pub tag: u32,
     /// Whether a write completes only when its data would survive a loss of power.
     pub is_through: bool,
-    /// The host's own time before the drive has the command; the same for all requests that have any.
+    /// The host's own time before the drive has the command.
     pub host_ns: u32,
 }
 
