@@ -37,6 +37,9 @@ _DRIVE: dict[str, Json] = {
         "erase_suspend_us": 0.0,
         "resume_us": 0.0,
         "suspends_per_operation_max": 0,
+        # Removed keys, which are accepted at their default for one release.
+        "cache_program": False,
+        "cache_read": False,
     },
     "ftl": {
         "user_bytes": USER_BYTES,
