@@ -29,7 +29,6 @@ _SECONDS_A_DAY = 86_400
 _RECONSTRUCTED_MAX = 5_000
 _RECONSTRUCTED_FILE_BYTES = 64 << 20
 _PAGE_BYTES = 4096
-_OTHER_COSTS = ("wear_leveling", "metadata", "parity", "slc_fold")
 
 
 class FigureJson(TypedDict):
@@ -491,9 +490,15 @@ def _of_flash(
 
 
 def _parts(parts: Mapping[str, float], device_bytes: float) -> dict[str, float]:
-    """The flash bytes by cause: for the host, padding of flushed pages, garbage collection, and all else."""
-    named = {"host": parts.get("host", 0.0), "padding": parts.get("padding", 0.0), "gc": parts.get("gc", 0.0)}
-    named["other"] = sum(parts.get(name, 0.0) for name in _OTHER_COSTS)
+    """The flash bytes by cause: for the host, padding of flushed pages, the map's journal, garbage collection, and all
+    else."""
+    named = {
+        "host": parts.get("host", 0.0),
+        "padding": parts.get("padding", 0.0),
+        "map_journal": parts.get("journal", 0.0),
+        "gc": parts.get("gc", 0.0),
+    }
+    named["other"] = sum(parts.values()) - sum(named.values())
     return {name: share * device_bytes for name, share in named.items()}
 
 

@@ -17,6 +17,7 @@ PARTS = {
     "requests": "requests",
     "host": "host data",
     "padding": "padding of flushed pages",
+    "map_journal": "journal of the map",
     "gc": "garbage collection",
     "other": "SLC folding, parity and maps",
 }

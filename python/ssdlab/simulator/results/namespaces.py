@@ -22,7 +22,7 @@ CAUSES: tuple[Cause, ...] = get_args(Cause)
 """The causes of programs of a namespace's units."""
 
 _RANKS = (50, 99, 99.9)
-_BELONG_TO_NONE: tuple[Part, ...] = ("parity", "padding", "metadata")
+_BELONG_TO_NONE: tuple[Part, ...] = ("parity", "padding", "metadata", "journal")
 
 
 class HostJson(TypedDict):
