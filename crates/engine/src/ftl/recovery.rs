@@ -198,7 +198,7 @@ impl<L: Layer, C: Clock> Recoverable for Ftl<L, C> {
         self.place_erase_units(found);
         L::take_up_units(self, &found.units);
         let filled_up = self.take_up_frontiers(found);
-        self.space.take_up_turns();
+        self.space.resume_turns();
         if !is_same_array {
             self.explain_programs(found);
         }

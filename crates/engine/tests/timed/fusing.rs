@@ -80,7 +80,7 @@ impl Run<'_> {
         let flash = Flash::new(&self.drive.nand, UNIT as u32, self.drive.ftl.erase_unit)
             .in_reclaim_groups(reclaim_groups_of(&self.drive.ftl.placement))
             .with_power_loss_protection(self.drive.write_buffer.power_loss_protection)
-            .with_program_handing(self.drive.controller.program_us)
+            .with_program_issue(self.drive.controller.program_us)
             .below(&ftl);
         let flash = if self.is_fused { flash } else { flash.without_fusing() };
         let front_end = FrontEnd {

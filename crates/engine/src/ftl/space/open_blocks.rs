@@ -268,7 +268,7 @@ impl Drop for Turns<'_> {
 
 impl Space {
     /// All open blocks were parked: each stream continues with the one on the die whose turn it is.
-    pub fn take_up_turns(&mut self) {
+    pub fn resume_turns(&mut self) {
         let Some(open_blocks) = &mut self.open_blocks else { return };
         open_blocks.turns.fill(0);
         open_blocks.is_open_everywhere.fill(false);

@@ -9,12 +9,12 @@ mod copy_turns;
 mod dies;
 mod erase_turns;
 mod groups;
-mod handing_on;
 pub mod in_memory;
 mod kind;
 mod known_ends;
 mod layout;
 mod operation;
+mod program_issue;
 mod ring;
 pub mod service;
 mod suspension;
@@ -32,11 +32,11 @@ use copy_turns::CopyTurns;
 use dies::Dies;
 use erase_turns::EraseTurns;
 use groups::{GroupId, Groups};
-use handing_on::HandingOn;
 use in_memory::InMemory;
 use kind::{Any, FlashKind, Kind, for_kind};
 use layout::{DieLayout, WordLines, dies_without_bad_blocks};
 use operation::{Array, Costs, Operation, Work};
+use program_issue::ProgramIssue;
 use service::{Ended, Queued, Service};
 use std::ops::Range;
 use suspension::Suspension;
@@ -114,11 +114,11 @@ pub struct Flash {
     /// Which programs the next unit of the map's journal.
     journal_die: usize,
     kind: FlashKind,
-    handing_on: HandingOn,
+    program_issue: ProgramIssue,
     /// Units that somebody waits for and whose programs have begun; counted only if the dies report that.
     programming_units: u64,
     /// Whether the host's side is informed of programs that begin, and whether one has begun since it last asked.
-    is_begin_heard: bool,
+    reports_begins: bool,
     has_begun: bool,
 }
 
@@ -173,9 +173,9 @@ impl Flash {
                 && !nand.erase_by_plane,
             journal_die: 0,
             kind: FlashKind::Any,
-            handing_on: HandingOn::default(),
+            program_issue: ProgramIssue::default(),
             programming_units: 0,
-            is_begin_heard: false,
+            reports_begins: false,
             has_begun: false,
         };
         flash.of_its_kind()
@@ -205,11 +205,11 @@ impl Flash {
     }
 
     /// Records which programs have begun: `programming_units`, and which units in memory can still be replaced. If
-    /// `is_begin_heard`, `run` returns after each.
-    pub fn reporting_begun(mut self, is_begin_heard: bool) -> Self {
+    /// `reports_begins`, `run` returns after each.
+    pub fn reporting_begun(mut self, reports_begins: bool) -> Self {
         // From the start, so that no beginning is missed.
         self.groups.in_memory();
-        Self { dies: self.dies.reporting_begun(), is_begin_heard, ..self }.of_its_kind()
+        Self { dies: self.dies.reporting_begun(), reports_begins, ..self }.of_its_kind()
     }
 
     /// Counts the operations of the drive itself.
@@ -241,19 +241,19 @@ impl Flash {
         }
         while let Some(group) = self.dies.next_begun() {
             self.programming_units += u64::from(self.groups.begin(group));
-            self.has_begun = self.is_begin_heard;
+            self.has_begun = self.reports_begins;
         }
         self.has_begun
     }
 
-    /// Sets the controller's time to pass on a program, in microseconds.
-    pub fn with_program_handing(self, each_us: f64) -> Self {
-        Self { handing_on: HandingOn::taking(each_us), ..self }.of_its_kind()
+    /// Sets the controller's time to issue a program, in microseconds.
+    pub fn with_program_issue(self, each_us: f64) -> Self {
+        Self { program_issue: ProgramIssue::taking(each_us), ..self }.of_its_kind()
     }
 
-    /// Until when the controller passes on programs.
-    pub fn handing_on_until_ns(&self) -> u64 {
-        self.handing_on.until_ns()
+    /// Until when the controller issues programs.
+    pub fn program_issue_ends_ns(&self) -> u64 {
+        self.program_issue.until_ns()
     }
 
     /// Sets whether reads of the host suspend nothing for now.
@@ -374,7 +374,7 @@ impl Flash {
             & self.is_slc.is_empty()
             & self.word_lines.is_none()
             & !self.is_asked_for_load
-            & !self.handing_on.takes_time()
+            & !self.program_issue.takes_time()
             & !self.dies.reports_begun()
             & !self.dies.counts_own()
     }
@@ -437,7 +437,7 @@ impl Flash {
                     self.finished.extend(slots.iter().map(|&slot| Finished::Written { slot }));
                     self.groups.end(operation.target());
                 }
-                Work::Marker => self.marker_came::<K>(now, operation.target()),
+                Work::Marker => self.marker_ended::<K>(now, operation.target()),
                 Work::Quiet | Work::CopyRead | Work::Copy => {}
             }
             self.dies.note_done::<K>(operation);
@@ -497,7 +497,7 @@ impl Flash {
         };
         let operation = self.at::<K>(first, operation);
         if K::HAS_EXTRAS {
-            self.handing_on.hand_on(now);
+            self.program_issue.issue(now);
         }
         if self.waiting_erases.as_ref().is_some_and(|erases| !erases.is_empty()) {
             return self.queue_among_waiting_erases::<K>(now, die, operation, group, first);
@@ -525,7 +525,7 @@ impl Flash {
         let queued = Queued { at_ns: now, own_work_ns, is_held_by_copies: false };
         let group = self.groups.of_journal(slot, is_slc, queued);
         let program = Operation::new(Array::Program, Work::Program, units, group).in_mode(is_slc);
-        self.handing_on.hand_on(now);
+        self.program_issue.issue(now);
         for_kind!(self.queue_journal(now, die, program));
         units
     }
@@ -540,7 +540,7 @@ impl Flash {
     fn program_copy<K: Kind>(&mut self, now: u64, to: u32) {
         let die = self.layout.die_of_group(to, to);
         if K::HAS_EXTRAS {
-            self.handing_on.hand_on(now);
+            self.program_issue.issue(now);
         }
         let program = self.at::<K>(to, Operation::new(Array::Program, Work::Quiet, 1, 0));
         self.dies.queue::<K>(now, die, program);
@@ -758,8 +758,8 @@ impl Flash {
     }
 
     #[cold]
-    fn marker_came<K: Kind>(&mut self, now: u64, number: u32) {
-        if let Some(released) = self.waiting_erases.as_mut().and_then(|erases| erases.marker_came(number)) {
+    fn marker_ended<K: Kind>(&mut self, now: u64, number: u32) {
+        if let Some(released) = self.waiting_erases.as_mut().and_then(|erases| erases.marker_ended(number)) {
             self.release::<K>(now, released);
         }
     }

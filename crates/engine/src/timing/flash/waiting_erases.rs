@@ -62,7 +62,7 @@ impl WaitingErases {
     }
 
     /// A marker of an erase was reached; that of an erase that proceeded at once is ignored.
-    pub fn marker_came(&mut self, number: u32) -> Option<Released> {
+    pub fn marker_ended(&mut self, number: u32) -> Option<Released> {
         let slot = self.waiting.iter().position(|waiting| waiting.number == number)?;
         self.waiting[slot].markers -= 1;
         if self.waiting[slot].markers == 0 { Some(self.release(slot)) } else { None }
@@ -110,12 +110,12 @@ mod tests {
         erases.group_is_queued(u32::MAX - 7, |number| ready.push(number));
         assert_eq!(ready.len(), 1);
         assert!(erases.hold(7, 3, 99));
-        assert_eq!(erases.marker_came(ready[0]), None);
+        assert_eq!(erases.marker_ended(ready[0]), None);
         let held = vec![(3, 99)];
-        assert_eq!(erases.marker_came(ready[0]), Some(Released { erase_unit: 7, operation: 70, held }));
+        assert_eq!(erases.marker_ended(ready[0]), Some(Released { erase_unit: 7, operation: 70, held }));
         let ahead = Released { erase_unit: 8, operation: 80, held: Vec::new() };
         assert_eq!(erases.go_ahead(8), Some(ahead));
-        assert_eq!(erases.marker_came(0), None);
+        assert_eq!(erases.marker_ended(0), None);
         assert!(erases.is_empty());
     }
 }

@@ -1,8 +1,8 @@
 //! The stages between host and flash, as types: a drive without a stage runs code without it.
 
 pub(super) trait Features {
-    /// No link, no limit of commands, no time for trims, no buffer, no waits for map pages or streams, and no decision that depends on the
-    /// load.
+    /// No link, no limit of commands, no time for trims, no buffer, no waits for map pages or streams, and no decision
+    /// that depends on the load.
     const IS_DIRECT: bool;
     /// Whether the breakdown of latencies is recorded; None: decided at run time.
     const TELLS_PARTS: Option<bool>;

@@ -1,8 +1,9 @@
 //! The front end of a timed drive: everything between the caller that submits requests and the flash.
 //!
-//! A request passes the controller's admission: a limit of commands, trims before it. Written data crosses the link and enters the buffer, or goes to
-//! flash; read data comes from flash and crosses the link. A front generates no requests: its caller (a run, a mount, a
-//! network block device) submits them, advances time, and is called back when one completes.
+//! A request passes the controller's admission: a limit of commands, trims before it. Written data crosses the link and
+//! enters the buffer, or goes to flash; read data comes from flash and crosses the link. A front generates no requests:
+//! its caller (a run, a mount, a network block device) submits them, advances time, and is called back when one
+//! completes.
 //!
 //! With a write buffer a write completes when the buffer has admitted it, and waits while the buffer is full; a large one
 //! is admitted in parts (`parts`). Without one it completes when it is in flash; since such a drive cannot wait for
@@ -334,7 +335,7 @@ impl Front {
             .in_reclaim_groups(reclaim_groups_of(&drive.ftl.placement))
             .with_slc_cache(&drive.nand, &drive.slc_cache)
             .with_power_loss_protection(drive.write_buffer.power_loss_protection)
-            .with_program_handing(drive.controller.program_us)
+            .with_program_issue(drive.controller.program_us)
             .below(layer);
         Ok(Self::new(flash, &FrontEnd::of(drive)?).with_reading(Reading::new(drive)?))
     }
@@ -403,9 +404,9 @@ impl Front {
         if !self.is_cut_short {
             self.free_if_stuck::<W>(self.now_ns, drive, requester)?;
         }
-        let (events, is_heard_of) = self.run_flash::<W>(until_ns, events_max, drive, requester)?;
-        self.is_cut_short = !is_heard_of && events == events_max;
-        if is_heard_of || self.is_cut_short {
+        let (events, concerns_host) = self.run_flash::<W>(until_ns, events_max, drive, requester)?;
+        self.is_cut_short = !concerns_host && events == events_max;
+        if concerns_host || self.is_cut_short {
             return Ok(Stepped::Events(events));
         }
         if self.slots.outstanding() == 0 && self.run_background(until_ns, drive)? {
@@ -488,11 +489,11 @@ impl Front {
         let events = self.flash.run(until_ns.min(self.event_queue.next_ns()), events_max);
         self.now_ns = self.now_ns.max(self.flash.now_ns());
         let has_begun = !W::IS_DIRECT && self.flash.take_begun();
-        let is_heard_of = has_begun || !self.flash.finished().is_empty();
-        if is_heard_of {
+        let concerns_host = has_begun || !self.flash.finished().is_empty();
+        if concerns_host {
             self.note_finished::<W>(drive, requester)?;
         }
-        Ok((events, is_heard_of))
+        Ok((events, concerns_host))
     }
 
     fn take_event<W: Features>(
@@ -504,7 +505,7 @@ impl Front {
         self.now_ns = at_ns;
         match event {
             Event::Answered(slot) => self.answer::<W>(slot, drive, requester),
-            Event::Step(Step::MapPage, chain) => self.map_page_came(chain, drive, requester),
+            Event::Step(Step::MapPage, chain) => self.map_page_arrived(chain, drive, requester),
             Event::Step(Step::Issued, slot) => self.limit_commands::<W>(slot, drive, requester),
             Event::Step(Step::Admitted, slot) => self.enter::<W>(slot, drive, requester),
             Event::Step(Step::Trickled, _) => self.trickle::<W>(drive, requester),
@@ -626,7 +627,7 @@ impl Front {
                 return Ok(());
             }
             Finished::Read { slot, units } if !W::IS_DIRECT && slot >= OWN => {
-                return self.own_read_came(slot, units, drive, requester);
+                return self.own_read_ended(slot, units, drive, requester);
             }
             Finished::Read { slot, units } => (slot, units),
             Finished::Written { slot } => {
@@ -636,7 +637,7 @@ impl Front {
                 (slot, 1)
             }
         };
-        if !self.slots.units_came(slot, units) {
+        if !self.slots.units_arrived(slot, units) {
             return Ok(());
         }
         if !W::IS_DIRECT && self.slots.is_flush(slot) {
@@ -660,7 +661,7 @@ impl Front {
     /// The request has been executed except for the controller's processing time.
     #[inline]
     fn answer_after_command(&mut self, slot: u32) {
-        let mut at_ns = self.now_ns.max(self.flash.handing_on_until_ns()) + self.command_ns;
+        let mut at_ns = self.now_ns.max(self.flash.program_issue_ends_ns()) + self.command_ns;
         if let Some(delays) = &mut self.delays {
             at_ns = delays.answer_ns(at_ns);
         }

@@ -291,7 +291,7 @@ impl Front {
         if !part.is_last {
             return Ok(());
         }
-        if self.slots.units_came(slot, 1) {
+        if self.slots.units_arrived(slot, 1) {
             self.answer_after_command(slot);
         }
         let groups = self.flash.groups().waited_for_by(slot);

@@ -90,7 +90,7 @@ impl Front {
     }
 
     /// Units of the controller's own read have arrived.
-    pub(super) fn own_read_came(
+    pub(super) fn own_read_ended(
         &mut self,
         slot: u32,
         units: u32,
@@ -98,11 +98,11 @@ impl Front {
         requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly> {
         if slot >= SEGMENT {
-            return self.segment_came(slot & !SEGMENT, units, Part::HostOperations, drive, requester);
+            return self.segment_arrived(slot & !SEGMENT, units, Part::HostOperations, drive, requester);
         }
         let chain = slot & !OWN;
         match self.reading().miss_ns {
-            0 => self.map_page_came(chain, drive, requester),
+            0 => self.map_page_arrived(chain, drive, requester),
             miss_ns => {
                 self.event_queue.step(self.now_ns + miss_ns, Step::MapPage, chain);
                 Ok(())
@@ -111,7 +111,7 @@ impl Front {
     }
 
     /// The firmware has a map page: reads what waited for it, up to the next map page.
-    pub(super) fn map_page_came(
+    pub(super) fn map_page_arrived(
         &mut self,
         chain: ChainId,
         drive: &mut dyn TimedDrive,
@@ -132,7 +132,7 @@ impl Front {
             Next::Done => {}
         }
         match slot {
-            SEGMENT.. => self.segment_came(slot & !SEGMENT, 1, Part::Map, drive, requester),
+            SEGMENT.. => self.segment_arrived(slot & !SEGMENT, 1, Part::Map, drive, requester),
             BUFFERED_FIRST.. => {
                 self.buffer.finish(slot);
                 self.take_waiting_into_buffer::<AnyFeatures>(None, Part::Map, drive, requester)
@@ -142,12 +142,16 @@ impl Front {
                     self.buffer.finish_through();
                 }
                 self.slots.account(slot).spend(Part::Map, self.now_ns);
-                if self.slots.units_came(slot, 1) { self.answer::<AnyFeatures>(slot, drive, requester) } else { Ok(()) }
+                if self.slots.units_arrived(slot, 1) {
+                    self.answer::<AnyFeatures>(slot, drive, requester)
+                } else {
+                    Ok(())
+                }
             }
         }
     }
 
-    fn segment_came(
+    fn segment_arrived(
         &mut self,
         segment: SegmentId,
         units: u32,
@@ -238,10 +242,10 @@ impl Front {
             }
             match self.streams().delivered(stream) {
                 Some(slot) if slot == new => {
-                    self.slots.units_came(slot, 1);
+                    self.slots.units_arrived(slot, 1);
                     self.answer_after_command(slot);
                 }
-                Some(slot) if self.slots.units_came(slot, 1) => {
+                Some(slot) if self.slots.units_arrived(slot, 1) => {
                     self.answer::<AnyFeatures>(slot, drive, requester)?;
                 }
                 _ => {}
@@ -288,7 +292,7 @@ impl Front {
         requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly> {
         if let Some(slot) = self.streams().delivered(stream) {
-            self.slots.units_came(slot, 1);
+            self.slots.units_arrived(slot, 1);
             self.complete::<AnyFeatures>(slot, drive, requester)?;
         }
         self.serve(stream, Part::HostOperations, drive, requester)

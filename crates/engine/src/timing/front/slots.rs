@@ -97,7 +97,7 @@ impl Slots {
 
     /// Returns whether these are the last units that the slot waited for.
     #[inline]
-    pub fn units_came(&mut self, slot: u32, units: u32) -> bool {
+    pub fn units_arrived(&mut self, slot: u32, units: u32) -> bool {
         self.units_outstanding -= u64::from(units);
         let left = &mut self.slots[slot as usize].units_left;
         *left -= units;

@@ -171,7 +171,7 @@ impl StripedFront {
         let Self { devices, slots, completed, ledgers, .. } = self;
         let (device, drive) = (&mut devices[index], drives.device_mut(index));
         let mut above = Above { index, slots, ledgers, completed, requester };
-        let (events, is_heard_of) = if rank == Rank::EventQueue {
+        let (events, concerns_host) = if rank == Rank::EventQueue {
             device.take_event::<AnyFeatures>(drive, &mut above)?;
             (1, true)
         } else {
@@ -179,7 +179,7 @@ impl StripedFront {
             let until_ns = others_ns.min(until_ns).max(at_ns + 1);
             device.run_flash::<AnyFeatures>(until_ns, events_max, drive, &mut above)?
         };
-        self.is_cut_short = !is_heard_of && events == events_max;
+        self.is_cut_short = !concerns_host && events == events_max;
         self.now_ns = self.now_ns.max(device.now_ns);
         Ok(Stepped::Events(events))
     }
@@ -246,7 +246,7 @@ impl Intake for StripedFront {
                 self.deal(slot, drives, requester)?;
             }
             let Some((slot, parts)) = self.completed.pop_front() else { return Ok(()) };
-            if self.slots.units_came(slot, 1) {
+            if self.slots.units_arrived(slot, 1) {
                 let completion = self.slots.complete(slot, self.now_ns);
                 requester.completed(completion, &parts, self, drives)?;
             }
