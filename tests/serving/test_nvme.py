@@ -110,10 +110,6 @@ def test_a_stored_drive_keeps_its_name_and_others_have_their_own(attachable: Att
     assert first.nqn.startswith("nqn.2014-08.org.nvmexpress:uuid:")
 
 
-def test_at_its_end_it_says_what_was_done(attachable: Attach) -> None:
-    assert "no requests" in attachable().end()
-
-
 def test_options_of_other_front_ends_are_refused(tmp_path: Path) -> None:
     (tmp_path / "mounted.toml").write_text(DRIVE)
     command = [sys.executable, "-m", "ssdlab", "serve", "--drive", str(tmp_path / "mounted.toml"), "--nvme", "0"]

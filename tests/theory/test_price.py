@@ -142,7 +142,7 @@ def test_the_command_prints_each_columns_definition() -> None:
         (["--flash", "1GB"], "--flash needs --user"),
         (["--flash", "1GB", "--user", "2GB"], "should be above 0 and at most"),
         (["--drive", "tiny", "--writes-per-day", "0"], "--writes-per-day is 0"),
-        (["--drive", "tiny", "--price", "-1"], "--price is -1"),
+        (["--drive", "tiny", "--price", "-1"], "--price: '-1': allowed is a price above 0"),
         (["--drive", "tiny", "--co2e-per-kwh", "-1"], "--co2e-per-kwh is -1"),
         (["--drive", "tiny", "--co2e-per-kwh", "300"], "the energy of tiny is unknown"),
         (["--drive", "tiny", "--output-format", "xml"], "--output-format is 'xml'"),

@@ -1,6 +1,5 @@
 """`ssdlab blame`: which program wears the drive, by which of its writes, and what would help."""
 
-import json
 import shlex
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -13,6 +12,7 @@ import typer
 from ssdlab.cli import options
 from ssdlab.cli.command_line import command_line
 from ssdlab.cli.destination import check_folder
+from ssdlab.cli.form import FormOrOutputFormat, Rows
 from ssdlab.cli.groups import Parsed
 from ssdlab.cli.progress import described
 from ssdlab.errors import InputError, notify
@@ -93,7 +93,7 @@ def blame(
     *,
     watch: Watching,
     on_drive: OnDrive,
-    output_format: options.TextOrJson = "text",
+    form: FormOrOutputFormat,
     output: Annotated[
         str | None, typer.Option("--output", metavar="DIR", help="Folder for report.html and result.json.")
     ] = None,
@@ -125,19 +125,17 @@ def blame(
     else:
         check_platform()
         found = _watched(watch, on_drive, workers)
-    _report(found, output_format, directory, command_line(context))
+    _report(found, form, directory, command_line(context))
 
 
-def _report(found: "Blamed", output_format: str, directory: Path | None, line: str) -> None:
-    if output_format == "json":
-        typer.echo(json.dumps(found.to_dict(), indent=2))
-    else:
-        typer.echo(words.text(found, text_columns()))
+def _report(found: "Blamed", form: FormOrOutputFormat, directory: Path | None, line: str) -> None:
+    figures = [{"figure": name, **figure.to_dict()} for name, figure in found.figures.items()]
+    form.give(Rows(figures, found.to_dict()), lambda: typer.echo(words.text(found, text_columns())))
     if directory is not None:
         from ssdlab.experiments.blame import page
 
         page.write(found, directory, line)
-        typer.echo(f"report: {directory / 'report.html'}", err=output_format == "json")
+        form.say(f"report: {directory / 'report.html'}")
     if found.interrupted:
         raise KeyboardInterrupt(f"what was seen in {found.seconds:.0f} s is reported")
 

@@ -80,7 +80,9 @@ def health(
         observed(places, anonymous=anonymous, workers=workers, folder=folder, tell=tell) as found,
     ):
         if folder:
-            found.write(folder, command_line=command_line(context))
+            # Names of files can be serial numbers.
+            hidden = {"places"} if anonymous else ()
+            found.write(folder, command_line=command_line(context, without=hidden))
         if prometheus:
             from ssdlab.field.health.metrics import write
 

@@ -56,27 +56,34 @@ class Readings(living.Readings):
     ] = None
 
 
+@dataclass(frozen=True)
+class Load:
+    """What the host does in a day, and until when it is followed, as options."""
+
+    writes_per_day: Annotated[str | None, typer.Option(metavar="SIZE", help="Host writes per day, such as 2TB.")] = None
+    reads_per_day: Annotated[
+        int | None,
+        typer.Option(metavar="SIZE", help="For a drive that is only read: host reads per day, such as 20TB."),
+        options.SIZE,
+    ] = None
+    read_size: Annotated[
+        int | None,
+        typer.Option(metavar="SIZE", help="With --reads-per-day: the size of a request.  [default: 128KiB]"),
+        options.SIZE,
+    ] = None
+    to_the_end: Annotated[
+        bool,
+        typer.Option("--to-the-end", help="The life until the drive turns read-only, as its blocks fail one by one."),
+    ] = False
+
+
 def lifetime(
     files: workload_options.Files = (),
     *,
     drive: Annotated[
         str | None, typer.Option("--drive", metavar="NAME|FILE", help="A drive of the catalogue or a .toml file.")
     ] = None,
-    writes_per_day: Annotated[
-        str | None, typer.Option(metavar="SIZE", help="Host writes per day, such as 2TB.")
-    ] = None,
-    reads_per_day: Annotated[
-        int | None,
-        typer.Option(metavar="SIZE", help="For a drive that is only read: host reads per day, such as 20TB."),
-        options.SIZE,
-    ] = None,
-    read_size: Annotated[
-        int, typer.Option(metavar="SIZE", help="With --reads-per-day: the size of a request."), options.SIZE
-    ] = living.READ_BYTES,
-    to_the_end: Annotated[
-        bool,
-        typer.Option("--to-the-end", help="The life until the drive turns read-only, as its blocks fail one by one."),
-    ] = False,
+    asked: Load,
     op: Annotated[
         str, typer.Option("--op", metavar="LIST", help="Spare areas in addition to the drive's own.")
     ] = living.OP,
@@ -94,22 +101,22 @@ def lifetime(
     health reads; with --drive its flash and cycles are used too), or --writes-per-day and --rated-tbw alone. For a
     drive that is only read, such as a model server's, give --drive and --reads-per-day.
     """
-    if to_the_end:
-        if not files or not drive or readings.given or reads_per_day is not None:
+    if asked.to_the_end:
+        if not files or not drive or readings.given or asked.reads_per_day is not None:
             raise InputError("--to-the-end is a simulated life: it requires a workload, --drive and --writes-per-day")
         setting = Setting(load(drive), settings or {}, drive)
         with ExitStack() as stack:
             read = reading.with_format(form.trace_format)
             workload = workload_of(files, setting.user_bytes_least, read, stack)
-            _to_the_end(workload, setting, writes_per_day, workers, form)
+            _to_the_end(workload, setting, asked.writes_per_day, workers, form)
         return
     with described() as tell:
         found = living.lifetime(
             files,
             drive,
-            writes_per_day=writes_per_day,
-            reads_per_day=reads_per_day,
-            read_size=read_size,
+            writes_per_day=asked.writes_per_day,
+            reads_per_day=asked.reads_per_day,
+            read_size=asked.read_size,
             op=op,
             left_empty=left_empty,
             settings=settings,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -19,6 +20,20 @@ _DEFINITIONS = DEFINITIONS | DEFINITIONS_OF_LIFE | DEFINITIONS_OF_ENERGY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+
+@dataclass(frozen=True)
+class Use:
+    """How the drive is used, as options."""
+
+    writes_per_day: Annotated[
+        int | None,
+        typer.Option(metavar="SIZE", help="Host writes per day, such as 500GB: for life in years, and cost per year."),
+        options.DAILY,
+    ] = None
+    co2e_per_kwh: Annotated[
+        float | None, typer.Option(metavar="GRAMS", help="CO2e of a kWh, in g: for kg a year of drives with [power].")
+    ] = None
 
 
 def price(
@@ -42,15 +57,8 @@ def price(
     waf: Annotated[
         float | None, typer.Option(help="Write amplification for life; default: uniform writes, greedy, closed form.")
     ] = None,
-    writes_per_day: Annotated[
-        int | None,
-        typer.Option(metavar="SIZE", help="Host writes per day, such as 500GB: for life in years, and cost per year."),
-        options.DAILY,
-    ] = None,
-    co2e_per_kwh: Annotated[
-        float | None, typer.Option(metavar="GRAMS", help="CO2e of a kWh, in g: for kg a year of drives with [power].")
-    ] = None,
     *,
+    use: Use,
     form: FormOrOutputFormat,
 ) -> None:
     """Compute the cost per gigabyte of flash, per usable gigabyte and per terabyte written; define each column.
@@ -67,8 +75,8 @@ def price(
         price=usd,
         cycles=cycles,
         waf=waf,
-        writes_per_day=writes_per_day,
-        co2e_per_kwh=co2e_per_kwh,
+        writes_per_day=use.writes_per_day,
+        co2e_per_kwh=use.co2e_per_kwh,
     )
     form.give(found, lambda: _print(found.offers))
 

@@ -65,14 +65,21 @@ class Readers:
     ] = None
 
 
+@dataclass(frozen=True)
+class Running:
+    """How simulations run."""
+
+    full: Annotated[bool, typer.Option("--full", help="Full capacity for studies that are scaled by default.")] = False
+    seed: options.Seed = 1
+    workers: options.Workers = None
+
+
 def study(
     context: typer.Context,
     name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="A study; without: list all.")] = None,
     every: Annotated[bool, typer.Option("--all", help="Run all studies and write one page for all.")] = False,
-    full: Annotated[bool, typer.Option("--full", help="Full capacity for studies that are scaled by default.")] = False,
-    seed: options.Seed = 1,
-    workers: options.Workers = None,
     *,
+    running: Running,
     real: study_on.RealDrive,
     one: OneRun,
     readers: Readers,
@@ -103,7 +110,16 @@ def study(
             )
         output = output or "out/study-real-drives"
         line = command_line(context)
-        _run_one(one.drive, one.workload, one.in_use, form, seed=seed, full=full, output=Path(output), line=line)
+        _run_one(
+            one.drive,
+            one.workload,
+            one.in_use,
+            form,
+            seed=running.seed,
+            full=running.full,
+            output=Path(output),
+            line=line,
+        )
         return
     if name is None and not every:
         studies = registry.studies()
@@ -114,7 +130,9 @@ def study(
         if name is None:
             raise InputError("--on needs one study: ssdlab study NAME --on PATH")
         place = Path(output) if output else Path("out") / f"study-{name}-measured"
-        how = measure_protocol.How(place, command_line(context), real.quick, seed, real.resume, real.dry_run, form)
+        how = measure_protocol.How(
+            place, command_line(context), real.quick, running.seed, real.resume, real.dry_run, form
+        )
         target = Target(real.on, real.size, real.permission, real.smart)
         study_on.run(registry.study(name), target, how, readers.contribute)
         return
@@ -128,7 +146,18 @@ def study(
     for each in chosen:
         place = directory / each.name if every else directory
         drawn = readers.readings or []
-        done.append(_run(each, place, form, seed=seed, full=full, workers=workers, drive=one.drive, readings=drawn))
+        done.append(
+            _run(
+                each,
+                place,
+                form,
+                seed=running.seed,
+                full=running.full,
+                workers=running.workers,
+                drive=one.drive,
+                readings=drawn,
+            )
+        )
     form.give(lambda: done[0] if name else _of_all(done), lambda: None)
     if every:
         from ssdlab.experiments.studies import output as files

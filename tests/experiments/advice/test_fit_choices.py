@@ -105,7 +105,7 @@ def test_two_drives_share_what_is_free(folder: Path) -> None:
         assert drive.nand.read_us == pytest.approx(71, rel=0.02)
     assert found.drives["b"].nand.channel_mb_s == pytest.approx(160, rel=0.03)
     assert found.drives["a"].nand.channel_mb_s == 400
-    assert found.write(folder / "out") == ["fitted-a.toml", "fitted-b.toml", "fit.json"]
+    assert found.write(folder / "out") == ["fitted-a.toml", "fitted-b.toml", "fit.json", "report.html"]
     assert load(str(folder / "out" / "fitted-b.toml")).nand.program_us == pytest.approx(430, rel=0.02)
 
 

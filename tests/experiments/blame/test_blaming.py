@@ -67,9 +67,9 @@ def test_the_text_fits(blamed: blaming.Blamed, columns: int) -> None:
 
 def test_the_page_has_the_picture_and_the_json(blamed: blaming.Blamed, tmp_path: Path) -> None:
     names = page.write(blamed, tmp_path, "ssdlab blame examples/commits.strace")
-    assert {"report.html", "result.json", "pictures/levels-light.svg"} <= set(names)
+    assert {"report.html", "result.json"} <= set(names)
     html = (tmp_path / "report.html").read_text()
-    assert "synchronous=NORMAL" in html and "unknown" in html
+    assert "synchronous=NORMAL" in html and 'data-figure="levels"' in html and "unknown" in html
 
 
 def test_counters_alone_are_a_guess_that_says_so(drive: blaming.Drive) -> None:

@@ -139,7 +139,7 @@ def lifetime(
     *,
     writes_per_day: str | None = None,
     reads_per_day: int | str | None = None,
-    read_size: int | str = READ_BYTES,
+    read_size: int | str | None = None,
     op: float | str | Sequence[float | str] = OP,
     left_empty: float | str | Sequence[float | str] | None = None,
     settings: Mapping[str, str] | None = None,
@@ -165,7 +165,8 @@ def lifetime(
     own spare area, those of `op` above it, and those of `left_empty`. Or reports of a real drive: `smart`, or `before`
     and `after`, each with the ocp log that belongs to it; with `drive` its flash and cycles are used too. Or
     `writes_per_day` and `rated_tbw` (in TB, or "2.4PB") alone. Or, for a drive that is only read, `drive` and
-    `reads_per_day` ("20TB", or bytes) in requests of `read_size`: what refresh of data that is read often programs.
+    `reads_per_day` ("20TB", or bytes) in requests of `read_size` (128 KiB): what refreshing the
+    data that is read often programs.
 
     Raises InputError, which names the argument, its value and what is allowed; RunFailed if a run fails.
 
@@ -183,7 +184,7 @@ def lifetime(
                 "--writes-per-day, --rated-tbw and reports"
             )
         setting = Setting(load(named), dict(settings or {}), named)
-        return _of_reads(_bytes(reads_per_day), _bytes(read_size), setting.at(None, None))
+        return _of_reads(_bytes(reads_per_day), _bytes(read_size or READ_BYTES), setting.at(None, None))
     if readings.given:
         from ssdlab.experiments.advice.life_of_reports import of_reports
 

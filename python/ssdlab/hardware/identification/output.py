@@ -123,7 +123,7 @@ def _page(found: Found, model: Model, target: Mapping[str, Any], figures: Sequen
             page.Section("What could not be determined", _undetermined(found)),
             page.Section("How intervals are made", parts.paragraphs(_INTERVALS)),
             page.Section("How to use the drive", parts.command(f"ssdlab run JOB.fio --drive {DRIVE_FILE}")),
-            page.Section("How to reproduce", parts.command(line)),
+            *page.reproduced(line),
         ],
     )
 

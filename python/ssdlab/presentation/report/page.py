@@ -77,8 +77,9 @@ class Page:
 
 def made_by(html: str) -> str | None:
     """The ssdlab command that made a page, such as "compare", from its section "How to reproduce"; None for others."""
-    found = _COMMAND.search(html)
-    return found[1] if found else None
+    # The last one: a page may show other commands before.
+    found = _COMMAND.findall(html)
+    return found[-1] if found else None
 
 
 def reproduced(command_line: str | None) -> list[Section]:

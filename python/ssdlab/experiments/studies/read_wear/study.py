@@ -13,8 +13,8 @@ def run(context: Context) -> StudyResult:
 STUDY = Study(
     name="read-wear",
     title="How much does a drive write that is only read?",
-    source='"Prolonging 3D NAND SSD Lifetime via Read Latency Relaxation", ASPLOS 2021, and its counters, '
-    "liu225269/read_latency_relaxation: four drives read at random for half a year",
+    source='"Prolonging 3D NAND SSD Lifetime via Read Latency Relaxation", ASPLOS 2021, and the counters '
+    "published with it: four drives read at random for half a year",
     assumptions=(
         Assumption(
             "a block is rewritten after a number of reads of its pages, and nothing else writes",
