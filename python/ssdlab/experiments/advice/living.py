@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 OP = "7%,14%,28%"
 READ_BYTES = 128 * 1024
+# Beyond it other causes end a drive's life.
+_YEARS_TOLD_MAX = 100
 _UNITS = 1_000_000
 _SEEDS = (1, 2, 3)
 
@@ -184,7 +186,9 @@ def lifetime(
                 "--writes-per-day, --rated-tbw and reports"
             )
         setting = Setting(load(named), dict(settings or {}), named)
-        return _of_reads(_bytes(reads_per_day), _bytes(read_size or READ_BYTES), setting.at(None, None))
+        return _of_reads(
+            _bytes(reads_per_day), _bytes(READ_BYTES if read_size is None else read_size), setting.at(None, None)
+        )
     if readings.given:
         from ssdlab.experiments.advice.life_of_reports import of_reports
 
@@ -288,12 +292,13 @@ def _of_reads(reads_per_day: int, read_bytes: int, drive: ResolvedDrive) -> Life
         nand = drive.file.nand
         page_uj = power["read_uj"] + power["program_uj"] + power["erase_uj"] / nand.pages_per_block
         cost += f" and {rewrites / nand.page_bytes * page_uj / 1e6 / SECONDS_PER_DAY:.3g} W on average"
+    years = f"{found.years:.3g}" if found.years < _YEARS_TOLD_MAX else f"more than {_YEARS_TOLD_MAX}"
     sentences = [
         f"{format_bytes(reads_per_day)} read a day in requests of {format_bytes_binary(read_bytes)}, evenly over a "
         f"full drive: {format_bytes(round(rewrites))} a day are rewritten, "
         f"{format_share(found.programmed_per_read_byte)} of what is read, each block after {found.reads_max:,} page "
         f"reads, every {found.days_between_refreshes:.3g} days",
-        f"{drive.endurance_cycles} cycles of all flash, even wear: {found.years:.3g} years",
+        f"{drive.endurance_cycles} cycles of all flash, even wear: {years} years",
         f"{cost}; without writes garbage collection adds nothing",
     ]
     return Lifetime(drive.name, [Life("reads alone", years=(found.years, found.years, found.years))], sentences)
