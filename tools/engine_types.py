@@ -12,6 +12,7 @@ import json
 import re
 import sys
 import textwrap
+from collections.abc import Set
 from pathlib import Path
 from typing import Any
 
@@ -39,15 +40,15 @@ class PolicyChoice(msgspec.Struct, frozen=True, kw_only=True):
 PLAIN_HEAD = '''"""What the engine is given and what it gives back, as JSON objects: specifications and outcomes.
 
 Written by `make docs` from `_engine.schema()`; changes belong into the Rust types. Units are in the names. A key that
-need not be given has a default in the engine. Drive files as Python reads them are in `types.py`.
+need not be given has a default in the engine. Drives are in `types.py`.
 """
 
 from typing import Any, Generic, Literal, NotRequired, TypedDict, TypeVar
 
 T = TypeVar("T")
 
-PolicyChoice = dict[str, Any]
-"""A policy's `name` and its own parameters, every one of them given; `ssdlab policies` lists those of each."""
+Drive = dict[str, Any]
+"""A drive with all values: its `name`, and the tables of a drive file that `types.py` describes."""
 
 
 class PerDirection(TypedDict, Generic[T]):
@@ -81,8 +82,9 @@ class TraceCounts(TypedDict):
 _MORE_KEYS = {
     "Outcome": ["    trace: NotRequired[TraceCounts]", '    """Of `_engine.replay` only."""'],
 }
-# Types whose JSON form is not an object.
+# Types that the heads describe.
 _BY_HAND = {"PolicyChoice"}
+_PLAIN_BY_HAND = {"Drive"}
 # The types from which all others are reached.
 _ROOTS = ("described_drive", "problem")
 _PLAIN_ROOTS = ("specification", "outcome")
@@ -107,8 +109,8 @@ def plain_module() -> str:
     """The text of the module of JSON objects, as ruff formats it except for lines that ruff joins."""
     schema = json.loads(_engine.schema())
     whole = [schema["properties"][root] for root in ("drive_file", "outcome")]
-    plain = _Plain(schema["$defs"], _reached(schema, whole) | {"Drive"})
-    names = _reached(schema, [schema["properties"][root] for root in _PLAIN_ROOTS]) - _BY_HAND
+    plain = _Plain(schema["$defs"], _reached(schema, whole))
+    names = _reached(schema, [schema["properties"][root] for root in _PLAIN_ROOTS], _PLAIN_BY_HAND)
     return "\n\n".join([PLAIN_HEAD, *plain.types(sorted(names, key=plain.rank))])
 
 
@@ -122,7 +124,7 @@ class _Plain:
 
     def rank(self, name: str) -> tuple[int, str]:
         """The sort key of a type: its depth, then its name."""
-        inner = _reached({"$defs": self._definitions}, [self._definitions[name]]) - _BY_HAND - {name}
+        inner = _reached({"$defs": self._definitions}, [self._definitions[name]], _PLAIN_BY_HAND) - {name}
         return 1 + max((self.rank(each)[0] for each in inner), default=0), name
 
     def types(self, names: list[str]) -> list[str]:
@@ -190,14 +192,14 @@ def _may_be_left_out(field: dict[str, Any]) -> bool:
     return "default" in field or any(kind == "null" or (isinstance(kind, list) and "null" in kind) for kind in kinds)
 
 
-def _reached(schema: dict[str, Any], nodes: list[Any]) -> set[str]:
-    """The definitions that nodes refer to, directly or indirectly."""
+def _reached(schema: dict[str, Any], nodes: list[Any], without: Set[str] = frozenset()) -> set[str]:
+    """The definitions that nodes refer to, directly or indirectly, not through those of `without`."""
     found: set[str] = set()
     while nodes:
         match nodes.pop():
             case dict() as node:
                 name = str(node.get("$ref", "")).rpartition("/")[2]
-                if name and name not in found:
+                if name and name not in found and name not in without:
                     found.add(name)
                     nodes.append(schema["$defs"][name])
                 nodes += [value for key, value in node.items() if key not in ("default", "examples")]

@@ -6,9 +6,12 @@ cost at that moment, and the run continues unchanged. A served drive really lose
 
 from dataclasses import dataclass
 
+import msgspec
+
 from ssdlab.live.messages import PowerLoss, PowerLossSteps, RecoveryStatus
 from ssdlab.simulator.drives.schema import mean_us
-from ssdlab.simulator.engine.plain import Nand
+from ssdlab.simulator.engine import plain
+from ssdlab.simulator.engine.types import Nand
 
 _FREE, _OPEN, _RETIRED = 0, 1, 5
 
@@ -30,14 +33,15 @@ class Recovery:
         return {"number": self.number, "is_real": self.is_real, "goes_on": self.goes_on, "drives": self.drives}
 
 
-def power_loss_steps(loss: PowerLoss, states: bytes, ages: bytes, nand: Nand) -> PowerLossSteps:
+def power_loss_steps(loss: PowerLoss, states: bytes, ages: bytes, drive: plain.Drive) -> PowerLossSteps:
     """`PowerLoss` of `page/types.js`: the engine's figures, the time of each step, and the erase units scanned in full.
 
     Those are the most recently filled ones, by age; of each other one, one page is read. `states` and `ages` are the
     drive's cells just before the power loss.
     """
-    dies = nand["channels"] * nand["dies_per_channel"]
-    scan_ns = min(loss["duration_ns"], round(loss["scanned_pages"] * mean_us(nand["read_us"]) * 1000 / dies))
+    nand = msgspec.convert(drive["nand"], Nand)
+    dies = nand.channels * nand.dies_per_channel
+    scan_ns = min(loss["duration_ns"], round(loss["scanned_pages"] * mean_us(nand.read_us) * 1000 / dies))
     written = [unit for unit, state in enumerate(states) if state not in (_FREE, _RETIRED)]
     written.sort(key=lambda unit: (states[unit] != _OPEN, ages[unit]))
     pages_per_erase_unit = max(1, _pages_per_erase_unit(nand, len(states)))
@@ -56,5 +60,5 @@ def power_loss_steps(loss: PowerLoss, states: bytes, ages: bytes, nand: Nand) ->
 
 
 def _pages_per_erase_unit(nand: Nand, erase_units: int) -> int:
-    blocks = nand["channels"] * nand["dies_per_channel"] * nand["planes_per_die"] * nand["blocks_per_plane"]
-    return blocks * nand["pages_per_block"] // erase_units
+    blocks = nand.channels * nand.dies_per_channel * nand.planes_per_die * nand.blocks_per_plane
+    return blocks * nand.pages_per_block // erase_units

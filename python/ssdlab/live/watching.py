@@ -122,5 +122,5 @@ class Watching:
         buffer = specification["write_buffer"]
         protected = buffer["bytes"] > 0 and buffer["power_loss_protection"]
         loss: PowerLoss = {"power_loss_protection": protected, **device["recovery"]}
-        steps = power_loss_steps(loss, states, ages, specification["nand"])
+        steps = power_loss_steps(loss, states, ages, specification)
         self._recovery = Recovery(device["power_cycles"], True, True, (steps,))

@@ -216,7 +216,7 @@ class Workbench:
 
     def _told(self, index: int, loss: PowerLoss) -> PowerLossSteps:
         cells, drive = self.session.cells, self.specification(index).engine["drive"]
-        return power_loss_steps(loss, cells(index, "state"), cells(index, "age"), drive["nand"])
+        return power_loss_steps(loss, cells(index, "state"), cells(index, "age"), drive)
 
     def specification(self, index: int) -> Specification:
         """The specification of a drive's session with all jobs so far, which its outcome belongs to."""

@@ -106,7 +106,7 @@ class ServedDrive:
 
     @property
     def size_bytes(self) -> int:
-        return self._specification["ftl"]["user_bytes"]
+        return int(self._specification["ftl"]["user_bytes"])
 
     @property
     def physical_bytes(self) -> int:

@@ -1,15 +1,15 @@
 """What the engine is given and what it gives back, as JSON objects: specifications and outcomes.
 
 Written by `make docs` from `_engine.schema()`; changes belong into the Rust types. Units are in the names. A key that
-need not be given has a default in the engine. Drive files as Python reads them are in `types.py`.
+need not be given has a default in the engine. Drives are in `types.py`.
 """
 
 from typing import Any, Generic, Literal, NotRequired, TypedDict, TypeVar
 
 T = TypeVar("T")
 
-PolicyChoice = dict[str, Any]
-"""A policy's `name` and its own parameters, every one of them given; `ssdlab policies` lists those of each."""
+Drive = dict[str, Any]
+"""A drive with all values: its `name`, and the tables of a drive file that `types.py` describes."""
 
 
 class PerDirection(TypedDict, Generic[T]):
@@ -58,24 +58,6 @@ class AreaCounts(TypedDict):
     """Units that the write pointer passed although the host had not written them, and that were padded."""
     explicit_flushes: int
     """Flushes by command."""
-
-
-class BackgroundOperations(TypedDict):
-    """Background operations in idle time; all are off by default. Without a clock there is no idle time."""
-
-    idle_after_ms: float
-    """How long the host must have sent no request before they begin"""
-    erased_pool_bytes: int
-    """Erased space for the host that garbage collection maintains in idle time, in addition to the reserve; 0: no
-    garbage collection in idle time"""
-    defragment: bool
-    """Whether idle time rewrites data that is stored out of address order"""
-    wear_leveling: bool
-    """Whether static wear levelling waits for idle time"""
-    read_disturb_reads: int
-    """Page reads of a block after which its data is moved; 0: never"""
-    retention_days: float
-    """Age at which data is moved; 0: never"""
 
 
 class BlockSize(TypedDict):
@@ -132,9 +114,6 @@ class Capacity(TypedDict):
     space minus the reserve, half of each open erase unit, parity and bad blocks. None when nothing is live."""
 
 
-Cell = Literal["slc", "mlc", "tlc", "qlc"]
-
-
 class Columns(TypedDict):
     """Columns of equal length: cumulative counters at the end of each step."""
 
@@ -153,44 +132,6 @@ class Columns(TypedDict):
     """Absent for a run without any."""
 
 
-class Controller(TypedDict):
-    """The controller's processing times."""
-
-    command_us: float
-    """Time to answer a command that needs no flash, or to admit a write to the buffer"""
-    commands_per_second_max: int
-    """Maximum commands a second; 0: no limit"""
-    trim_us: float
-    """Time of the controller on a trim, during which every later command waits; 0: trims hold up nothing"""
-    trim_us_per_mib: float
-    """The same for each MiB that it covers, whatever is there; 0: trims of any length take equally long"""
-    command_slots: int
-    """Maximum commands inside the drive, reads and writes together; others wait in the order of their arrival; 0: no
-    limit"""
-    slots_in_turn: bool
-    """Whether the jobs' queues take turns for free slots; otherwise the command that came first is next"""
-    program_us: float
-    """Time to pass a program to the flash, the host's or garbage collection's, during which no write is admitted to the
-    buffer"""
-    delayed_share: float
-    """Share of the commands that need no flash that it answers later than usual"""
-    delay_us: float
-    """Mean additional time of these, exponentially distributed; 0: none"""
-
-
-class DataReduction(TypedDict):
-    """Compression and deduplication; both are off by default."""
-
-    compression: bool
-    """Whether data is compressed before it is programmed"""
-    deduplication: bool
-    """Whether a unit whose data is already stored is only mapped to it"""
-    packing_bytes: int
-    """The granularity of reduced data; a power of two"""
-    index_bytes_per_unit: int
-    """Size of the index entry of each stored unit, programmed as metadata"""
-
-
 class DepthFound(TypedDict):
     """The result of the search."""
 
@@ -203,27 +144,7 @@ class DepthFound(TypedDict):
 Direction = Literal["read", "write", "trim", "read-write", "trim-write"]
 
 
-Duplex = Literal["half", "full"]
-
-
 EndsOthers = Literal["none", "stage", "all"]
-
-
-EraseUnitKind = Literal["block", "superblock"]
-
-
-Eviction = Literal["lru", "clock"]
-
-
-class Faults(TypedDict):
-    """Blocks that fail."""
-
-    factory_bad_blocks: float
-    """Share of blocks that are bad from the start"""
-    wear_out: bool
-    """Whether a block past its endurance fails and is retired"""
-    endurance_spread: float
-    """Standard deviation of endurance as a share of `endurance_cycles`"""
 
 
 class FileRange(TypedDict):
@@ -398,25 +319,6 @@ class LogPlan(TypedDict):
     """Histograms of latency over this long (fio's `log_hist_msec`). Null: none."""
 
 
-MapForm = Literal["page", "extent"]
-
-
-class Namespace(TypedDict):
-    """A namespace as in NVMe: a range of the drive's addresses that the host sees as a device. Namespaces follow each
-    other in the order of the file; the rest of `ftl.user_bytes` is not allocated and is spare area. They share spare
-    area, open erase units, dies and channels. A job's `filename` chooses one: `/dev/nvme0n1` is the first,
-    `/dev/nvme0n2` the second and so on, or the name."""
-
-    name: str
-    """Name, unique on the drive"""
-    size_bytes: int
-    """Capacity of the namespace; the sum of all is at most `ftl.user_bytes`"""
-    placement_handles: list[int]
-    """Reclaim unit handles (NVMe TP4146) that the namespace's writes use: placement identifier 0 of a job is the first
-    of the list, 1 the second and so on, with reclaim groups each handle in all groups; writes without an identifier use
-    the first. Empty: all of the drive's, in order"""
-
-
 class NamespacePrograms(TypedDict):
     """Mapping units of a namespace programmed into flash, by cause."""
 
@@ -431,13 +333,6 @@ class NamespaceReads(TypedDict):
 
     host: int
     read_modify_write: int
-
-
-class Parity(TypedDict):
-    """Parity within an erase unit (RAIN)."""
-
-    units_per_stripe: int
-    """One mapping unit in this many holds parity; 0: none"""
 
 
 PlacementEventKind = Literal["media-reallocated", "implicitly-modified-handle"]
@@ -459,15 +354,6 @@ class ProgrammedUnits(TypedDict):
 
 
 RateProcess = Literal["linear", "poisson"]
-
-
-class ReadAhead(TypedDict):
-    """Read-ahead of sequential reads."""
-
-    window_bytes: int
-    """Maximum of a sequential stream in flight or in the read buffer; 0: no read-ahead"""
-    segment_bytes: int
-    """Bytes of a sequential stream translated and fetched at a time"""
 
 
 class ReadCounts(TypedDict):
@@ -523,9 +409,6 @@ class SettledOutcome(TypedDict):
     """That of requests a second; None also without a clock."""
 
 
-SpareArea = Literal["dynamic", "static"]
-
-
 class Spread(TypedDict):
     """Statistics of a set of counts."""
 
@@ -569,16 +452,6 @@ class StridedZones(TypedDict):
     """The size of a zone."""
     skip_bytes: int
     """The gap after a zone."""
-
-
-class Stripe(TypedDict):
-    """Several devices as one drive (RAID-0). The other tables except `[market]` then describe one of them, and
-    `ftl.user_bytes` is the capacity of all."""
-
-    devices: int
-    """Number of devices; each has its own flash, garbage collection, buffer and link"""
-    chunk_bytes: int
-    """Consecutive bytes on one device before the next"""
 
 
 class TimeColumns(TypedDict):
@@ -710,36 +583,6 @@ class WearBin(TypedDict):
     """The number of blocks."""
 
 
-WhenFull = Literal["direct", "fold"]
-
-
-class WriteBuffer(TypedDict):
-    """The controller's buffer for writes."""
-
-    bytes: int
-    """Size in DRAM: a write completes when it is in the buffer; 0: none"""
-    power_loss_protection: bool
-    """Whether its contents survive a loss of power; otherwise flushes and sync writes wait for flash"""
-    resume_bytes: int
-    """After a write has found it full, it admits none until it holds no more than this; 0: it admits what fits"""
-    close_bytes: int
-    """A write that would fill it beyond this closes it; 0: it closes only when it is full"""
-    closed_per_second: int
-    """Writes a second admitted while it is closed and has space; 0: none"""
-    programs_first: bool
-    """Whether reads suspend nothing while writes wait for space in it"""
-    coalesce: bool
-    """Whether a write to units that wait in it for their program replaces them there, without another program"""
-    free_at_program: bool
-    """Whether units release their space when their program begins, not when it ends"""
-    gc_admission_share: float
-    """The share of the arrival rate of writes that it admits while more operations of garbage collection are queued
-    than there are dies, for a drive that collects in large batches; 0: all"""
-    paced: bool
-    """Whether writes that wait, once one has found no space, are admitted evenly, at the mean rate at which as many
-    units as it holds left it, and faster the emptier it is; otherwise as soon as there is space"""
-
-
 class Zone(TypedDict):
     """A zone of a distribution."""
 
@@ -771,27 +614,6 @@ class ZonedJob(TypedDict):
     holds in the zone's random write area."""
 
 
-class Zones(TypedDict):
-    """Zones as in NVMe's zoned namespaces: each is written in order, at its write pointer, and is emptied only by a
-    reset. `ftl.user_bytes` are the addresses of all of them. Each occupies erase units of its own, so that there is no
-    garbage collection."""
-
-    zone_bytes: int
-    """Distance between the starts of two zones; 0: the drive has no zones"""
-    capacity_bytes: int
-    """Writable part of a zone, from its start; 0: the whole zone"""
-    open_max: int
-    """Zones that may be open, and so accept writes; 0: as many as may be active"""
-    active_max: int
-    """Zones that may be open or closed, and so partly written; 0: all, up to 255"""
-    random_write_area_bytes: int
-    """Zone random write area (NVMe TP4076): from the write pointer on so many bytes may be written in any order and
-    again, and are programmed when the pointer passes them. Every zone has one while it is active, in memory that
-    survives a loss of power; 0: none"""
-    flush_granularity_bytes: int
-    """Steps in which the write pointer passes the random write area; 0: one mapping unit"""
-
-
 class Files(TypedDict):
     """The files of a job."""
 
@@ -799,46 +621,6 @@ class Files(TypedDict):
     """The part of each file, in order."""
     service: FileService
     """Which file is next."""
-
-
-class Ftl(TypedDict):
-    """The translation layer: the capacity for the host, and the policies that place data."""
-
-    user_bytes: int
-    """Capacity for the host"""
-    mapping_unit_bytes: int
-    """The unit of the map"""
-    erase_unit: EraseUnitKind
-    """What garbage collection collects and erases at once"""
-    victim: PolicyChoice
-    """Which erase unit garbage collection takes next"""
-    placement: PolicyChoice
-    """Which open erase unit a write goes to"""
-    wear_leveling: PolicyChoice
-    """How erases are distributed"""
-    reserve_erase_units: int
-    """Erased units held in reserve: garbage collection runs before there are fewer"""
-    spare_area: SpareArea
-    """Whether unwritten and trimmed space serves garbage collection"""
-    reserved_bytes: int
-    """Flash excluded from T for tables and firmware, in whole erase units, rounded up"""
-    gc_throttling: PolicyChoice
-    """How fast a victim is collected while the host continues writing"""
-    die_choice: PolicyChoice
-    """Which die receives a program group, where erase units are single blocks"""
-
-
-class HostLink(TypedDict):
-    """The link between host and drive. SATA transfers in one direction at a time, PCIe in both."""
-
-    interface: str
-    """Name of the interface: none (takes no time); sata-3g, sata-6g; generation and lanes, as in pcie3x4"""
-    mb_s: float | None
-    """Data rate, instead of that of the interface"""
-    duplex: Duplex | None
-    """Whether only one direction transfers at a time, instead of that of the interface"""
-    command_us: float
-    """Time for which a command occupies the link in addition to its data"""
 
 
 class IdentifiersRoundRobin(TypedDict):
@@ -963,23 +745,6 @@ class LogColumns(TypedDict):
     histograms: list[HistogramRow]
 
 
-class MapCache(TypedDict):
-    """A cache of map pages in memory; the whole map is in flash, in map pages of one mapping unit each."""
-
-    bytes: int
-    """Memory for the cache; 0: the whole map is in memory"""
-    entries_per_map_page: int
-    """Entries in a map page, which is fetched and written back as one mapping unit of flash"""
-    entry_bytes: int
-    """Size of one entry"""
-    eviction: Eviction
-    """Which cached map page is evicted"""
-    form: MapForm
-    """An entry for each unit, or one in memory for each segment written in order"""
-    miss_us: float
-    """The firmware's time for a map page that is not in memory, in addition to the flash read"""
-
-
 class NamespaceLedger(TypedDict):
     """The counters of one of several namespaces: those of a ledger that belong to an address. Parity, padding and
     erases belong to no namespace."""
@@ -993,68 +758,6 @@ class NamespaceLedger(TypedDict):
     """Units of which the host wrote only a part; each is programmed whole."""
     trimmed_units: int
     """Live units invalidated by a trim."""
-
-
-class Nand(TypedDict):
-    """The flash: its geometry, and how long its operations take."""
-
-    cell: Cell
-    """Bits in a cell: 1, 2, 3 or 4"""
-    channels: int
-    """Buses between controller and flash"""
-    dies_per_channel: int
-    """Dies on a channel"""
-    planes_per_die: int
-    """Planes in a die"""
-    blocks_per_plane: int
-    """Blocks in a plane"""
-    pages_per_block: int
-    """Pages in a block"""
-    page_bytes: int
-    """Data in a page, without its spare bytes"""
-    read_us: float | list[float]
-    """From cells to page register; a list: by page of a word line"""
-    copy_read_us: float
-    """How long a page that is copied occupies its die until its transfer, where garbage collection reads the pages of
-    several planes at once; 0: as long as any read"""
-    copy_pages_together: int
-    """Pages that garbage collection reads from a die consecutively before it admits a read of the host, such as those
-    of all planes and of a word line; 0: admits reads of the host between any two"""
-    program_us: float | list[float]
-    """From page register to cells; a list: by page of a word line"""
-    erase_us: float
-    """To erase a block"""
-    erases_at_once: int
-    """One of so many erases takes `erase_us`, the others no time: a drive made smaller with --scale has smaller blocks,
-    of which as many as one full block are erased at once"""
-    erase_by_plane: bool
-    """Whether the planes of a die are erased one after another, each in `erase_us`, spread over the time until the next
-    erase unit is erased, instead of together"""
-    channel_mb_s: float
-    """Transfer rate of a channel, 10^6 bytes a second"""
-    endurance_cycles: int
-    """Programs and erases that a block endures"""
-    pages_per_program: int
-    """Pages that one program fills, all of them in `program_us`: 3 for TLC in one shot; in SLC mode always 1"""
-    suspend: bool
-    """Whether a read of the host suspends a program or an erase in progress"""
-    program_suspend_us: float
-    """From suspending a program until the die can read"""
-    erase_suspend_us: float
-    """From suspending an erase until the die can read; as long as an erase, where erases are not suspended"""
-    suspend_spread_us: float
-    """Additional time that suspending may take, uniform from 0 to this"""
-    resume_us: float
-    """Additional time of a suspended operation at each resume"""
-    suspend_repeats_us: float
-    """Time in the array that a suspended program loses and repeats, at most what it did since it began or was
-    resumed"""
-    suspends_per_operation_max: int
-    """How often one operation may be suspended; 0: no limit"""
-    background_us: float
-    """Duration of an internal operation of a die that occurs occasionally and cannot be suspended; 0: never"""
-    background_per_second: float
-    """How often it occurs, on each die, independent of load"""
 
 
 class PlacementEvent(TypedDict):
@@ -1079,25 +782,6 @@ class Runs(TypedDict):
     """Requests that share a position."""
     then: Sequencer
     """The positions of the requests after the first."""
-
-
-class SlcCache(TypedDict):
-    """Flash written with one bit a cell for speed: separate blocks, or erased ones of T, or both."""
-
-    static_bytes: int
-    """Capacity in SLC mode of blocks outside T; 0: none"""
-    dynamic_bytes_max: int
-    """Maximum capacity in SLC mode of erased blocks of T; 0: none"""
-    dynamic_free_share: float
-    """That as a share of the unwritten addresses, if less; 0: however full it is"""
-    when_full: WhenFull
-    """Whether writes bypass a full cache, or wait until it is folded"""
-    read_us: float
-    """From cells to page register in SLC mode"""
-    program_us: float
-    """From page register to cells in SLC mode"""
-    erase_us: float
-    """To erase a block in SLC mode"""
 
 
 class SlcModeWear(TypedDict):
@@ -1270,29 +954,6 @@ Distribution = (
 """The distribution of random requests over the blocks of the job's part of the drive. Skewed ones draw a rank, and a
 permutation scatters the ranks over all blocks. `center`, 0 to 1, is the position of the most frequent block in the
 part; null: anywhere."""
-
-
-class Drive(TypedDict):
-    """The properties of a drive that the engine uses."""
-
-    name: str
-    """The drive's name; for a drive of the catalogue, that of its file"""
-    nand: Nand
-    ftl: Ftl
-    write_buffer: WriteBuffer
-    controller: Controller
-    host_link: HostLink
-    background: BackgroundOperations
-    slc_cache: SlcCache
-    map_cache: MapCache
-    read_ahead: ReadAhead
-    data_reduction: DataReduction
-    parity: Parity
-    faults: Faults
-    stripe: Stripe
-    zones: Zones
-    namespace: NotRequired[list[Namespace]]
-    """Namespaces in order; without any the drive is one device."""
 
 
 class Interval(TypedDict):

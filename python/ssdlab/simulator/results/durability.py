@@ -46,7 +46,7 @@ def durable(job: ReportedJob, drive: plain.Drive) -> str | None:
 
 def is_sata(drive: plain.Drive) -> bool:
     """Whether a drive is on SATA."""
-    return drive["host_link"]["interface"].startswith("sata")
+    return str(drive["host_link"]["interface"]).startswith("sata")
 
 
 def keeps_memory(drive: plain.Drive) -> bool:

@@ -13,11 +13,12 @@ from dataclasses import replace
 from fractions import Fraction
 
 from ssdlab.errors import InputError, notify
+from ssdlab.foundation.foreign import JsonObject
 from ssdlab.foundation.quantities import format_share
 from ssdlab.simulator.drives import ResolvedDrive, Source
 from ssdlab.simulator.drives.namespaces import KEY, Namespace, allocated_bytes, named
 from ssdlab.simulator.drives.schema import changed, drive_of
-from ssdlab.simulator.engine import Progress, plain
+from ssdlab.simulator.engine import Progress
 from ssdlab.simulator.results.latency import Latency, merged
 from ssdlab.simulator.results.namespaces import CAUSES, Alone
 from ssdlab.simulator.results.result import Result
@@ -78,7 +79,7 @@ def share_of(drive: ResolvedDrive, namespace: Namespace) -> tuple[Fraction, Reso
     file = drive.file
     wanted = Fraction(namespace.size_bytes, allocated_bytes(file.namespaces, drive.capacity.user_bytes))
     blocks = max(1, round(file.nand.blocks_per_plane * wanted))
-    values: dict[str, int | plain.PolicyChoice] = {
+    values: dict[str, int | JsonObject] = {
         "nand.blocks_per_plane": blocks,
         "ftl.user_bytes": namespace.size_bytes,
     }

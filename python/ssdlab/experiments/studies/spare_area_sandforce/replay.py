@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from ssdlab.evidence.estimate import of_samples
 from ssdlab.experiments.studies.context import Context
 from ssdlab.experiments.studies.contract import Fitted, Row, StudyResult, Table
@@ -23,7 +25,7 @@ from ssdlab.experiments.studies.spare_area_sandforce.drives import (
 )
 from ssdlab.simulator.drives import drive as drive_of
 from ssdlab.simulator.drives.schema import mean_us
-from ssdlab.simulator.engine import plain
+from ssdlab.simulator.engine.types import Nand
 from ssdlab.simulator.workloads.specifying import specify as specify_run
 
 if TYPE_CHECKING:
@@ -356,9 +358,8 @@ def _why(context: Context, found: "dict[Key, Result]") -> Table:
                 result = found[drive, state, workload, context.seed]
                 job = job_of(result, "replay")
                 written = job.ledger.host_written_bytes
-                program_seconds = job.ledger.programmed_bytes / _programmed_per_second(
-                    result.specification.engine["drive"]["nand"]
-                )
+                nand = msgspec.convert(result.specification.drive["nand"], Nand)
+                program_seconds = job.ledger.programmed_bytes / _programmed_per_second(nand)
                 busy = _latency_seconds(job) / WORKLOADS[workload].depth
                 rows.append(
                     (
@@ -386,10 +387,10 @@ def _why(context: Context, found: "dict[Key, Result]") -> Table:
     )
 
 
-def _programmed_per_second(nand: plain.Nand) -> float:
+def _programmed_per_second(nand: Nand) -> float:
     """Bytes programmed per second if all planes of all dies program all the time."""
-    planes = nand["planes_per_die"] * nand["channels"] * nand["dies_per_channel"]
-    return planes * nand["page_bytes"] / (mean_us(nand["program_us"]) / 1e6)
+    planes = nand.planes_per_die * nand.channels * nand.dies_per_channel
+    return planes * nand.page_bytes / (mean_us(nand.program_us) / 1e6)
 
 
 def _states(context: Context, percent: dict[Key, float]) -> "Figure":
