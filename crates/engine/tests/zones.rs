@@ -419,7 +419,7 @@ fn random_write_areas_are_as_their_twin_for_long() {
     println!("{refused} of 10,000,000 commands were refused, {overwritten} units overwritten");
 }
 
-/// The same for long: `cargo test --release -p ssdlab-engine --test zones -- --ignored`.
+/// The same for long: `cargo test --release -p ssdlab-engine zones -- --ignored`.
 #[test]
 #[ignore = "ten million commands"]
 fn zones_are_as_their_twin_for_long() {

@@ -1,7 +1,7 @@
 //! Drawn specifications. `PROPTEST_CASES` says how many, `PROPTEST_RNG_SEED` which; `SSDLAB_FUZZ_SECONDS` ends them early.
 
-use crate::drawing::{Choices, Drawn};
-use crate::running::{Fate, check};
+use super::drawing::{Choices, Drawn};
+use super::running::{Fate, check};
 use ssdlab_engine::simulation::start;
 use ssdlab_engine::specification::Specification;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,6 +1,6 @@
 //! Specifications on which a run once did not end or panicked, found by drawing and made small.
 
-use crate::running::{Fate, check, outcome_within};
+use super::running::{Fate, check, outcome_within};
 use serde_json::{Value, json};
 
 /// Writes wait for space in a buffer that is closed or paced, and all that could make space waits for further writes.
