@@ -69,9 +69,18 @@ pub(super) struct Jobs {
     source_error: Option<SourceError>,
     /// Only of the stage that repeats.
     round: RoundTimes,
-    /// The ledger at the last request: its changes since then belong to the job that issues the next.
-    ledger: Ledger,
+    account: Account,
     time_series: TimeSeries,
+}
+
+/// What the drive has counted for requests of one job in succession, and for itself in between; not yet added to the
+/// job, since the difference of two ledgers for each request would cost more than the request's own counts.
+#[derive(Default)]
+struct Account {
+    job: u32,
+    begin: Ledger,
+    /// At the last request: changes since then belong to the job that issues the next.
+    end: Ledger,
 }
 
 impl TimedSimulation {
@@ -123,7 +132,7 @@ impl TimedSimulation {
                 over_before: 0,
                 source_error: None,
                 round: RoundTimes::default(),
-                ledger: Ledger::default(),
+                account: Account::default(),
                 time_series: TimeSeries::default(),
             },
             stages: Vec::new(),
@@ -166,6 +175,7 @@ impl TimedSimulation {
         if let Err(broken) = self.machine.drive().check_accounts() {
             panic!("the ledger does not add up: {broken}");
         }
+        self.jobs.settle_account();
         let simulated_ns = self.machine.now_ns();
         let (stages, series, time_series, intervals) =
             (self.stages, self.series, self.jobs.time_series, self.intervals);
@@ -195,7 +205,7 @@ impl TimedSimulation {
             time_series: self.jobs.time_series.clone(),
             intervals: self.intervals.clone(),
             namespaces_before: self.namespaces_before.clone(),
-            jobs: self.jobs.jobs.iter().map(|job| job.outcome_at(simulated_ns)).collect(),
+            jobs: self.jobs.outcomes_at(simulated_ns),
             steady_state: self.rounds.clone().map(Rounds::into_outcome),
             failure: self.failure,
         };
@@ -293,7 +303,8 @@ impl TimedSimulation {
             rounds.start(&ledger, erased_units * u64::from(capacity.mapping_unit_bytes / capacity.counted_unit_bytes));
         }
         self.patience = patience_for(&self.until, self.machine.drive());
-        self.jobs.ledger = ledger;
+        self.jobs.settle_account();
+        self.jobs.account = Account { job: first as u32, begin: ledger, end: ledger };
         let plans = self.jobs.jobs[self.active.clone()].iter_mut().map(|job| std::mem::take(&mut job.plan)).collect();
         if let Err(reason) = self.machine.start_all(first as u32, plans, &mut self.jobs) {
             self.failure = Some(reason);
@@ -358,6 +369,26 @@ impl Records {
 }
 
 impl Jobs {
+    /// Adds the open account to its job, unless that is in its ramp time.
+    fn settle_account(&mut self) {
+        let Account { job, begin, end } = &mut self.account;
+        if let Some(job) = self.jobs.get_mut(*job as usize).filter(|job| !job.is_ramping) {
+            job.outcome.ledger += *end - *begin;
+        }
+        *begin = *end;
+    }
+
+    /// The outcomes of jobs that continue.
+    fn outcomes_at(&self, now_ns: u64) -> Vec<JobOutcome> {
+        let mut outcomes: Vec<_> = self.jobs.iter().map(|job| job.outcome_at(now_ns)).collect();
+        let Account { job, begin, end } = self.account;
+        let counts = self.jobs.get(job as usize).is_some_and(|job| !job.is_ramping);
+        if let Some(outcome) = outcomes.get_mut(job as usize).filter(|_| counts) {
+            outcome.ledger += end - begin;
+        }
+        outcomes
+    }
+
     /// Draws requests of a job; it restarts if it is limited by time, or runs until the steady state.
     fn draw_by(
         &mut self,

@@ -123,6 +123,12 @@ impl RunningJob {
         }
     }
 
+    /// Whether its ramp time has ended by now, and only now.
+    #[inline]
+    pub fn ramp_ends(&self, now_ns: u64) -> bool {
+        self.is_ramping && self.start_ns.is_some_and(|start_ns| now_ns >= start_ns)
+    }
+
     pub fn is_over(&self, now_ns: u64) -> bool {
         self.is_done || now_ns >= self.over_ns
     }

@@ -41,18 +41,19 @@ impl Client for Jobs {
         let counts_anew = outstanding == 0 && search.rest(now_ns);
         let may_issue = search.may_issue(outstanding);
         if counts_anew {
-            job.count_anew(now_ns);
+            self.settle_account();
+            self.jobs[number as usize].count_anew(now_ns);
         }
         may_issue
     }
 
     #[inline]
     fn executed(&mut self, job: u32, ledger: &Ledger) {
-        let job = &mut self.jobs[job as usize];
-        if !job.is_ramping {
-            job.outcome.ledger += *ledger - self.ledger;
+        if job != self.account.job {
+            self.settle_account();
+            self.account.job = job;
         }
-        self.ledger = *ledger;
+        self.account.end = *ledger;
     }
 
     fn completed(&mut self, completion: Completion, parts: &Parts) {
@@ -60,16 +61,17 @@ impl Client for Jobs {
         if self.repeats_stage == Some(self.jobs[completion.tag as usize].stage) {
             self.round.add(&completion);
         }
+        if self.jobs[completion.tag as usize].ramp_ends(completion.completed_ns) {
+            self.settle_account();
+            self.jobs[completion.tag as usize].is_ramping = false;
+        }
         let job = &mut self.jobs[completion.tag as usize];
         if let Some(limits) = &mut job.limits {
             let time_ns = job.start_ns.and_then(|start_ns| completion.completed_ns.checked_sub(start_ns));
             job.is_done |= limits.add(&completion, time_ns);
         }
         if job.is_ramping {
-            job.is_ramping = job.start_ns.is_none_or(|start_ns| completion.completed_ns < start_ns);
-            if job.is_ramping {
-                return;
-            }
+            return;
         }
         let requests = job.outcome.requests_mut(completion.operation);
         requests.ios += 1;
