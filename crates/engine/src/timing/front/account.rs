@@ -13,6 +13,18 @@ pub(super) struct Account {
 /// The fraction bits of a share.
 const SHARE_BITS: u32 = 16;
 
+/// Garbage collection's share of a program's wait; a division that is done once for all who waited for its space.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct GcShare(u64);
+
+impl GcShare {
+    #[inline]
+    pub fn of(service: &Service) -> Self {
+        let whole_ns = service.ended_ns - service.queued_ns;
+        Self((service.gc_ns << SHARE_BITS).checked_div(whole_ns).unwrap_or(0))
+    }
+}
+
 impl Account {
     #[inline]
     pub fn since(issued_ns: u64) -> Self {
@@ -52,11 +64,9 @@ impl Account {
 
     /// The time until now was spent waiting for space, freed by a program that has just ended: garbage collection's
     /// share of the wait is that of the program's own wait.
-    pub fn spend_on_room(&mut self, service: &Service) {
-        let whole_ns = service.ended_ns - service.queued_ns;
-        let share = (service.gc_ns << SHARE_BITS).checked_div(whole_ns).unwrap_or(0);
+    pub fn spend_on_room(&mut self, service: &Service, share: GcShare) {
         let waited_ns = service.ended_ns.saturating_sub(self.settled_to_ns);
-        let gc_ns = (waited_ns * share) >> SHARE_BITS;
+        let gc_ns = (waited_ns * share.0) >> SHARE_BITS;
         self.parts[Part::Gc as usize] += gc_ns;
         self.parts[Part::HostOperations as usize] += waited_ns - gc_ns;
         self.settled_to_ns += waited_ns;
@@ -91,7 +101,7 @@ mod tests {
     fn waiting_for_room_was_as_much_gc_as_the_program_that_made_it() {
         let service = Service { array_ns: 300, channel_ns: 50, gc_ns: 400, ..queued_at(200) };
         let mut account = Account::since(500);
-        account.spend_on_room(&service);
+        account.spend_on_room(&service, GcShare::of(&service));
         assert_eq!(account.parts()[6..], [250, 250]);
     }
 }

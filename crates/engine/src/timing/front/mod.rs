@@ -42,6 +42,7 @@ use crate::policies::gc_throttling::GcThrottling;
 use crate::request::{Operation, Request};
 use crate::specification::Drive;
 use crate::specification::drive::{Rate, reclaim_groups_of};
+use account::GcShare;
 use buffer::{BUFFERED_FIRST, Buffer};
 use command_slots::CommandSlots;
 use delays::Delays;
@@ -686,14 +687,15 @@ impl Front {
             }
             self.write_journal(flushed, drive);
         }
+        let freed_by = service.map(|service| (service, GcShare::of(service)));
         while let Some(&slot) = self.buffer.waiting.front() {
             let part = self.parted_writes.next(&self.slots.request(slot));
             if !self.admits_to_buffer(self.parted_writes.units_of(&part.request)) {
                 break;
             }
             let account = self.slots.account(slot);
-            match service {
-                Some(service) => account.spend_on_room(service),
+            match freed_by {
+                Some((service, share)) => account.spend_on_room(service, share),
                 None => account.spend(otherwise, self.now_ns),
             }
             self.admit_first::<W>(slot, part, drive, requester)?;

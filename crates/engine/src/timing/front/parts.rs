@@ -30,7 +30,8 @@ impl WritePart {
 
 #[derive(Clone, Debug)]
 pub(super) struct PartedWrites {
-    unit_bytes: u64,
+    /// Of the mapping unit, whose size is a power of two: a division for each look at a request takes as long as the rest.
+    unit_shift: u32,
     whole_units_max: u64,
     part_units: u64,
     /// Of the first waiting write: what has been admitted.
@@ -44,8 +45,9 @@ pub(super) struct PartedWrites {
 impl PartedWrites {
     /// For a buffer that holds this many units until it closes.
     pub fn new(unit_bytes: u64, buffer_units: u64) -> Self {
+        assert!(unit_bytes.is_power_of_two(), "a mapping unit of {unit_bytes} bytes");
         Self {
-            unit_bytes,
+            unit_shift: unit_bytes.trailing_zeros(),
             whole_units_max: (buffer_units / 2).max(1),
             part_units: (buffer_units / PARTS_IN_BUFFER).max(1),
             admitted_bytes: 0,
@@ -57,8 +59,9 @@ impl PartedWrites {
     /// An upper bound: a partly written unit counts as a whole.
     #[inline]
     pub fn units_of(&self, request: &Request) -> u64 {
-        (request.offset_bytes + u64::from(request.length_bytes)).div_ceil(self.unit_bytes)
-            - request.offset_bytes / self.unit_bytes
+        let end_bytes = request.offset_bytes + u64::from(request.length_bytes);
+        let up_bytes = (1 << self.unit_shift) - 1;
+        ((end_bytes + up_bytes) >> self.unit_shift) - (request.offset_bytes >> self.unit_shift)
     }
 
     #[inline]
@@ -74,7 +77,7 @@ impl PartedWrites {
         }
         let offset_bytes = write.offset_bytes + u64::from(self.admitted_bytes);
         let left_bytes = write.length_bytes - self.admitted_bytes;
-        let end_bytes = (offset_bytes / self.unit_bytes + self.part_units) * self.unit_bytes;
+        let end_bytes = ((offset_bytes >> self.unit_shift) + self.part_units) << self.unit_shift;
         let length_bytes = u64::from(left_bytes).min(end_bytes - offset_bytes) as u32;
         WritePart {
             request: Request { offset_bytes, length_bytes, ..*write },
