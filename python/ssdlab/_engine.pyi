@@ -204,8 +204,8 @@ class Device:
     def serve_at_port(self, host: str, port: int, connections_max: int) -> Server:
         """The same at a TCP port; 0 takes a free one. Raises OSError."""
     def serve_nvme(self, host: str, port: int, model: str, render: Callable[[str], str]) -> NvmeServer:
-        """Serve it over NVMe/TCP at a port; 0 takes a free one. `render(state)` gives the health logs as JSON. Raises
-        OSError."""
+        """Serve it over NVMe/TCP at a port; 0 takes a free one. `render(state)` gives the figures of the logs as JSON.
+        Raises OSError."""
 
 @final
 class Mount:

@@ -72,11 +72,11 @@ Attach = Callable[..., Attachable]
 
 @pytest.fixture
 def attachable(tmp_path: Path) -> Iterator[Attach]:
-    """Serves the test drive as an NVMe controller at a free port: `attachable("--store", ...)`."""
+    """Serves the test drive, or another, as an NVMe controller at a free port: `attachable("--store", ...)`."""
     made: list[Attachable] = []
-    (tmp_path / "mounted.toml").write_text(DRIVE)
 
-    def start(*options: str) -> Attachable:
+    def start(*options: str, drive: str = DRIVE) -> Attachable:
+        (tmp_path / "mounted.toml").write_text(drive)
         statistics = tmp_path / f"statistics-{len(made)}.json"
         command = [sys.executable, "-m", "ssdlab", "serve", "--drive", str(tmp_path / "mounted.toml"), "--nvme", "0"]
         process = subprocess.Popen(
@@ -202,6 +202,79 @@ def test_an_unmodified_linux_attaches_it_and_reports_what_the_statistics_say(
     for name, value in smart["nvme_smart_health_information_log"].items():
         if name in shown and value is not None:
             assert shown[name] == value, name
+
+
+_DIRECTED = """
+timeout 20 nvme connect -t tcp -a {host} -s {port} -n {nqn} --keep-alive-tmo=30
+for _ in $(seq 100); do test -c /dev/ng0n1 && break; sleep 0.1; done
+dd if=/dev/urandom of=/run/data bs=16384 count=1 2>/dev/null
+write() {{ timeout 20 nvme write $1 -s $2 -c 3 -z 16384 -d /run/data $3 >/dev/null 2>&1 || echo "write $* failed"; }}
+echo "== writes"
+for at in 0 4 8; do write /dev/nvme0n1 $at "--dir-type=2 --dir-spec=1"; done
+for at in 12 16; do write /dev/ng0n1 $at "--dir-type=2 --dir-spec=3"; done
+write /dev/nvme0n1 20
+timeout 20 nvme io-passthru /dev/ng0n1 --opcode=1 --namespace-id=1 --cdw10=24 --cdw12=0x200003 --cdw13=0x20000 \\
+    --data-len=16384 --write --input-file=/run/data >/dev/null 2>&1 || echo "io-passthru failed"
+# There is no fifth identifier.
+write /dev/ng0n1 28 "--dir-type=2 --dir-spec=4"
+echo "== update"
+timeout 20 nvme fdp update /dev/ng0n1 --pids=3 >/dev/null && echo updated
+for name in configs usage stats events; do
+    echo "== $name"
+    timeout 20 nvme fdp $name /dev/nvme0 --endgrp-id=1 --output-format=json
+done
+echo "== host events"
+timeout 20 nvme fdp events /dev/nvme0 --endgrp-id=1 --host-events --output-format=json
+echo "== status"
+timeout 20 nvme fdp status /dev/ng0n1 --output-format=json
+echo "== set-events"
+timeout 20 nvme fdp set-events /dev/ng0n1 --placement-handle=1 --event-types=0x80 >/dev/null && echo set
+echo "== endurance group"
+timeout 20 nvme endurance-log /dev/nvme0 --group-id=1 -o json
+timeout 20 nvme disconnect -n {nqn} >/dev/null
+"""
+
+
+@pytest.mark.surroundings
+def test_directed_writes_arrive_at_their_handles_and_nvme_cli_shows_what_the_statistics_say(
+    attachable: Attach, tmp_path: Path
+) -> None:
+    if lacking := virtual_machine.missing(("nvme",)):
+        pytest.skip(lacking)
+    handles = DRIVE.replace('"host-gc-split"', '{ name = "host-streams", identifiers = 4 }')
+    drive = attachable(drive=handles)
+    script = _DIRECTED.format(host=virtual_machine.HOST, port=drive.port, nqn=drive.nqn)
+    ended = virtual_machine.run(tmp_path, script, ("nvme",))
+    said = ended.sections
+    assert said.get("end 0") is not None, f"{said}\n{ended.console[-4000:]}"
+    assert said["writes"].strip() == "" and said["update"].split()[-1:] == ["updated"], ended.console[-4000:]
+    expected = drive.statistics()["ssdlab"]["fdp"]
+    assert _same(json.loads(said["configs"])["configs"], expected["configs"]["configs"])
+    assert _same(json.loads(said["usage"])["ruhus"], expected["usage"]["ruhus"])
+    stats = json.loads(said["stats"])
+    assert {name: _number(stats[name]) for name in ("hbmw", "mbmw", "mbe")} == expected["stats"]
+    assert expected["stats"]["hbmw"] == 8 * 16384, "nothing else writes"
+    assert _same(json.loads(said["status"])["ruhss"], expected["status"]["ruhss"])
+    # A reclaim unit has 256 blocks; the third of these handles left its own for an empty one.
+    assert [each["ruamw"] for each in expected["status"]["ruhss"]] == [248, 244, 252, 256]
+    assert json.loads(said["events"])["n"] == expected["events"]["n"] == 0
+    host_events = json.loads(said["host events"])
+    assert host_events["n"] == 2
+    assert _same(host_events["events"], expected["host_events"]["events"])
+    assert [(each["type"], each["pid"]) for each in host_events["events"]] == [(3, 4), (0, 3)]
+    assert said["set-events"].strip() == "set"
+    assert "endurance_estimate" in said["endurance group"]
+
+
+def _same(shown: list[dict[str, Any]], expected: list[dict[str, Any]]) -> bool:
+    """Whether nvme-cli shows the same numbers, as far as it shows them; it has no names for what is unused."""
+    pairs = zip(shown, expected, strict=True)
+    return all(
+        _number(theirs[name]) == value
+        for theirs, ours in pairs
+        for name, value in ours.items()
+        if name in theirs and isinstance(value, int)
+    )
 
 
 def _agrees_with_nvme_cli(shown: dict[str, Any], expected: dict[str, Any]) -> None:

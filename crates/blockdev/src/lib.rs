@@ -13,4 +13,5 @@ pub mod nand;
 pub mod nbd;
 pub mod null;
 pub mod nvme;
+pub mod placement;
 pub mod queue;

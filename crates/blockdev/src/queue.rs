@@ -9,10 +9,26 @@ use std::time::Instant;
 #[derive(Debug)]
 #[allow(missing_docs, reason = "as the methods of `Device`")]
 pub enum Asked<'a> {
-    Read { offset_bytes: u64, into: &'a mut [u8] },
-    Write { offset_bytes: u64, data: &'a [u8], durability: Durability },
-    Trim { offset_bytes: u64, length_bytes: u64 },
-    Zero { offset_bytes: u64, length_bytes: u64, durability: Durability },
+    Read {
+        offset_bytes: u64,
+        into: &'a mut [u8],
+    },
+    /// `identifier` is the drive's placement identifier; 0 for none.
+    Write {
+        offset_bytes: u64,
+        data: &'a [u8],
+        durability: Durability,
+        identifier: u8,
+    },
+    Trim {
+        offset_bytes: u64,
+        length_bytes: u64,
+    },
+    Zero {
+        offset_bytes: u64,
+        length_bytes: u64,
+        durability: Durability,
+    },
     Flush,
 }
 
@@ -57,7 +73,7 @@ impl Queue for Immediate {
     fn submit(&mut self, tag: u64, asked: Asked<'_>) {
         let done = match asked {
             Asked::Read { offset_bytes, into } => self.device.read(offset_bytes, into),
-            Asked::Write { offset_bytes, data, durability } => self.device.write(offset_bytes, data, durability),
+            Asked::Write { offset_bytes, data, durability, .. } => self.device.write(offset_bytes, data, durability),
             Asked::Trim { offset_bytes, length_bytes } => self.device.trim(offset_bytes, length_bytes),
             Asked::Zero { offset_bytes, length_bytes, durability } => {
                 self.device.zero(offset_bytes, length_bytes, durability)

@@ -8,13 +8,14 @@ use pyo3::types::PyBytes;
 use serde::{Deserialize, Serialize};
 use ssdlab_blockdev::device::{self, DeviceError};
 use ssdlab_blockdev::drive::{
-    Achieved, Command, OpenError, Options, SYNTAX, SimulatedDevice, SimulatedQueue, memory_of,
+    Achieved, Command, HostEvents, OpenError, Options, SYNTAX, SimulatedDevice, SimulatedQueue, memory_of,
 };
 use ssdlab_blockdev::fuse::{self, Panel};
 use ssdlab_blockdev::nand::{Events, Recovery};
 use ssdlab_blockdev::nbd::{self, Address, Limits};
 use ssdlab_blockdev::null::Null;
-use ssdlab_blockdev::nvme::{self, Health, Identity};
+use ssdlab_blockdev::nvme::{self, Health, Identity, Namespace, Presented};
+use ssdlab_blockdev::placement::Placement;
 use ssdlab_blockdev::queue::{Immediate, Queue};
 use ssdlab_engine::simulation::Outcome;
 use ssdlab_engine::specification::Drive;
@@ -28,6 +29,8 @@ pub struct Device {
     simulated: Arc<SimulatedDevice>,
     /// The device that programs use: the drive, or one of its size that does nothing.
     front: Arc<dyn device::Device>,
+    /// As an NVMe controller shows them.
+    namespaces: Vec<Namespace>,
     does_nothing: bool,
 }
 
@@ -49,6 +52,12 @@ struct State {
     erase_units_needed: u32,
     erase_units_when_new: u32,
     free_erase_units: u32,
+    /// Units that hold data, by namespace; without namespaces the outcome has the number.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    live_units: Vec<u64>,
+    /// Only if there were any.
+    #[serde(skip_serializing_if = "HostEvents::is_empty")]
+    host_events: HostEvents,
     /// None at virtual pace.
     real_pace: Option<Achieved>,
 }
@@ -75,7 +84,8 @@ impl Device {
         } else {
             simulated.clone()
         };
-        Ok(Self { simulated, front, does_nothing: opening.does_nothing })
+        let namespaces = Namespace::all_of(&drive, &capabilities);
+        Ok(Self { simulated, front, namespaces, does_nothing: opening.does_nothing })
     }
 
     /// The memory of such a drive, without its contents, as JSON.
@@ -152,7 +162,7 @@ impl Device {
         self.serve(py, Address::Tcp(host, port), connections_max)
     }
 
-    /// Serves the drive over NVMe/TCP; port 0 selects a free one. `render(state)` gives the health logs as JSON.
+    /// Serves the drive over NVMe/TCP; port 0 selects a free one. `render(state)` gives the figures of the logs as JSON.
     fn serve_nvme(
         &self,
         py: Python<'_>,
@@ -163,7 +173,7 @@ impl Device {
     ) -> PyResult<NvmeServer> {
         let unique = py.detach(|| self.simulated.core().unique());
         let simulated = self.simulated.clone();
-        let health = move || -> Result<Health, String> {
+        let figures = move || -> Result<Health, String> {
             let state = serde_json::to_string(&state(&simulated)).map_err(|error| error.to_string())?;
             let text = Python::attach(|py| render.call1(py, (state,)).and_then(|text| text.extract::<String>(py)));
             serde_json::from_str(&text.map_err(|error| error.to_string())?).map_err(|error| error.to_string())
@@ -173,8 +183,15 @@ impl Device {
         } else {
             Box::new(SimulatedQueue::new(self.simulated.clone()))
         };
-        let identity = Identity { model, unique };
-        let server = py.detach(|| nvme::serve(queue, identity, Box::new(health), (host, port)));
+        let has_handles = !self.does_nothing && self.simulated.core().handles().is_some();
+        let placement = has_handles.then(|| Box::new(self.simulated.clone()) as Box<dyn Placement>);
+        let presented = Presented {
+            identity: Identity { model, unique },
+            namespaces: self.namespaces.clone(),
+            placement,
+            figures: Box::new(figures),
+        };
+        let server = py.detach(|| nvme::serve(queue, presented, (host, port)));
         Ok(NvmeServer { server: Mutex::new(server.map_err(|error| os_error(&error))?) })
     }
 }
@@ -192,8 +209,12 @@ impl Device {
 
 fn state(device: &SimulatedDevice) -> State {
     let mut core = device.core();
+    let outcome = core.outcome();
+    let live_units = core.ftl().namespaces().iter().map(|namespace| namespace.live_units).collect();
     State {
-        outcome: core.outcome(),
+        outcome,
+        live_units,
+        host_events: core.host_events(),
         events: core.events(),
         power_cycles: core.power_cycles(),
         recovery: core.recovery(),

@@ -10,6 +10,7 @@ from ssdlab.serving import smart
 from ssdlab.serving.so_far import result_of
 from ssdlab.simulator import engine
 from ssdlab.simulator.engine import plain
+from ssdlab.simulator.results import fdp
 from ssdlab.simulator.results.device_json import DeviceState
 from ssdlab.simulator.results.result import Result, ResultJson
 
@@ -125,6 +126,14 @@ class ServedDrive:
         """The text of `stats.json` from the state that the native module reports."""
         return json.dumps(self.render_dict(state), indent=2) + "\n"
 
+    def render_logs(self, state: str) -> str:
+        """The figures of an NVMe controller's logs, from the state that the native module reports."""
+        found, whole = self.render_dict(state)["ssdlab"], json.loads(state)
+        host = {name: found["host"][name] for name in ("read_bytes", "written_bytes")}
+        live_units = whole.get("live_units", [whole["outcome"]["capacity"]["live_units"]])
+        logs = {"host": host, "live_units": live_units, "fdp": found.get("fdp")}
+        return json.dumps({**found.get("smart", {}), **logs})
+
     def render_dict(self, state: str) -> ResultJson:
         result, whole = self._result(state)
         found = result.to_dict()
@@ -134,6 +143,10 @@ class ServedDrive:
             "events": whole["events"],
             "real_pace": whole["real_pace"],
         }
+        placement, host_events = found["ssdlab"].get("fdp"), whole.get("host_events")
+        if placement and host_events:
+            groups = fdp.reclaim_groups(self._specification)
+            placement["host_events"] = fdp.host_events(host_events, groups)
         found["ssdlab"]["smart"] = smart.logs(
             found["ssdlab"], found["jobs"], whole["outcome"], self._specification, whole
         )

@@ -2,7 +2,6 @@
 
 import contextlib
 import ipaddress
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -50,11 +49,8 @@ def at_port(drive: ServedDrive, host: str, port: int) -> Iterator[Attachable]:
     except ValueError:
         raise InputError(f"--host {host}: --nvme needs a numeric address, such as {LOCALHOST}") from None
 
-    def health(state: str) -> str:
-        return json.dumps(drive.render_dict(state)["ssdlab"].get("smart"))
-
     try:
-        server = drive.device.serve_nvme(host, port, drive.description()["name"], health)
+        server = drive.device.serve_nvme(host, port, drive.description()["name"], drive.render_logs)
     except OSError as error:
         raise InputError(f"{host}, port {port}: {error.strerror or error}") from None
     pipe = guardian.start(None, None, server.nqn)

@@ -4,6 +4,7 @@
 
 use super::arriving::Data;
 use super::fronts::{Devices, ServedFront};
+use super::host_events::HostEvents;
 use super::phases::Phases;
 use super::served::Served;
 use super::stored::Stored;
@@ -11,7 +12,7 @@ use crate::device::{Capabilities, DeviceError};
 use crate::nand::{Events, Recovery, Transfer};
 use ssdlab_engine::chunks::Chunks;
 use ssdlab_engine::ledger::Ledger;
-use ssdlab_engine::request::{Operation, Request};
+use ssdlab_engine::request::{Content, Operation, Request};
 use ssdlab_engine::simulation::live::figures::Seen;
 use ssdlab_engine::simulation::{Outcome, SimulatedDrive, StripeDevice};
 use ssdlab_engine::timing::front::{Completion, Stepped, Submission};
@@ -20,6 +21,15 @@ use std::ops::Range;
 
 /// The phase before the first mark.
 pub(super) const FIRST_PHASE: &str = "mounted";
+
+/// How a request is made, besides what it asks for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Manner {
+    /// A write is answered only when its data would survive a loss of power.
+    pub is_through: bool,
+    /// The placement identifier of a write; 0 for none.
+    pub identifier: u8,
+}
 
 /// The drive without locks; see [`super::SimulatedDevice`].
 pub struct Core {
@@ -37,6 +47,7 @@ pub struct Core {
     pub(super) answers_late: bool,
     /// The last recovery.
     pub(super) recovery: Option<Recovery>,
+    pub(super) host_events: HostEvents,
     /// The last values seen by the observer; None without an observer.
     pub(super) seen: Option<Box<Seen>>,
 }
@@ -164,24 +175,26 @@ impl Core {
         self.served.take_completions()
     }
 
-    fn ledger(&mut self) -> Ledger {
+    pub(super) fn ledger(&mut self) -> Ledger {
         *self.ftl().ledger()
     }
 
     /// Executes one request of at most a gibibyte, within the drive. In simulated time it arrives when fewer than
-    /// `depth` are outstanding. If `is_through`, a write is answered only when its data would survive a loss of power.
+    /// `depth` are outstanding.
     pub fn execute(
         &mut self,
         operation: Operation,
         transfer: Transfer<'_>,
         length_bytes: u32,
         depth: u32,
-        is_through: bool,
+        manner: Manner,
     ) -> Result<(), DeviceError> {
+        let Manner { is_through, identifier } = manner;
         if !self.is_real_pace {
             self.wait_until_fewer_than(depth);
         }
-        let request = Request::new(operation, transfer.offset_bytes(), length_bytes);
+        let content = Content { identifier, ..Content::default() };
+        let request = Request { content, ..Request::new(operation, transfer.offset_bytes(), length_bytes) };
         if let Transfer::Read { offset_bytes, into } = transfer {
             let answer = self.read(offset_bytes, into);
             self.submit(request, false);

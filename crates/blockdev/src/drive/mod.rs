@@ -6,6 +6,7 @@ mod contents;
 mod core;
 mod extents;
 mod fronts;
+mod host_events;
 mod memory;
 mod opening;
 mod pace;
@@ -18,7 +19,8 @@ mod watching;
 
 pub use commands::{Command, SYNTAX};
 pub use contents::{Contents, Options, Pace};
-pub use core::Core;
+pub use core::{Core, Manner};
+pub use host_events::{HostEvent, HostEventKind, HostEvents};
 pub use memory::memory_of;
 pub use pace::Achieved;
 pub use queue::SimulatedQueue;
@@ -83,18 +85,19 @@ impl SimulatedDevice {
         durability: Durability,
     ) -> Result<(), DeviceError> {
         let is_through = durability == Durability::Durable && self.capabilities.has_volatile_cache;
+        let manner = Manner { is_through, ..Manner::default() };
         self.capabilities.check_range(transfer.offset_bytes(), length_bytes)?;
         if length_bytes == 0 {
             return Ok(());
         }
         if let Some(real_pace) = &self.real_pace {
             return real_pace.carry_out(&self.core, is_through, |core| {
-                core.execute(operation, transfer, length_bytes as u32, u32::MAX, is_through)
+                core.execute(operation, transfer, length_bytes as u32, u32::MAX, manner)
             });
         }
         let seen = self.outstanding.fetch_add(1, Ordering::Relaxed) + 1;
         let depth = self.depth_given.unwrap_or(seen);
-        let answer = self.core().execute(operation, transfer, length_bytes as u32, depth, is_through);
+        let answer = self.core().execute(operation, transfer, length_bytes as u32, depth, manner);
         self.outstanding.fetch_sub(1, Ordering::Relaxed);
         answer
     }

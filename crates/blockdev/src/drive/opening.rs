@@ -5,6 +5,7 @@ use super::arriving::Arriving;
 use super::contents::{Contents, Options, Pace};
 use super::core::{Core, FIRST_PHASE, first_error};
 use super::fronts::{Devices, ServedFront};
+use super::host_events::HostEvents;
 use super::phases::Phases;
 use super::served::Served;
 use super::stored::{Counters, Stored};
@@ -58,6 +59,7 @@ impl Core {
             submitted: None,
             answers_late: must_be_there || options.faults != FlashFaults::default(),
             recovery: None,
+            host_events: HostEvents::default(),
             seen: None,
         };
         if is_old {
@@ -104,6 +106,7 @@ impl Core {
             self.front.carry_out(index, device);
         }
         self.recovery = Some(whole);
+        self.host_events.tell(&mut self.devices);
         self.watch_anew();
     }
 

@@ -4,7 +4,7 @@
 //! says when the drive's next event is. At virtual pace a request is answered when it is submitted; in simulated time
 //! it arrives when fewer than the host's depth are in flight.
 
-use super::core::Core;
+use super::core::{Core, Manner};
 use super::pace::SPUN;
 use super::{PIECE_BYTES_MAX, SimulatedDevice};
 use crate::device::{Capabilities, Device, DeviceError, Durability};
@@ -184,26 +184,29 @@ impl Queue for SimulatedQueue {
 /// Has the drive execute a request. Returns its result, and whether it is answered only when its data is safe.
 fn carry_out(core: &mut Core, asked: Asked<'_>, depth: u32, is_volatile: bool) -> (Result<(), DeviceError>, bool) {
     let is_through = |durability| durability == Durability::Durable && is_volatile;
+    let plain = Manner::default();
     match asked {
         Asked::Read { offset_bytes, into } => {
             let length_bytes = into.len() as u32;
             let transfer = Transfer::Read { offset_bytes, into };
-            (core.execute(Operation::Read, transfer, length_bytes, depth, false), false)
+            (core.execute(Operation::Read, transfer, length_bytes, depth, plain), false)
         }
-        Asked::Write { offset_bytes, data, durability } => {
+        Asked::Write { offset_bytes, data, durability, identifier } => {
             let through = is_through(durability);
             let transfer = Transfer::Write { offset_bytes, data };
             let length_bytes = data.len() as u32;
-            (core.execute(Operation::Write, transfer, length_bytes, depth, through), through)
+            let manner = Manner { is_through: through, identifier };
+            (core.execute(Operation::Write, transfer, length_bytes, depth, manner), through)
         }
         Asked::Trim { offset_bytes, length_bytes } => {
             let transfer = Transfer::Zero { offset_bytes, length_bytes };
-            (core.execute(Operation::Trim, transfer, length_bytes as u32, depth, false), false)
+            (core.execute(Operation::Trim, transfer, length_bytes as u32, depth, plain), false)
         }
         Asked::Zero { offset_bytes, length_bytes, durability } => {
             let through = is_through(durability);
             let transfer = Transfer::Zero { offset_bytes, length_bytes };
-            (core.execute(Operation::Write, transfer, length_bytes as u32, depth, through), through)
+            let manner = Manner { is_through: through, ..plain };
+            (core.execute(Operation::Write, transfer, length_bytes as u32, depth, manner), through)
         }
         Asked::Flush => (core.flush(), false),
     }

@@ -247,7 +247,7 @@ impl Stored {
 
     /// Follow-up work of the flash after a request: failed blocks are retired, and the waiting erases are performed, so
     /// that the translation layer may open any erase unit that it considers erased.
-    fn attend_to_flash(&mut self) -> Result<(), DeviceError> {
+    pub(super) fn attend_to_flash(&mut self) -> Result<(), DeviceError> {
         self.note_streams();
         if self.nand.has_failures() {
             self.give_up_failed()?;

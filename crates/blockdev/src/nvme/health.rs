@@ -1,4 +1,4 @@
-//! The figures of the health logs. They are those of the drive's statistics: nothing is computed here.
+//! The figures of the logs. They are those of the drive's statistics: nothing is computed here.
 
 use serde::Deserialize;
 
@@ -12,6 +12,21 @@ pub struct Health {
     pub smart: Smart,
     #[serde(rename = "ocp_smart_log")]
     pub ocp: Ocp,
+    /// Bytes of the host's requests.
+    pub host: Host,
+    /// Units that hold data, by namespace.
+    pub live_units: Vec<u64>,
+    /// None on a drive without placement handles.
+    pub fdp: Option<Fdp>,
+}
+
+/// What the host has read and written.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct Host {
+    pub read_bytes: u64,
+    pub written_bytes: u64,
 }
 
 /// Log page 02h.
@@ -67,4 +82,102 @@ pub struct BadBlocks {
 pub struct EraseCounts {
     pub min: u32,
     pub max: u32,
+}
+
+/// Logs 20h to 23h and the status of handles, with nvme-cli's names.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[allow(missing_docs, reason = "the names are those of the logs")]
+pub struct Fdp {
+    pub configs: Configurations,
+    pub usage: Usage,
+    pub stats: Statistics,
+    pub status: Option<HandleStatuses>,
+    pub events: Option<Events>,
+    pub host_events: Option<Events>,
+}
+
+/// Log page 20h.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[allow(missing_docs, reason = "the names are those of the log")]
+pub struct Configurations {
+    pub configs: Vec<Configuration>,
+}
+
+/// A configuration.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[allow(missing_docs, reason = "the names are those of the log")]
+pub struct Configuration {
+    pub fdpa: u8,
+    pub nrg: u32,
+    pub nruh: u16,
+    pub nnss: u32,
+    pub runs: u64,
+    pub erutl: u32,
+    pub ruhs: Vec<HandleType>,
+}
+
+/// A handle of a configuration.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[allow(missing_docs, reason = "the names are those of the log")]
+pub struct HandleType {
+    pub ruht: u8,
+}
+
+/// Log page 21h.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[allow(missing_docs, reason = "the names are those of the log")]
+pub struct Usage {
+    pub ruhus: Vec<HandleUsage>,
+}
+
+/// Whether a handle is used.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[allow(missing_docs, reason = "the names are those of the log")]
+pub struct HandleUsage {
+    pub ruha: u8,
+}
+
+/// Log page 22h.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[allow(missing_docs, reason = "the names are those of the log")]
+pub struct Statistics {
+    pub hbmw: u64,
+    pub mbmw: u64,
+    pub mbe: u64,
+}
+
+/// The status of all handles of the drive.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[allow(missing_docs, reason = "the names are those of the command's data")]
+pub struct HandleStatuses {
+    pub ruhss: Vec<HandleStatus>,
+}
+
+/// The status of a handle in a group; what is left is in mapping units.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[allow(missing_docs, reason = "the names are those of the command's data")]
+pub struct HandleStatus {
+    pub pid: u16,
+    pub ruamw: u64,
+}
+
+/// Log page 23h.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[allow(missing_docs, reason = "the names are those of the log")]
+pub struct Events {
+    pub events: Vec<Event>,
+}
+
+/// An event; what was moved is in mapping units.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[allow(missing_docs, reason = "the names are those of the log")]
+pub struct Event {
+    #[serde(rename = "type")]
+    pub event_type: u8,
+    pub fdpef: u8,
+    pub pid: u16,
+    pub nsid: u32,
+    pub nlbam: Option<u64>,
+    pub rgid: Option<u16>,
+    pub ruhid: Option<u8>,
 }

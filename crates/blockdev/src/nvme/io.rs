@@ -1,11 +1,11 @@
 //! Commands of the NVM command set, as requests to the drive. NVM Command Set Specification 1.0, section 3.
 
 use super::fields::{u32_at, u64_at};
-use super::identify::{EVERY_NAMESPACE, NAMESPACE};
 use super::limits;
 use super::pdu::Command;
+use super::placement;
 use super::status::Status;
-use super::subject::Subject;
+use super::subject::{EVERY_NAMESPACE, Namespace, Subject};
 use crate::device::Durability;
 use crate::queue::REQUEST_BYTES_MAX;
 use std::ops::Range;
@@ -16,16 +16,27 @@ mod opcode {
     pub const READ: u8 = 0x02;
     pub const WRITE_ZEROES: u8 = 0x08;
     pub const DATASET_MANAGEMENT: u8 = 0x09;
+    pub const MANAGEMENT_RECEIVE: u8 = 0x12;
+    pub const MANAGEMENT_SEND: u8 = 0x1d;
 }
 
-/// The commands, and whether they change contents.
-pub const COMMANDS: [(u8, bool); 5] = [
+/// The commands, and whether they change contents; without those of drives with placement handles.
+const COMMANDS: [(u8, bool); 5] = [
     (opcode::FLUSH, false),
     (opcode::WRITE, true),
     (opcode::READ, false),
     (opcode::WRITE_ZEROES, true),
     (opcode::DATASET_MANAGEMENT, true),
 ];
+
+/// Those of drives with placement handles.
+const OF_PLACEMENT: [(u8, bool); 2] = [(opcode::MANAGEMENT_RECEIVE, false), (opcode::MANAGEMENT_SEND, false)];
+
+/// The commands that a drive knows, and whether they change contents.
+pub fn commands(subject: &Subject) -> impl Iterator<Item = (u8, bool)> + '_ {
+    let of_placement = OF_PLACEMENT.iter().filter(|_| subject.placement.is_some());
+    COMMANDS.iter().chain(of_placement).copied()
+}
 
 /// A range of a dataset.
 const RANGE_BYTES: usize = 16;
@@ -35,12 +46,17 @@ const RANGE_BYTES: usize = 16;
 pub enum Request {
     Flush,
     Read(Range<u64>),
-    Write(Range<u64>, Durability),
+    /// With the placement identifier.
+    Write(Range<u64>, Durability, u8),
     Zero(Range<u64>, Durability),
     /// Of whole units, which then read zeroes.
     Deallocate(Range<u64>),
     /// The data describes ranges, so many.
     Ranges(usize),
+    /// The status of the placement handles.
+    Handles,
+    /// The data lists identifiers, so many, whose handles leave their reclaim units.
+    LeaveReclaimUnits(usize),
     Nothing,
 }
 
@@ -48,8 +64,9 @@ impl Request {
     /// Data that the host sends with it.
     pub fn data_bytes(&self) -> usize {
         match self {
-            Self::Write(range, _) => (range.end - range.start) as usize,
+            Self::Write(range, ..) => (range.end - range.start) as usize,
             Self::Ranges(count) => count * RANGE_BYTES,
+            Self::LeaveReclaimUnits(count) => count * 2,
             _ => 0,
         }
     }
@@ -57,15 +74,17 @@ impl Request {
 
 /// The request of a command.
 pub fn request(command: &Command, subject: &Subject, writes_through: bool) -> Result<Request, Status> {
-    if COMMANDS.iter().all(|&(opcode, _)| opcode != command.opcode()) {
+    if commands(subject).all(|(opcode, _)| opcode != command.opcode()) {
         return Err(Status::INVALID_OPCODE);
     }
-    let is_flush_of_all = command.opcode() == opcode::FLUSH && command.namespace() == EVERY_NAMESPACE;
-    if command.namespace() != NAMESPACE && !is_flush_of_all {
-        return Err(Status::INVALID_NAMESPACE);
+    if command.opcode() == opcode::FLUSH && command.namespace() == EVERY_NAMESPACE {
+        return Ok(Request::Flush);
     }
+    let namespace = subject.namespace(command.namespace())?;
     match command.opcode() {
         opcode::FLUSH => return Ok(Request::Flush),
+        opcode::MANAGEMENT_RECEIVE => return Ok(Request::Handles),
+        opcode::MANAGEMENT_SEND => return Ok(Request::LeaveReclaimUnits(placement::updates(command, subject)?)),
         opcode::DATASET_MANAGEMENT => {
             let is_deallocation = command.dword(11) & 1 << 2 != 0;
             // Hints of how data is used have no effect.
@@ -76,7 +95,7 @@ pub fn request(command: &Command, subject: &Subject, writes_through: bool) -> Re
     }
     let block_bytes = subject.block_bytes();
     let (first, count) = (command.dwords(10), u64::from(command.number_at(48)) + 1);
-    let range = bytes_of(first, count, subject)?;
+    let range = bytes_of(first, count, namespace, subject)?;
     let durability =
         if command.dword(12) & 1 << 30 != 0 || writes_through { Durability::Durable } else { Durability::Cached };
     // Protection information needs metadata, which the namespace has not.
@@ -85,22 +104,26 @@ pub fn request(command: &Command, subject: &Subject, writes_through: bool) -> Re
     }
     Ok(match command.opcode() {
         opcode::READ => Request::Read(range),
-        opcode::WRITE => Request::Write(range, durability),
+        opcode::WRITE => Request::Write(range, durability, placement::of_write(command, namespace, subject)?),
         _ if command.dword(12) & 1 << 25 != 0 && subject.are_whole_units(&range) => Request::Deallocate(range),
         _ => Request::Zero(range, durability),
     })
 }
 
-fn bytes_of(first: u64, count: u64, subject: &Subject) -> Result<Range<u64>, Status> {
-    let end = first.checked_add(count).filter(|&end| end <= subject.blocks()).ok_or(Status::LBA_OUT_OF_RANGE)?;
-    Ok(first * subject.block_bytes()..end * subject.block_bytes())
+/// On the drive.
+fn bytes_of(first: u64, count: u64, namespace: &Namespace, subject: &Subject) -> Result<Range<u64>, Status> {
+    let blocks = subject.blocks(namespace);
+    let end = first.checked_add(count).filter(|&end| end <= blocks).ok_or(Status::LBA_OUT_OF_RANGE)?;
+    let bytes = |block: u64| namespace.start_bytes + block * subject.block_bytes();
+    Ok(bytes(first)..bytes(end))
 }
 
 /// The ranges to deallocate that the data of a command describes, in parts that the drive takes as one.
-pub fn ranges(data: &[u8], subject: &Subject) -> Result<Vec<Range<u64>>, Status> {
+pub fn ranges(command: &Command, data: &[u8], subject: &Subject) -> Result<Vec<Range<u64>>, Status> {
+    let namespace = subject.namespace(command.namespace())?;
     let mut found = Vec::new();
     for range in data.chunks_exact(RANGE_BYTES) {
-        found.extend(pieces(bytes_of(u64_at(range, 8), u64::from(u32_at(range, 4)), subject)?));
+        found.extend(pieces(bytes_of(u64_at(range, 8), u64::from(u32_at(range, 4)), namespace, subject)?));
     }
     Ok(found)
 }

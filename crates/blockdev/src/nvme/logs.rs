@@ -7,6 +7,7 @@ use super::fields::Page;
 use super::health::Health;
 use super::limits;
 use super::pdu::Command;
+use super::placement;
 use super::status::Status;
 use super::subject::Subject;
 use std::collections::VecDeque;
@@ -23,6 +24,7 @@ pub struct Failure {
     pub queue: u16,
     pub command: u16,
     pub status: Status,
+    pub namespace: u32,
     pub block: u64,
 }
 
@@ -52,7 +54,7 @@ impl Errors {
             // No place in the command is to blame.
             page.u16(at + 14, u16::MAX);
             page.u64(at + 16, failure.block);
-            page.u32(at + 24, super::identify::NAMESPACE);
+            page.u32(at + 24, failure.namespace);
             page.u8(at + 29, 3);
         }
         page.into_bytes()
@@ -66,6 +68,7 @@ mod log {
     pub const FIRMWARE: u8 = 0x03;
     pub const CHANGED_NAMESPACES: u8 = 0x04;
     pub const EFFECTS: u8 = 0x05;
+    pub const ENDURANCE_GROUP: u8 = 0x09;
     pub const DISCOVERY: u8 = 0x70;
     pub const OCP: u8 = 0xc0;
 }
@@ -89,7 +92,7 @@ pub fn read(
     if !offset.is_multiple_of(4) || length > limits::TRANSFER_BYTES {
         return Err(Status::INVALID_FIELD);
     }
-    let page = whole(number, controller.kind, subject, errors, reached)?;
+    let page = whole(command, controller.kind, subject, errors, reached)?;
     let is_kept = command.dword(10) >> 15 & 1 != 0;
     if number == log::HEALTH && !is_kept {
         controller.events.clear(HEALTH_EVENT);
@@ -104,19 +107,33 @@ pub fn read(
     Ok(part)
 }
 
-fn whole(number: u8, kind: Kind, subject: &Subject, errors: &Errors, reached: SocketAddr) -> Result<Vec<u8>, Status> {
-    let listed: &[u8] = if kind == Kind::Discovery { &OF_DISCOVERY } else { &OF_DRIVES };
+fn whole(
+    command: &Command,
+    kind: Kind,
+    subject: &Subject,
+    errors: &Errors,
+    reached: SocketAddr,
+) -> Result<Vec<u8>, Status> {
+    let number = command.dword(10) as u8;
+    let mut listed = if kind == Kind::Discovery { OF_DISCOVERY.to_vec() } else { OF_DRIVES.to_vec() };
+    if kind == Kind::Drive && subject.placement.is_some() {
+        listed.push(log::ENDURANCE_GROUP);
+        listed.extend(placement::log::ALL);
+    }
     if !listed.contains(&number) {
         return Err(Status::INVALID_LOG);
     }
     let health = || (subject.health)().map_err(|_| Status::INTERNAL);
     Ok(match number {
-        log::SUPPORTED => supported(listed),
+        log::SUPPORTED => supported(&listed),
         log::ERRORS => errors.log(),
         log::HEALTH => of_health(&health()?),
         log::FIRMWARE => of_firmware(),
         log::CHANGED_NAMESPACES => vec![0; 4096],
-        log::EFFECTS => of_effects(),
+        log::EFFECTS => of_effects(subject),
+        log::ENDURANCE_GROUP if command.number_at(46) != placement::GROUP => return Err(Status::INVALID_FIELD),
+        log::ENDURANCE_GROUP => of_endurance_group(&health()?, subject),
+        number if placement::log::ALL.contains(&number) => placement::whole_log(command, subject)?,
         log::DISCOVERY => discovery::log(&subject.identity, reached),
         _ => of_ocp(&health()?),
     })
@@ -157,16 +174,39 @@ fn of_firmware() -> Vec<u8> {
     page.into_bytes()
 }
 
+/// The drive as its only endurance group. Bytes are counted in thousands of millions, rounded up.
+fn of_endurance_group(health: &Health, subject: &Subject) -> Vec<u8> {
+    let billions = |bytes: u64| bytes.div_ceil(1_000_000_000);
+    let smart = &health.smart;
+    let mut page = Page::new(512);
+    page.u8(0, smart.critical_warning & (1 | 1 << 3));
+    page.u8(3, smart.available_spare.unwrap_or(100));
+    page.u8(4, smart.available_spare_threshold);
+    page.u8(5, smart.percentage_used);
+    page.u128(48, billions(health.host.read_bytes));
+    page.u128(64, billions(health.host.written_bytes));
+    page.u128(80, billions(health.ocp.physical_media_units_written_bytes));
+    page.u128(96, smart.host_reads);
+    page.u128(112, smart.host_writes);
+    page.u128(128, smart.media_errors.unwrap_or(0));
+    page.u128(144, smart.num_err_log_entries.unwrap_or(0));
+    // The capacity, and what of it no namespace has.
+    let size_bytes = subject.capabilities.size_bytes;
+    page.u128(160, size_bytes);
+    page.u128(176, size_bytes - subject.namespaces.iter().map(|namespace| namespace.size_bytes).sum::<u64>());
+    page.into_bytes()
+}
+
 /// Commands that are supported, and those that change contents.
-fn of_effects() -> Vec<u8> {
+fn of_effects(subject: &Subject) -> Vec<u8> {
     const SUPPORTED: u32 = 1;
     const CHANGES_DATA: u32 = 1 << 1;
     let mut page = Page::new(4096);
-    for opcode in super::session::ADMIN_COMMANDS {
+    for opcode in super::session::admin_commands(subject) {
         page.u32(4 * usize::from(opcode), SUPPORTED);
     }
     page.u32(4 * usize::from(super::session::FORMAT), SUPPORTED | CHANGES_DATA);
-    for (opcode, changes) in super::io::COMMANDS {
+    for (opcode, changes) in super::io::commands(subject) {
         page.u32(1024 + 4 * usize::from(opcode), SUPPORTED | if changes { CHANGES_DATA } else { 0 });
     }
     page.into_bytes()

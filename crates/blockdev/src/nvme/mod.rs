@@ -1,8 +1,8 @@
 //! An NVMe target over TCP: the drive as a controller that an unmodified host attaches (`nvme connect -t tcp`).
 //!
 //! NVM Express Base Specification 2.0, NVMe over Fabrics as a part of it, TCP Transport Specification 1.0, NVM Command
-//! Set Specification 1.0. There is one namespace. Not here: authentication, TLS, multipath states, namespace
-//! management.
+//! Set Specification 1.0; flexible data placement as in 2.1 and 1.1. Not here: authentication, TLS, multipath states,
+//! namespace management.
 //!
 //! Hosts are not trusted: connections, controllers, commands and memory are bounded, every length is checked before it
 //! is used, and every wait for a host has a limit.
@@ -17,14 +17,19 @@ mod io;
 mod limits;
 mod logs;
 mod pdu;
+mod placement;
 mod session;
 mod status;
 mod subject;
 mod works;
 
-pub use health::{BadBlocks, EraseCounts, Health, Ocp, Smart};
-pub use subject::Identity;
+pub use health::{
+    BadBlocks, Configuration, Configurations, EraseCounts, Event, Events, Fdp, HandleStatus, HandleStatuses,
+    HandleType, HandleUsage, Health, Host, Ocp, Smart, Statistics, Usage,
+};
+pub use subject::{Identity, Namespace};
 
+use crate::placement::Placement;
 use crate::queue::Queue;
 use session::{Shared, Target};
 use std::io as std_io;
@@ -34,7 +39,7 @@ use std::sync::atomic::Ordering;
 use std::thread::{self, JoinHandle};
 use subject::Subject;
 
-/// The figures of the health logs; an error says why there are none.
+/// The figures of the logs; an error says why there are none.
 pub type Figures = Box<dyn Fn() -> Result<Health, String> + Send>;
 
 /// A running target, until it is stopped or dropped.
@@ -45,18 +50,27 @@ pub struct Server {
     serving: Option<JoinHandle<()>>,
 }
 
+/// What hosts see of a drive.
+pub struct Presented {
+    /// Its names.
+    pub identity: Identity,
+    /// Its namespaces, at least one, each behind the one before.
+    pub namespaces: Vec<Namespace>,
+    /// Its placement handles; None for a drive without.
+    pub placement: Option<Box<dyn Placement>>,
+    /// Its figures.
+    pub figures: Figures,
+}
+
 /// Serves a drive at an address; port 0 selects a free one.
-pub fn serve(
-    queue: Box<dyn Queue>,
-    identity: Identity,
-    health: Figures,
-    (host, port): (&str, u16),
-) -> std_io::Result<Server> {
+pub fn serve(queue: Box<dyn Queue>, presented: Presented, (host, port): (&str, u16)) -> std_io::Result<Server> {
     let listener = TcpListener::bind((host, port))?;
     listener.set_nonblocking(true)?;
     let address = listener.local_addr()?;
+    let Presented { identity, namespaces, placement, figures } = presented;
     let nqn = identity.nqn();
-    let subject = Subject { identity, capabilities: queue.capabilities(), health };
+    let capabilities = queue.capabilities();
+    let subject = Subject { identity, capabilities, namespaces, placement, health: figures };
     let shared = Arc::new(Shared::default());
     let target = Target::new(listener, queue, subject, shared.clone());
     let serving = thread::Builder::new().name("nvme".to_owned()).spawn(move || target.run())?;

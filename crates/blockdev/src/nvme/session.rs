@@ -12,6 +12,7 @@ use super::io::{self, Request};
 use super::limits;
 use super::logs::{self, Errors, Failure};
 use super::pdu::{self, Command, Completion, Opening, Place, Unit, Violation};
+use super::placement;
 use super::status::Status;
 use super::subject::Subject;
 use super::works::{What, Work, Works};
@@ -34,12 +35,14 @@ mod admin {
     pub const GET_FEATURES: u8 = 0x0a;
     pub const EVENT_REQUEST: u8 = 0x0c;
     pub const KEEP_ALIVE: u8 = 0x18;
+    pub const DIRECTIVE_SEND: u8 = 0x19;
+    pub const DIRECTIVE_RECEIVE: u8 = 0x1a;
 }
 pub const FORMAT: u8 = 0x80;
 const FABRICS: u8 = 0x7f;
 
-/// Except Format, which changes contents.
-pub const ADMIN_COMMANDS: [u8; 7] = [
+/// Except Format, which changes contents; without those of drives with placement handles.
+const ADMIN_COMMANDS: [u8; 7] = [
     admin::GET_LOG,
     admin::IDENTIFY,
     admin::ABORT,
@@ -48,6 +51,12 @@ pub const ADMIN_COMMANDS: [u8; 7] = [
     admin::EVENT_REQUEST,
     admin::KEEP_ALIVE,
 ];
+
+/// The commands that a drive knows, except Format, which changes contents.
+pub fn admin_commands(subject: &Subject) -> impl Iterator<Item = u8> + '_ {
+    let of_placement = [admin::DIRECTIVE_SEND, admin::DIRECTIVE_RECEIVE].into_iter();
+    ADMIN_COMMANDS.into_iter().chain(of_placement.filter(|_| subject.placement.is_some()))
+}
 
 mod fabrics {
     pub const PROPERTY_SET: u8 = 0x00;
@@ -395,7 +404,8 @@ impl Target {
             _ => 0,
         };
         let block = if queue == 0 { 0 } else { io::first_block(command) };
-        self.errors.note(Failure { queue, command: command.id(), status, block });
+        let namespace = command.namespace();
+        self.errors.note(Failure { queue, command: command.id(), status, namespace, block });
         self.respond(at, command, status, 0);
     }
 
@@ -440,13 +450,21 @@ impl Target {
                 self.answer(at, command, &page, 0)
             }
             admin::GET_FEATURES => {
-                let (value, page) = controller.feature(command, has_cache, now)?;
+                let (value, page) = match command.dword(10) as u8 {
+                    placement::CONFIGURATION_FEATURE | placement::EVENTS_FEATURE => {
+                        placement::feature(command, &self.subject)?
+                    }
+                    _ => controller.feature(command, has_cache, now)?,
+                };
                 self.answer(at, command, &page, value)
             }
             admin::SET_FEATURES => {
                 let needed = match command.dword(10) as u8 {
                     0x0e => 8,
                     0x16 => 512,
+                    placement::CONFIGURATION_FEATURE | placement::EVENTS_FEATURE => {
+                        placement::feature_bytes(command, &self.subject)?
+                    }
                     _ => 0,
                 };
                 if needed > 0 {
@@ -465,21 +483,24 @@ impl Target {
                 self.respond(at, command, Status::SUCCESS, 0);
                 Ok(())
             }
+            // Nothing about the directives can be changed.
+            admin::DIRECTIVE_SEND if self.subject.placement.is_some() => Err(Status::INVALID_FIELD),
+            admin::DIRECTIVE_RECEIVE if self.subject.placement.is_some() => {
+                let page = placement::directives(command, &self.subject)?;
+                self.answer(at, command, &page, 0)
+            }
             // Bit 0: the command was not aborted. Every command ends soon.
             admin::ABORT => {
                 self.respond(at, command, Status::SUCCESS, 1);
                 Ok(())
             }
             FORMAT if controller.kind == Kind::Drive => {
-                let is_ours = [identify::NAMESPACE, identify::EVERY_NAMESPACE].contains(&command.namespace());
-                if !is_ours {
-                    return Err(Status::INVALID_NAMESPACE);
-                }
+                let range = self.subject.extent(command.namespace())?;
                 // The only format, without protection.
                 if command.dword(10) & 0xf != 0 {
                     return Err(Status::INVALID_FORMAT);
                 }
-                self.begin(at, command, What::Format, 0, data)
+                self.begin(at, command, What::Format(range), 0, data)
             }
             _ => Err(Status::INVALID_OPCODE),
         }
@@ -502,6 +523,11 @@ impl Target {
     fn io(&mut self, at: usize, id: u16, command: &Command, data: &[u8]) -> Result<(), Status> {
         let controller = self.controllers.get(&id).ok_or(Status::INTERNAL)?;
         let request = io::request(command, &self.subject, controller.writes_through())?;
+        if request == Request::Handles {
+            let namespace = self.subject.namespace(command.namespace())?;
+            let page = placement::status(command, namespace, &self.subject)?;
+            return self.answer(at, command, &page, 0);
+        }
         if let Request::Read(range) = &request {
             let is_enough = match command.place() {
                 Some(Place::Host { length }) => length as u64 >= range.end - range.start,
@@ -644,7 +670,7 @@ impl Target {
             length_bytes: range.end - range.start,
         };
         match work.what.clone() {
-            What::Io(Request::Nothing) => self.finish(place),
+            What::Io(Request::Nothing | Request::Handles) => self.finish(place),
             What::Io(Request::Flush) => {
                 work.parts = 1;
                 self.queue.submit(tag, Asked::Flush);
@@ -653,9 +679,16 @@ impl Target {
                 work.parts = 1;
                 self.queue.submit(tag, Asked::Read { offset_bytes: range.start, into: &mut work.data });
             }
-            What::Io(Request::Write(range, durability)) => {
+            What::Io(Request::Write(range, durability, identifier)) => {
                 work.parts = 1;
-                self.queue.submit(tag, Asked::Write { offset_bytes: range.start, data, durability });
+                self.queue.submit(tag, Asked::Write { offset_bytes: range.start, data, durability, identifier });
+            }
+            What::Io(Request::LeaveReclaimUnits(_)) => {
+                let id = work.command.namespace();
+                let namespace = self.subject.namespace(id);
+                let done = namespace.and_then(|namespace| placement::update(id, data, namespace, &self.subject));
+                work.status = done.err().unwrap_or(Status::SUCCESS);
+                self.finish(place);
             }
             What::Io(Request::Zero(range, durability)) => {
                 let length_bytes = range.end - range.start;
@@ -666,7 +699,7 @@ impl Target {
                 work.parts = 1;
                 self.queue.submit(tag, trim(range));
             }
-            What::Io(Request::Ranges(_)) => match io::ranges(data, &self.subject) {
+            What::Io(Request::Ranges(_)) => match io::ranges(&work.command, data, &self.subject) {
                 Ok(ranges) => {
                     work.parts = ranges.len() as u32;
                     if ranges.is_empty() {
@@ -679,8 +712,8 @@ impl Target {
                     self.finish(place);
                 }
             },
-            What::Format => {
-                let ranges: Vec<_> = io::pieces(0..self.subject.capabilities.size_bytes).collect();
+            What::Format(range) => {
+                let ranges: Vec<_> = io::pieces(range).collect();
                 work.parts = ranges.len() as u32;
                 ranges.into_iter().for_each(|range| self.queue.submit(tag, trim(range)));
             }
@@ -695,7 +728,10 @@ impl Target {
         if let Some(State::Queue { controller, .. }) = state
             && let Some(controller) = self.controllers.get_mut(&controller)
         {
-            let done = controller.set_feature(&work.command, data, has_cache, self.now);
+            let done = match work.command.dword(10) as u8 {
+                placement::EVENTS_FEATURE => placement::set_feature(&work.command, data, &self.subject),
+                _ => controller.set_feature(&work.command, data, has_cache, self.now).map(|_| ()),
+            };
             work.status = done.err().unwrap_or(Status::SUCCESS);
         }
         self.finish(place);

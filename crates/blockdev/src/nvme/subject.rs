@@ -1,7 +1,11 @@
 //! What a target presents: the drive's names, sizes and figures.
 
 use super::Health;
+use super::status::Status;
 use crate::device::Capabilities;
+use crate::placement::Placement;
+use ssdlab_engine::specification::Drive;
+use ssdlab_engine::specification::drive::handles_of;
 use std::ops::Range;
 
 /// A block of Linux is at most a page, and every drive of the catalogue has units of 4 KiB or multiples of it.
@@ -19,6 +23,15 @@ pub struct Identity {
 }
 
 impl Identity {
+    /// The name of a namespace, counted from 1. The first has the drive's number.
+    pub(super) fn of_namespace(&self, id: u32) -> Self {
+        let mut identity = self.clone();
+        for (byte, other) in identity.unique[12..].iter_mut().zip((id - 1).to_be_bytes()) {
+            *byte ^= other;
+        }
+        identity
+    }
+
     /// The name of the subsystem, from its UUID.
     pub fn nqn(&self) -> String {
         format!("nqn.2014-08.org.nvmexpress:uuid:{}", self.uuid_text())
@@ -53,12 +66,53 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// A range of the drive that hosts see as a device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Namespace {
+    /// Its beginning on the drive.
+    pub start_bytes: u64,
+    /// Its size.
+    pub size_bytes: u64,
+    /// The drive's handle for each of its placement identifiers; empty on a drive without handles.
+    pub handles: Vec<u8>,
+}
+
+impl Namespace {
+    /// The only namespace of a drive without a list of them.
+    pub fn whole(capabilities: &Capabilities) -> Self {
+        Self { start_bytes: 0, size_bytes: capabilities.size_bytes, handles: Vec::new() }
+    }
+
+    /// The namespaces of a drive, or the whole of it as one.
+    pub fn all_of(drive: &Drive, capabilities: &Capabilities) -> Vec<Self> {
+        let every_handle = 0..handles_of(&drive.ftl.placement).map_or(0, |handles| handles.handles);
+        let handles = |given: &[u8]| if given.is_empty() { every_handle.clone().collect() } else { given.to_vec() };
+        if drive.namespaces.is_empty() {
+            return vec![Self { handles: handles(&[]), ..Self::whole(capabilities) }];
+        }
+        let mut start_bytes = 0;
+        let placed = drive.namespaces.iter().map(|namespace| {
+            let size_bytes = namespace.size_bytes;
+            let placed = Self { start_bytes, size_bytes, handles: handles(&namespace.placement_handles) };
+            start_bytes += size_bytes;
+            placed
+        });
+        placed.collect()
+    }
+}
+
 /// The drive of a target.
 pub struct Subject {
     pub identity: Identity,
     pub capabilities: Capabilities,
+    /// Numbered from 1.
+    pub namespaces: Vec<Namespace>,
+    pub placement: Option<Box<dyn Placement>>,
     pub health: Box<dyn Fn() -> Result<Health, String> + Send>,
 }
+
+/// All namespaces.
+pub const EVERY_NAMESPACE: u32 = u32::MAX;
 
 impl Subject {
     pub fn block_bytes(&self) -> u64 {
@@ -71,7 +125,26 @@ impl Subject {
         self.capabilities.trims && range.start.is_multiple_of(unit_bytes) && range.end.is_multiple_of(unit_bytes)
     }
 
-    pub fn blocks(&self) -> u64 {
-        self.capabilities.size_bytes / self.block_bytes()
+    pub fn blocks_per_unit(&self) -> u64 {
+        (u64::from(self.capabilities.unit_bytes) / self.block_bytes()).max(1)
+    }
+
+    pub fn blocks(&self, namespace: &Namespace) -> u64 {
+        namespace.size_bytes / self.block_bytes()
+    }
+
+    /// A namespace that is there.
+    pub fn namespace(&self, id: u32) -> Result<&Namespace, Status> {
+        let index = (id as usize).checked_sub(1).ok_or(Status::INVALID_NAMESPACE)?;
+        self.namespaces.get(index).ok_or(Status::INVALID_NAMESPACE)
+    }
+
+    /// The bytes of a namespace, or of all.
+    pub fn extent(&self, id: u32) -> Result<Range<u64>, Status> {
+        let of = |namespace: &Namespace| namespace.start_bytes..namespace.start_bytes + namespace.size_bytes;
+        match id {
+            EVERY_NAMESPACE => Ok(0..self.namespaces.last().map_or(0, |last| of(last).end)),
+            _ => self.namespace(id).map(of),
+        }
     }
 }

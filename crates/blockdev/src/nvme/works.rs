@@ -4,6 +4,7 @@
 use super::io::Request;
 use super::pdu::Command;
 use super::status::Status;
+use std::ops::Range;
 use std::time::Instant;
 
 #[derive(Clone, Debug)]
@@ -11,8 +12,8 @@ pub enum What {
     Io(Request),
     /// A feature that has data.
     Feature,
-    /// Deallocates everything.
-    Format,
+    /// Deallocates a namespace, or all.
+    Format(Range<u64>),
 }
 
 /// A command in progress.

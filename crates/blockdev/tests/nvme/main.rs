@@ -2,15 +2,18 @@
 //! break the rules, losses of power. The same against Linux is in `tests/serving/test_nvme.py`.
 
 mod initiator;
-#[expect(dead_code, reason = "only the plain drive is served here")]
+mod placement;
+#[expect(dead_code, reason = "not every drive is served here")]
 #[path = "../tiny/mod.rs"]
 mod tiny;
 
 use initiator::{Answer, DISCOVERY, Entry, Host, connect_data, connecting, opening, unit};
 use ssdlab_blockdev::drive::{Command, Options, Pace, SimulatedDevice, SimulatedQueue};
 use ssdlab_blockdev::nand::FlashFaults;
-use ssdlab_blockdev::nvme::{Health, Identity, Ocp, Server, Smart, serve};
+use ssdlab_blockdev::nvme::{Health, Identity, Namespace, Ocp, Presented, Server, Smart, serve};
+use ssdlab_blockdev::placement::Placement;
 use ssdlab_engine::random::Random;
+use ssdlab_engine::specification::Drive;
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -23,6 +26,8 @@ const WRITE: u8 = 1;
 const READ: u8 = 2;
 const ZEROES: u8 = 8;
 const DATASET: u8 = 9;
+/// I/O Management Send.
+const LEAVE: u8 = 0x1d;
 
 const WRITE_PROTECTED: u16 = 0x20;
 const OUT_OF_RANGE: u16 = 0x80;
@@ -31,18 +36,34 @@ const INVALID_OPCODE: u16 = 0x01;
 const INVALID_NAMESPACE: u16 = 0x0b;
 const CONNECT_INVALID: u16 = 0x182;
 
+fn device_of(drive: &Drive, options: &Options) -> Arc<SimulatedDevice> {
+    Arc::new(SimulatedDevice::new(drive, options).map_err(|error| format!("{error:?}")).unwrap())
+}
+
 fn device(tiny: &Tiny, options: &Options) -> Arc<SimulatedDevice> {
-    Arc::new(SimulatedDevice::new(&tiny.drive(), options).map_err(|error| format!("{error:?}")).unwrap())
+    device_of(&tiny.drive(), options)
 }
 
 fn served(device: &Arc<SimulatedDevice>) -> Server {
-    let health = || {
+    served_with(device, &Tiny::default().drive(), |_| {
         let smart = Smart { data_units_written: 7, power_cycles: Some(3), critical_warning: 8, ..Smart::default() };
         let ocp = Ocp { physical_media_units_written_bytes: 1 << 40, total_nuse: 12, ..Ocp::default() };
-        Ok(Health { smart, ocp })
+        Health { smart, ocp, live_units: vec![12], ..Health::default() }
+    })
+}
+
+/// With these figures of the drive in the logs.
+fn served_with(device: &Arc<SimulatedDevice>, drive: &Drive, figures: fn(&Arc<SimulatedDevice>) -> Health) -> Server {
+    let seen = device.clone();
+    let has_handles = device.core().handles().is_some();
+    let unique = device.core().unique();
+    let presented = Presented {
+        identity: Identity { model: "tiny".to_owned(), unique },
+        namespaces: Namespace::all_of(drive, &device.core().capabilities()),
+        placement: has_handles.then(|| Box::new(device.clone()) as Box<dyn Placement>),
+        figures: Box::new(move || Ok(figures(&seen))),
     };
-    let identity = Identity { model: "tiny".to_owned(), unique: device.core().unique() };
-    serve(Box::new(SimulatedQueue::new(device.clone())), identity, Box::new(health), ("127.0.0.1", 0)).unwrap()
+    serve(Box::new(SimulatedQueue::new(device.clone())), presented, ("127.0.0.1", 0)).unwrap()
 }
 
 /// A drive that loses what was not flushed.
@@ -224,11 +245,11 @@ struct Queue {
 }
 
 /// Random commands over several queues, whose answers come in any order.
-fn agrees_with_a_model(pace: Pace, digests: u8, commands: u64, seed: u64) {
-    let options = Options { pace, ..Options::default() };
-    let tiny = Tiny::default();
-    let device = device(&tiny, &options);
-    let server = served(&device);
+fn agrees_with_a_model(drive: &Drive, options: &Options, digests: u8, commands: u64, seed: u64) {
+    let device = device_of(drive, options);
+    let whole = drive.ftl.user_bytes / UNIT;
+    let has_handles = device.core().handles().is_some();
+    let server = served_with(&device, drive, |_| Health::default());
     let admin = Host::admin(&server, digests).unwrap();
     let mut random = Random::new(seed);
     let mut model = Model::default();
@@ -240,7 +261,7 @@ fn agrees_with_a_model(pace: Pace, digests: u8, commands: u64, seed: u64) {
         if queues[which].flights.len() >= 8 {
             collect(&mut queues[which], &mut model);
         }
-        let flight = draw(&mut random, tiny.user_units);
+        let flight = draw(&mut random, whole, has_handles);
         // Only what does not depend on the order of requests in flight has one right answer.
         while let Some(other) = queues.iter_mut().find(|queue| queue.flights.values().any(|one| meets(one, &flight))) {
             collect(other, &mut model);
@@ -255,7 +276,6 @@ fn agrees_with_a_model(pace: Pace, digests: u8, commands: u64, seed: u64) {
             collect(queue, &mut model);
         }
     }
-    let whole = tiny.user_units;
     let read = queues[0].host.round(Entry::new(READ, 1).blocks(0, whole), &[], (whole * UNIT) as usize).unwrap();
     assert_eq!(read.data, model.read(0, whole * UNIT));
     let mut core = device.core();
@@ -268,7 +288,13 @@ fn meets(one: &Flight, other: &Flight) -> bool {
     !are_reads && one.first < other.first + other.count && other.first < one.first + one.count
 }
 
-fn draw(random: &mut Random, blocks: u64) -> Flight {
+fn draw(random: &mut Random, blocks: u64, has_handles: bool) -> Flight {
+    if has_handles && random.below(40) == 0 {
+        // A handle leaves its reclaim unit, whatever is in flight.
+        let identifier = random.below(3) as u16;
+        let data = identifier.to_le_bytes().to_vec();
+        return Flight { entry: Entry::new(LEAVE, 1).dword(10, 1), first: 0, count: 0, data };
+    }
     let first = random.below(blocks);
     // Now and then more than fits into a capsule.
     let longest = if random.below(8) == 0 { 60 } else { 6 };
@@ -279,7 +305,11 @@ fn draw(random: &mut Random, blocks: u64) -> Flight {
         entry.dword(12, (count as u32 - 1) | bits)
     };
     let (entry, data) = match random.below(12) {
-        0..=4 => (plain(WRITE, through), contents(random, count * UNIT)),
+        0..=4 => {
+            let (directive, identifier) =
+                if has_handles && random.below(4) > 0 { (2 << 20, random.below(5) as u32) } else { (0, 0) };
+            (plain(WRITE, through | directive).dword(13, identifier << 16), contents(random, count * UNIT))
+        }
         5..=8 => (plain(READ, 0), Vec::new()),
         9 => (plain(ZEROES, through | ((random.below(2) as u32) << 25)), Vec::new()),
         10 => {
@@ -303,7 +333,7 @@ fn collect(queue: &mut Queue, model: &mut Model) {
         assert_eq!(answer.data, model.read(offset_bytes, length_bytes), "{} blocks at {}", flight.count, flight.first);
     } else if flight.entry.is(WRITE) {
         model.write(offset_bytes, &flight.data);
-    } else if !flight.entry.is(FLUSH) {
+    } else if flight.count > 0 {
         model.trim(offset_bytes, length_bytes);
     }
 }
@@ -315,13 +345,15 @@ fn commands(usual: u64) -> u64 {
 
 #[test]
 fn random_commands_agree_with_a_model() {
-    agrees_with_a_model(Pace::Virtual, 0, commands(20_000), 1);
-    agrees_with_a_model(Pace::Virtual, 3, commands(5_000), 2);
+    let drive = Tiny::default().drive();
+    agrees_with_a_model(&drive, &Options::default(), 0, commands(20_000), 1);
+    agrees_with_a_model(&drive, &Options::default(), 3, commands(5_000), 2);
 }
 
 #[test]
 fn random_commands_agree_with_a_model_at_real_pace() {
-    agrees_with_a_model(Pace::Real, 0, 2_000, 3);
+    let options = Options { pace: Pace::Real, ..Options::default() };
+    agrees_with_a_model(&Tiny::default().drive(), &options, 0, 2_000, 3);
 }
 
 #[test]

@@ -8,10 +8,10 @@
 use super::Ftl;
 use super::gc::Move;
 use super::layer::Layer;
-use crate::error::SpecificationError;
+use crate::error::{ReadOnly, SpecificationError};
 use crate::specification::drive::Handles;
 use crate::timing::Clock;
-use crate::units::StreamId;
+use crate::units::{EraseUnit, StreamId};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::VecDeque;
@@ -76,6 +76,8 @@ pub struct PlacementLog {
     opened: Vec<u64>,
     events: VecDeque<PlacementEvent>,
     lost_events: u64,
+    /// What is not recorded, because the host disabled it.
+    disabled: Vec<(u8, PlacementEventKind)>,
     /// Whether erase units are opened for data that is moved.
     is_moving: bool,
 }
@@ -89,6 +91,7 @@ impl PlacementLog {
             opened: vec![0; usize::from(handles.identifiers())],
             events: VecDeque::with_capacity(EVENTS_MAX),
             lost_events: 0,
+            disabled: Vec::new(),
             is_moving: false,
         })
     }
@@ -101,7 +104,25 @@ impl PlacementLog {
         (stream.0 / self.handles.reclaim_groups, stream.0 % self.handles.reclaim_groups)
     }
 
+    /// Whether events of a kind are recorded for a handle. An event without a handle always is.
+    fn set_enabled(&mut self, handle: u8, kind: PlacementEventKind, is_enabled: bool) {
+        self.disabled.retain(|&disabled| disabled != (handle, kind));
+        if !is_enabled {
+            self.disabled.push((handle, kind));
+        }
+    }
+
+    /// The rest of the stream's reclaim unit, with what is not open yet, will not be written.
+    fn left(&mut self, stream: StreamId) {
+        let erase_units_each = self.erase_units_each();
+        let opened = &mut self.opened[stream.index()];
+        *opened = opened.next_multiple_of(erase_units_each);
+    }
+
     fn note(&mut self, event: PlacementEvent) {
+        if event.handle.is_some_and(|handle| self.disabled.contains(&(handle, event.kind))) {
+            return;
+        }
         if self.events.len() == EVENTS_MAX {
             self.events.pop_front();
             self.lost_events += 1;
@@ -169,26 +190,64 @@ impl<L: Layer, C: Clock> Ftl<L, C> {
     /// What the drive reports of its placement handles; None for a drive without.
     pub fn placement_report(&self) -> Option<PlacementReport> {
         let log = self.placement_log.as_ref()?;
-        let layout = &self.space.layout;
-        let slots_per_unit = u64::from(layout.slots_per_unit());
-        let data_units = u64::from(layout.data_units_per_erase_unit()) / slots_per_unit;
-        let status = |(identifier, &opened): (usize, &u64)| {
-            let stream = StreamId(identifier as u8);
-            let (handle, reclaim_group) = log.handle_and_group(stream);
-            let reclaim_units = opened.div_ceil(log.erase_units_each());
-            let unopened = match reclaim_units {
-                0 => log.erase_units_each(),
-                referred_to => referred_to * log.erase_units_each() - opened,
-            };
-            let left_units = u64::from(self.space.slots_left(stream)) / slots_per_unit;
-            HandleStatus { handle, reclaim_group, reclaim_units, available_units: unopened * data_units + left_units }
-        };
+        let streams = (0..log.opened.len()).map(|identifier| StreamId(identifier as u8));
         Some(PlacementReport {
-            reclaim_unit_units: log.erase_units_each() * data_units,
-            handles: log.opened.iter().enumerate().map(status).collect(),
+            reclaim_unit_units: log.erase_units_each() * self.host_units_per_erase_unit(),
+            handles: streams.map(|stream| self.handle_status(log, stream)).collect(),
             events: log.events.iter().copied().collect(),
             lost_events: log.lost_events,
         })
+    }
+
+    fn host_units_per_erase_unit(&self) -> u64 {
+        let layout = &self.space.layout;
+        u64::from(layout.data_units_per_erase_unit()) / u64::from(layout.slots_per_unit())
+    }
+
+    fn handle_status(&self, log: &PlacementLog, stream: StreamId) -> HandleStatus {
+        let opened = log.opened[stream.index()];
+        let (handle, reclaim_group) = log.handle_and_group(stream);
+        let reclaim_units = opened.div_ceil(log.erase_units_each());
+        let unopened = match reclaim_units {
+            0 => log.erase_units_each(),
+            referred_to => referred_to * log.erase_units_each() - opened,
+        };
+        let left_units = u64::from(self.space.slots_left(stream)) / u64::from(self.space.layout.slots_per_unit());
+        let available_units = unopened * self.host_units_per_erase_unit() + left_units;
+        HandleStatus { handle, reclaim_group, reclaim_units, available_units }
+    }
+
+    /// The handle of a placement identifier leaves the reclaim unit to which it writes: the host's reclaim unit handle
+    /// update. The rest of the open erase units is filled with padding, because nothing may be left unwritten in a
+    /// closed one (a choice: the standard says nothing about it). Returns the units that are left unused; None if the
+    /// reclaim unit was empty or full, so that there is nothing to leave.
+    pub(super) fn leave_reclaim_unit(&mut self, identifier: u8) -> Result<Option<u64>, ReadOnly> {
+        if let Some(reason) = self.read_only {
+            return Err(reason);
+        }
+        let stream = StreamId(identifier);
+        // It may be filling this reclaim unit.
+        self.finish_gc()?;
+        let Some(log) = &self.placement_log else { return Ok(None) };
+        let whole_units = log.erase_units_each() * self.host_units_per_erase_unit();
+        let left_units = self.handle_status(log, stream).available_units;
+        if left_units == 0 || left_units >= whole_units {
+            return Ok(None);
+        }
+        let frontiers = self.space.open_frontiers().filter(|&(of, _, _)| of == stream);
+        let open: Vec<EraseUnit> = frontiers.map(|(_, erase_unit, _)| erase_unit).collect();
+        open.into_iter().for_each(|erase_unit| self.fill_up(erase_unit));
+        if let Some(log) = &mut self.placement_log {
+            log.left(stream);
+        }
+        self.in_each_group(Self::keep_room_for_victim)?;
+        Ok(Some(left_units))
+    }
+
+    pub(super) fn enable_placement_events(&mut self, handle: u8, kind: PlacementEventKind, is_enabled: bool) {
+        if let Some(log) = &mut self.placement_log {
+            log.set_enabled(handle, kind, is_enabled);
+        }
     }
 }
 
@@ -229,6 +288,18 @@ mod tests {
         assert_eq!(kinds, [PlacementEventKind::ImplicitlyModifiedHandle; 2], "the fourth and the seventh");
         log.is_moving = false;
         (0..6).for_each(|_| log.opened(StreamId(0), 0));
+        assert_eq!(log.events.len(), 2);
+    }
+
+    #[test]
+    fn what_the_host_disables_for_a_handle_is_not_recorded() {
+        let mut log = log(false);
+        log.set_enabled(1, PlacementEventKind::MediaReallocated, false);
+        log.moved(StreamId(3), 7, 0);
+        log.moved(StreamId(1), 7, 0);
+        assert_eq!(log.events.iter().map(|event| event.handle).collect::<Vec<_>>(), [Some(0)]);
+        log.set_enabled(1, PlacementEventKind::MediaReallocated, true);
+        log.moved(StreamId(3), 7, 0);
         assert_eq!(log.events.len(), 2);
     }
 

@@ -3,10 +3,10 @@
 //! After a loss of power a new translation layer is built from a scan of the flash. The array with its worn blocks and
 //! the ledger, which a drive stores in its system blocks, persist.
 
-use super::Ftl;
 use super::layer::Layer;
 use super::slc_cache::HOST;
 use super::space::Frontier;
+use super::{Ftl, PlacementEventKind};
 use crate::error::ReadOnly;
 use crate::ledger::{Cause, Ledger};
 use crate::nand::Array;
@@ -46,6 +46,11 @@ pub trait Recoverable {
     fn units_in_slc_mode(&self) -> u32;
     /// Units written by the host so far: the clock of ages.
     fn host_units(&self) -> u64;
+    /// The handle of a placement identifier leaves the reclaim unit to which it writes, as the host asks. Returns the
+    /// units that are left unused; None if there was nothing to leave.
+    fn leave_reclaim_unit(&mut self, identifier: u8) -> Result<Option<u64>, ReadOnly>;
+    /// Whether events of a kind are recorded for a handle; at first all are.
+    fn enable_placement_events(&mut self, handle: u8, kind: PlacementEventKind, is_enabled: bool);
 }
 
 /// What a drive stores in its system blocks.
@@ -229,11 +234,19 @@ impl<L: Layer, C: Clock> Recoverable for Ftl<L, C> {
     fn host_units(&self) -> u64 {
         self.now()
     }
+
+    fn leave_reclaim_unit(&mut self, identifier: u8) -> Result<Option<u64>, ReadOnly> {
+        self.leave_reclaim_unit(identifier)
+    }
+
+    fn enable_placement_events(&mut self, handle: u8, kind: PlacementEventKind, is_enabled: bool) {
+        self.enable_placement_events(handle, kind, is_enabled);
+    }
 }
 
 impl<L: Layer, C: Clock> Ftl<L, C> {
     /// Pads an open erase unit to its end, which closes it.
-    fn fill_up(&mut self, erase_unit: EraseUnit) {
+    pub(super) fn fill_up(&mut self, erase_unit: EraseUnit) {
         let Some(stream) = self.space.bring_to_front(erase_unit) else { return };
         // A full group does not end the die's turn here.
         while self.space.frontier(stream).erase_unit == Some(erase_unit) && self.go_on_in_block(stream) {
@@ -316,6 +329,10 @@ impl<L: Layer, C: Clock> Ftl<L, C> {
                 }
                 self.space.occupancy.gain(erase_unit, layout.data_units_from(slots));
                 *self.slot_for(stream, erase_unit) = Frontier::open(erase_unit, Ppn(first + slots), opened_at);
+                if !self.space.is_slc(erase_unit) {
+                    // A reclaim unit is continued.
+                    self.note_opened(stream);
+                }
                 continue;
             }
             if slots < units {

@@ -3,7 +3,7 @@
 The native module returns the state (`State` in `crates/python/src/device.rs`); `ssdlab.serving.smart` makes the logs.
 """
 
-from typing import TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 from ssdlab.simulator.engine import plain
 
@@ -49,6 +49,25 @@ class DeviceJson(TypedDict):
     """None when the drive runs in virtual time."""
 
 
+class HostEvent(TypedDict):
+    """An event that the host caused on a drive with placement handles."""
+
+    kind: Literal["not-fully-written", "invalid-identifier"]
+    namespace: int
+    identifier: int
+    """The placement identifier, as the host gave it."""
+    handle: int | None
+    """None if the identifier does not exist."""
+    host_written_bytes: int
+
+
+class HostEvents(TypedDict):
+    """The latest events of the host, the oldest first."""
+
+    events: list[HostEvent]
+    lost: int
+
+
 class DeviceState(DeviceJson):
     """The state of a running drive from the native module."""
 
@@ -56,6 +75,10 @@ class DeviceState(DeviceJson):
     erase_units_needed: int
     erase_units_when_new: int
     free_erase_units: int
+    live_units: NotRequired[list[int]]
+    """By namespace, on a drive with namespaces."""
+    host_events: NotRequired[HostEvents]
+    """If there were any."""
 
 
 class DeviceName(TypedDict):

@@ -11,6 +11,7 @@ from typing import NotRequired, TypedDict
 
 from ssdlab.simulator.drives.namespaces import Namespace, namespaces_of
 from ssdlab.simulator.engine import plain
+from ssdlab.simulator.results.device_json import HostEvent, HostEvents
 from ssdlab.simulator.results.ledger import Ledger
 
 PLACEMENT = "host-streams"
@@ -19,7 +20,8 @@ _UNUSED, _HOST_SPECIFIED, _CONTROLLER_SPECIFIED = 0, 1, 2
 # The attribute of a usable configuration: "FDP Configuration Valid".
 _VALID = 1 << 7
 _EVENT_TYPES = {"media-reallocated": 0x80, "implicitly-modified-handle": 0x81}
-_IDENTIFIER_VALID, _LOCATION_VALID = 1 << 0, 1 << 2
+_HOST_EVENT_TYPES = {"not-fully-written": 0x00, "invalid-identifier": 0x03}
+_IDENTIFIER_VALID, _NAMESPACE_VALID, _LOCATION_VALID = 1 << 0, 1 << 1, 1 << 2
 _BLOCKS_MAX = 0xFFFF
 _IDENTIFIER_BITS = 16
 
@@ -92,7 +94,8 @@ class Event(TypedDict):
     """An event of log 23h. nvme-cli's JSON lacks `rgid` and `ruhid`, which it prints in its text."""
 
     type: int
-    """80h: media reallocated, 81h: implicitly modified reclaim unit handle."""
+    """80h: media reallocated, 81h: implicitly modified reclaim unit handle; of the host: 0h: reclaim unit not fully
+    written to capacity, 3h: invalid placement identifier."""
     fdpef: int
     """Bit 0: `pid` is valid, bit 1: `nsid`, bit 2: `rgid` and `ruhid`."""
     pid: int
@@ -127,7 +130,7 @@ class FdpJson(TypedDict):
     events: Events | None
     """The events of the controller; the oldest first."""
     host_events: Events | None
-    """The events of the host; none arises on a simulated drive."""
+    """The events of the host, on a drive that is served; none arises in a run."""
 
 
 def fdp(
@@ -188,7 +191,8 @@ def _status(report: plain.PlacementReport | None, groups: int) -> Status | None:
             "pid": _identifier(each["handle"], each["reclaim_group"], groups),
             "ruhid": each["handle"],
             "earutr": 0,
-            "ruamw": each["available_units"],
+            # A handle whose reclaim unit is full refers to the next, which is empty.
+            "ruamw": each["available_units"] or report["reclaim_unit_units"],
         }
         for each in report["handles"]
     ]
@@ -227,6 +231,33 @@ def _event(event: plain.PlacementEvent, groups: int, *, one_namespace: bool) -> 
     return found
 
 
+def host_events(found: HostEvents, groups: int) -> Events:
+    """The key `host_events` of a served drive with that many reclaim groups, from what the native module reports."""
+    events = [_host_event(each, groups) for each in found["events"]]
+    return {"n": len(events), "events": events, "lost": found["lost"]}
+
+
+def _host_event(event: HostEvent, groups: int) -> Event:
+    handle, identifier = event["handle"], event["identifier"]
+    found: Event = {
+        "type": _HOST_EVENT_TYPES[event["kind"]],
+        "fdpef": _IDENTIFIER_VALID | _NAMESPACE_VALID | (handle is not None) * _LOCATION_VALID,
+        "pid": identifier,
+        "timestamp": None,
+        "nsid": event["namespace"],
+        "host_written_bytes": event["host_written_bytes"],
+    }
+    if handle is not None:
+        found["rgid"], found["ruhid"] = identifier >> (_IDENTIFIER_BITS - (groups - 1).bit_length()), handle
+    return found
+
+
+def reclaim_groups(drive: plain.Drive) -> int:
+    """The reclaim groups of a drive with handles."""
+    groups: int = drive["ftl"]["placement"]["reclaim_groups"]
+    return groups
+
+
 def _erase_unit_bytes(capacity: plain.Capacity) -> int:
     return capacity["units_per_erase_unit"] * capacity["counted_unit_bytes"]
 
@@ -236,6 +267,8 @@ def _usage(jobs: Iterable[plain.Job], handles: int, groups: int, namespaces: Seq
     identifier, which use the first handle of their namespace."""
     used = [_UNUSED] * handles
     for job in jobs:
+        if "direction" not in job:
+            return _usage_by_namespaces(handles, namespaces)
         if job["direction"] in ("read", "trim"):
             continue
         for available in _available(job, handles, namespaces):
@@ -245,6 +278,13 @@ def _usage(jobs: Iterable[plain.Job], handles: int, groups: int, namespaces: Seq
             if not named and used[available[0]] == _UNUSED:
                 used[available[0]] = _CONTROLLER_SPECIFIED
     return used
+
+
+def _usage_by_namespaces(handles: int, namespaces: Sequence[Namespace]) -> list[int]:
+    """The usage where no job is known, on a drive that is served: as the standard defines it, a handle is used by the
+    namespaces that were made with it. One without a list has all of the drive's."""
+    used = {handle for each in namespaces for handle in each.placement_handles or range(handles)}
+    return [_HOST_SPECIFIED if handle in used or not namespaces else _UNUSED for handle in range(handles)]
 
 
 def _available(job: plain.Job, handles: int, namespaces: Sequence[Namespace]) -> list[Sequence[int]]:
