@@ -9,8 +9,10 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -275,6 +277,55 @@ def _same(shown: list[dict[str, Any]], expected: list[dict[str, Any]]) -> bool:
         for name, value in ours.items()
         if name in theirs and isinstance(value, int)
     )
+
+
+_LOST = """
+timeout 20 nvme connect -t tcp -a {host} -s {port} -n {nqn} --reconnect-delay=2 --ctrl-loss-tmo=8
+for _ in $(seq 100); do test -b /dev/nvme0n1 && break; sleep 0.1; done
+dd if=/dev/urandom of=/dev/nvme0n1 bs=65536 count=16 oflag=direct 2>/dev/null && echo written
+echo "== attached"
+for _ in $(seq 200); do test "$(cat /sys/class/nvme/nvme0/state 2>/dev/null)" = live || break; sleep 0.1; done
+cat /sys/class/nvme/nvme0/state
+echo "== read"
+timeout 40 dd if=/dev/nvme0n1 of=/dev/null bs=4096 count=1 iflag=direct 2>/dev/null
+test $? = 1 && echo failed
+for _ in $(seq 200); do test -e /sys/class/nvme/nvme0 || break; sleep 0.1; done
+echo "== left"
+ls /sys/class/nvme
+"""
+
+
+@pytest.mark.surroundings
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_a_host_that_loses_its_drive_gives_up_instead_of_hanging(
+    attachable: Attach, tmp_path: Path, number: signal.Signals
+) -> None:
+    if lacking := virtual_machine.missing(("nvme",)):
+        pytest.skip(lacking)
+    drive = attachable()
+    is_over = Event()
+
+    def end_when_attached() -> None:
+        results = tmp_path / "results"
+
+        def has_begun_or_ended() -> bool:
+            return is_over.is_set() or (results.exists() and "== attached" in results.read_text())
+
+        wait_for("the host has the drive, or has ended", has_begun_or_ended)
+        drive.process.send_signal(number)
+
+    with ThreadPoolExecutor(1) as other:
+        ending = other.submit(end_when_attached)
+        script = _LOST.format(host=virtual_machine.HOST, port=drive.port, nqn=drive.nqn)
+        try:
+            ended = virtual_machine.run(tmp_path, script, ("nvme",))
+        finally:
+            is_over.set()
+        ending.result(SECONDS_MAX)
+    said = ended.sections
+    assert said.get("end 0") is not None, f"{said}\n{ended.console[-4000:]}"
+    assert said["attached"].strip() in ("connecting", "resetting", "deleting"), said["attached"]
+    assert (said["read"].strip(), said["left"].strip()) == ("failed", ""), ended.console[-4000:]
 
 
 def _agrees_with_nvme_cli(shown: dict[str, Any], expected: dict[str, Any]) -> None:
