@@ -80,6 +80,12 @@ impl Think {
         self.counted = self.counted.saturating_add(u32::from(operation != Operation::Flush));
     }
 
+    /// The pause begins: outstanding requests are waited for and count for the next one, as in fio's `handle_thinktime`.
+    fn begin(&mut self) -> Hold {
+        self.counted = 0;
+        Hold::Quiesce
+    }
+
     fn is_due(&self, now: u64) -> bool {
         self.counted >= self.blocks || (self.after_ns > 0 && now >= self.works_since_ns + self.after_ns)
     }
@@ -239,10 +245,13 @@ impl Pacing {
         if let Some(mix) = self.mix.as_mut().filter(|_| request.operation != Operation::Flush) {
             mix.drawn = None;
         }
-        if let Some(think) = self.think.as_mut().filter(|think| think.counts_issued) {
-            think.count(request.operation);
-            if think.counted >= think.blocks && self.hold == Hold::None {
-                self.hold = Hold::Quiesce;
+        if let Some(think) = &mut self.think {
+            if think.counts_issued {
+                think.count(request.operation);
+            }
+            // More requests may have completed before the last pause than it takes for the next.
+            if think.counted >= think.blocks && !matches!(self.hold, Hold::Flush | Hold::Quiesce) {
+                self.hold = think.begin();
             }
         }
         if let Some(refill) = &mut self.refill {
@@ -268,13 +277,12 @@ impl Pacing {
         if !think.counts_issued {
             think.count(operation);
         }
-        if think.is_due(now) && self.hold != Hold::Flush {
-            self.hold = Hold::Quiesce;
+        if think.is_due(now) && !matches!(self.hold, Hold::Flush | Hold::Quiesce) {
+            self.hold = think.begin();
         }
         if self.hold != Hold::Quiesce || outstanding > 0 {
             return goes_on_ns;
         }
-        think.counted = 0;
         let until_ns = now + think.time_ns;
         think.works_since_ns = until_ns;
         if think.rates_leave_it {
