@@ -163,7 +163,10 @@ def on_drive(
     protocol: Protocol, drive: ResolvedDrive, *, quick: bool, seed: int, show_progress: ShowProgress = silent
 ) -> Carried:
     """Carries out the protocol on a simulated drive."""
-    labels = [point.label or protocol.name for point in protocol.points(Setting(drive.capacity.user_bytes, quick))]
+    labels = [
+        point.label or protocol.name
+        for point in protocol.points(Setting(drive.capacity.user_bytes, quick, drive.scale))
+    ]
     with show_progress(labels) as tell:
         steps = simulated.run(protocol, drive, quick=quick, seed=seed, tell=tell)
     return Carried(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ class Step:
 
     name: str
     text: str
-    """Options of a fio job, one per line; or the line of the script."""
+    """Options of a fio job, one per line, and sections of others that run beside it; or the line of the script."""
     end: End = "job"
     idle_seconds: float = 0.0
     shown: bool = True
@@ -43,6 +44,8 @@ class Setting:
 
     size_bytes: int
     quick: bool = False
+    scale: Fraction = Fraction(1)
+    """Of a simulated drive, whose size is scaled."""
 
 
 @dataclass(frozen=True)

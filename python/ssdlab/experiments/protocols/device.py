@@ -20,6 +20,7 @@ from ssdlab.hardware.device.measured import MeasuredStage, direction_of, flush_o
 from ssdlab.hardware.device.place import Place
 from ssdlab.hardware.device.sysbench import SysbenchReport, sysbench_report
 from ssdlab.hardware.device.volume import Volume, volume
+from ssdlab.simulator.results.fio_schema import DIRECTIONS
 from ssdlab.simulator.workloads.specifying import DRIVE_WRITES_MAX
 
 Tell = Callable[[int, float, int], None]
@@ -185,7 +186,7 @@ def _to_settle(rounds: Sequence[_Round]) -> list[float]:
 
 def _iops(each: _Round) -> float:
     jobs = each.stage.report["jobs"] if each.stage and each.stage.report else []
-    return sum(float(job[name]["iops"]) for job in jobs for name in ("read", "write", "trim"))
+    return sum(float(job[name]["iops"]) for job in jobs for name in DIRECTIONS)
 
 
 def _figures(point: Point, step: Step, rounds: Sequence[_Round]) -> Figures:
@@ -193,8 +194,14 @@ def _figures(point: Point, step: Step, rounds: Sequence[_Round]) -> Figures:
     phase = health.between(window[0].before, window[-1].after)
     stages = [each.stage for each in window if each.stage and each.stage.report]
     jobs = [job for stage in stages if stage.report for job in stage.report["jobs"]]
-    sides = {name: [direction_of(job[name]) for job in jobs] for name in ("read", "write")}
-    seconds = sum(max(job[name]["runtime"] for name in sides) / 1000 for job in jobs) if jobs else None
+    sides = {name: [direction_of(job[name]) for job in jobs] for name in DIRECTIONS}
+    # Jobs of a stage run side by side.
+    lasting = [
+        max(job[name]["runtime"] for job in stage.report["jobs"] for name in DIRECTIONS) / 1000
+        for stage in stages
+        if stage.report
+    ]
+    seconds = sum(lasting) if jobs else None
     everything = [job for each in rounds if each.stage and each.stage.report for job in each.stage.report["jobs"]]
     if (said := rounds[-1].sysbench) is not None:
         return _of_sysbench(point, step, said, phase, rounds[-1].commands)
@@ -215,6 +222,7 @@ def _figures(point: Point, step: Step, rounds: Sequence[_Round]) -> Figures:
         [command for each in rounds for command in each.commands],
         [each.stage.job_text or "" for each in rounds if each.stage],
         flushes_of([flush_of(job["sync"]) for job in jobs], seconds),
+        rates_of(sides["trim"], seconds),
     )
 
 

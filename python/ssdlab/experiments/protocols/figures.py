@@ -7,6 +7,8 @@ from typing import Any, TypedDict
 from ssdlab.simulator.results.job_result import DirectionResult, FlushResult
 from ssdlab.simulator.results.latency import NONE, Latency, merged
 
+_DIRECTIONS = ("read", "write", "flush", "trim")
+
 
 class RatesJson(TypedDict):
     ios: int
@@ -16,6 +18,9 @@ class RatesJson(TypedDict):
     mean_us: float | None
     p99_us: float | None
     p999_us: float | None
+    p9999_us: float | None
+    p999999_us: float | None
+    max_us: float | None
 
 
 @dataclass(frozen=True)
@@ -29,6 +34,9 @@ class Rates:
     mean_us: float | None
     p99_us: float | None
     p999_us: float | None
+    p9999_us: float | None = None
+    p999999_us: float | None = None
+    max_us: float | None = None
 
     def to_dict(self) -> RatesJson:
         """The rates for `result.json`."""
@@ -40,6 +48,9 @@ class Rates:
             "mean_us": self.mean_us,
             "p99_us": self.p99_us,
             "p999_us": self.p999_us,
+            "p9999_us": self.p9999_us,
+            "p999999_us": self.p999999_us,
+            "max_us": self.max_us,
         }
 
 
@@ -57,6 +68,7 @@ class FiguresJson(TypedDict):
     read: RatesJson | None
     write: RatesJson | None
     flush: RatesJson | None
+    trim: RatesJson | None
     rounds: int | None
     steady: bool | None
     commands: list[str]
@@ -85,6 +97,7 @@ class Figures:
     job_texts: Sequence[str] = ()
     flush: Rates | None = None
     """Flushes; None if the step has none."""
+    trim: Rates | None = None
 
     def to_dict(self) -> FiguresJson:
         """The step for `result.json`."""
@@ -100,6 +113,7 @@ class Figures:
             "read": self.read.to_dict() if self.read else None,
             "write": self.write.to_dict() if self.write else None,
             "flush": self.flush.to_dict() if self.flush else None,
+            "trim": self.trim.to_dict() if self.trim else None,
             "rounds": self.rounds,
             "steady": self.steady,
             "commands": list(self.commands),
@@ -108,7 +122,7 @@ class Figures:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> "Figures":
-        rates = {name: Rates(**plain[name]) if plain.get(name) else None for name in ("read", "write", "flush")}
+        rates = {name: Rates(**plain[name]) if plain.get(name) else None for name in _DIRECTIONS}
         return cls(**{**plain, **rates})
 
 
@@ -144,6 +158,9 @@ def rates(ios: int, moved_bytes: int, seconds: float | None, latency: Latency | 
         us(latency.mean_ns) if latency else None,
         us(latency.percentile_ns(99)) if latency else None,
         us(latency.percentile_ns(99.9)) if latency else None,
+        us(latency.percentile_ns(99.99)) if latency else None,
+        us(latency.percentile_ns(99.9999)) if latency else None,
+        us(latency.max_ns) if latency else None,
     )
 
 
@@ -159,13 +176,16 @@ COLUMNS: Mapping[str, tuple[str, Callable[[Figures], float | None]]] = {
     "waf": ("WAF", lambda figures: figures.waf),
     **{
         f"{direction}_{key}": (f"{direction} {heading}", _of(direction, key))
-        for direction in ("read", "write", "flush")
+        for direction in _DIRECTIONS
         for key, heading in (
             ("iops", "IOPS"),
             ("mb_s", "MB/s"),
             ("mean_us", "mean us"),
             ("p99_us", "99 % us"),
             ("p999_us", "99.9 % us"),
+            ("p9999_us", "99.99 % us"),
+            ("p999999_us", "99.9999 % us"),
+            ("max_us", "max us"),
         )
     },
 }

@@ -19,13 +19,16 @@ QUANTITIES = {
     "waf": "write amplification",
     **{
         f"{one}_{key}": said.format(one=one, several=several)
-        for one, several in (("read", "reads"), ("write", "writes"), ("flush", "flushes"))
+        for one, several in (("read", "reads"), ("write", "writes"), ("flush", "flushes"), ("trim", "trims"))
         for key, said in (
             ("iops", "{several} per second"),
             ("mb_s", "{one} bandwidth, MB/s"),
             ("mean_us", "{one} latency, mean, \N{MICRO SIGN}s"),
             ("p99_us", "{one} latency, 99th percentile, \N{MICRO SIGN}s"),
             ("p999_us", "{one} latency, 99.9th percentile, \N{MICRO SIGN}s"),
+            ("p9999_us", "{one} latency, 99.99th percentile, \N{MICRO SIGN}s"),
+            ("p999999_us", "{one} latency, 99.9999th percentile, \N{MICRO SIGN}s"),
+            ("max_us", "{one} latency, maximum, \N{MICRO SIGN}s"),
         )
     },
 }

@@ -17,6 +17,7 @@ NAMES = (
     "slc-cache-size",
     "read-tails",
     "fsync",
+    "ocp",
 )
 
 

@@ -25,7 +25,7 @@ def run(
 ) -> list[Figures]:
     """Runs all points in order. Returns the figures of every step. Raises InputError and RunFailed as runs do."""
     found: list[Figures] = []
-    for index, point in enumerate(protocol.points(Setting(drive.capacity.user_bytes, quick))):
+    for index, point in enumerate(protocol.points(Setting(drive.capacity.user_bytes, quick, drive.scale))):
         found += run_point(point, drive, seed=seed, tell=None if tell is None else _of_point(tell, index))
     return found
 
@@ -102,8 +102,10 @@ def _of_step(point: Point, number: int, result: "Result", workload: Engine) -> F
     jobs = [job for job in result.jobs if workload.step_of_stage[job.stage] == number]
     ledgers: list[Ledger] = [job.ledger for job in jobs]
     ledger = sum(ledgers[1:], ledgers[0]) if ledgers else None
-    seconds = sum(job.seconds or 0.0 for job in jobs) if jobs and jobs[0].seconds is not None else None
-    sides = {name: rates_of([getattr(job, name) for job in jobs], seconds) for name in DIRECTIONS[:2]}
+    stages = {job.stage: [other.seconds or 0.0 for other in jobs if other.stage == job.stage] for job in jobs}
+    # Jobs of a stage run side by side.
+    seconds = sum(max(each) for each in stages.values()) if jobs and jobs[0].seconds is not None else None
+    sides = {name: rates_of([getattr(job, name) for job in jobs], seconds) for name in DIRECTIONS}
     waf = ledger.waf if ledger else None
     return Figures(
         point.label,
@@ -117,4 +119,5 @@ def _of_step(point: Point, number: int, result: "Result", workload: Engine) -> F
         sides["read"],
         sides["write"],
         flush=flushes_of([job.flush for job in jobs], seconds),
+        trim=sides["trim"],
     )

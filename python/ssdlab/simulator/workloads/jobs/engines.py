@@ -33,6 +33,8 @@ _NOTED = (
     # gfapi, nbd, nfs, libiscsi, DAOS, HDFS, mtd, libcufile, windowsaio
     "volume", "brick", "single-instance", "uri", "nfs_url", "initiator", "cont", "object_class", "svcl", "namenode",
     "hdfsdirectory", "hdfs_use_direct", "skip_bad", "gpu_dev_ids", "cuda_io", "no_completion_thread",
+    # FioSynth's engine for a distributed file system (jobfiles/70_30_libfio_ws.fio)
+    "gflags",
 )  # fmt: skip
 _REFUSED = (
     ("engines net and netsplice", (
