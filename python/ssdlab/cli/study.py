@@ -39,7 +39,10 @@ class OneRun:
 
     drive: Annotated[
         str | None,
-        typer.Option(metavar="NAME|FILE", help="With data-sheets: only this drive. With real-drives: one run of it."),
+        typer.Option(
+            metavar="NAME|FILE",
+            help="With data-sheets and ocp-acceptance: only this drive. With real-drives: one run of it.",
+        ),
     ] = None
     workload: Annotated[
         str | None, typer.Option(metavar="TEXT", help='With --drive: such as "zipf 0.8" or "latency 50000".')
@@ -100,13 +103,17 @@ def study(
         raise InputError(f"--contribute writes the readings of one drive: ssdlab study {CONTRIBUTED} --on PATH")
     if readers.readings and (name != CONTRIBUTED or real.on is not None):
         raise InputError(f"--readings are drawn by: ssdlab study {CONTRIBUTED}, without --on")
-    is_one_sheet = name == "data-sheets" and one.drive is not None and not (one.workload or one.in_use or real.on)
+    is_one_sheet = (
+        name in ("data-sheets", "ocp-acceptance")
+        and one.drive is not None
+        and not (one.workload or one.in_use or real.on)
+    )
     if given(one) and not is_one_sheet:
         if name != "real-drives" or one.drive is None or one.workload is None:
             raise InputError(
                 "--drive, --workload and --in-use ask for one run:"
                 " ssdlab study real-drives --drive NAME --workload WORKLOAD; one drive's data sheet:"
-                " ssdlab study data-sheets --drive NAME"
+                " ssdlab study data-sheets --drive NAME; its acceptance: ssdlab study ocp-acceptance --drive NAME"
             )
         output = output or "out/study-real-drives"
         line = command_line(context)

@@ -28,6 +28,7 @@ WITHOUT_STEPS = [
     "zones",
     "power",
     "read-wear",
+    "ocp-acceptance",
 ]
 NAMES = [name for name in registry.NAMES if name not in WITHOUT_STEPS]
 

@@ -21,6 +21,7 @@ NAMES = (
     "zones",
     "power",
     "read-wear",
+    "ocp-acceptance",
 )
 
 

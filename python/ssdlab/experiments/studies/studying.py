@@ -71,7 +71,8 @@ def study(
     """Repeats a published experiment on simulated drives, as `ssdlab study NAME`.
 
     `full` simulates the full capacity for studies that are scaled by default. `workers` is the number of processes, by
-    default as many as processors and memory allow. `drive` limits `data-sheets` to one drive, a name or a drive file.
+    default as many as processors and memory allow. `drive` limits `data-sheets` and
+    `ocp-acceptance` to one drive, a name or a drive file.
     `readings` are files of readers' drives, which internal-fragmentation draws beside its own.
     Raises InputError, with the known names, for an unknown name; RunFailed if a run failed.
 
@@ -79,7 +80,7 @@ def study(
     """
     chosen = registry.study(name)
     if drive is not None and not chosen.takes_drive:
-        raise InputError(f"{name} has drives of its own; data-sheets can study one drive")
+        raise InputError(f"{name} has drives of its own; data-sheets and ocp-acceptance can study one drive")
     if readings and name != "internal-fragmentation":
         raise InputError(f"{name} takes no readings of other drives; internal-fragmentation does")
     files = tuple(Path(each) for each in readings)

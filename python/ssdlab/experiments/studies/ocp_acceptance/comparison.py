@@ -1,0 +1,292 @@
+"""Runs the acceptance test on drives, judges its limits, and finds what each failing request waited for."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from ssdlab.errors import Note
+from ssdlab.experiments.protocols.catalogue.ocp import limits, workloads
+from ssdlab.experiments.protocols.catalogue.ocp.limits import PERCENT, Limit
+from ssdlab.experiments.protocols.catalogue.ocp.workloads import WORKLOADS, Place, Workload
+from ssdlab.experiments.protocols.steps import Engine
+from ssdlab.experiments.studies.context import Context
+from ssdlab.experiments.studies.contract import Row, StudyResult, Table
+from ssdlab.simulator.drives import load, names, resolve
+from ssdlab.simulator.results import breakdown
+from ssdlab.simulator.results.latency import merged
+from ssdlab.simulator.workloads.specifying import specify
+
+if TYPE_CHECKING:
+    from ssdlab.presentation.report.figure import Figure
+    from ssdlab.simulator.drives import DriveFile, ResolvedDrive
+    from ssdlab.simulator.results import Result
+    from ssdlab.simulator.results.job_result import JobResult
+    from ssdlab.simulator.specification import Specification
+
+UNITS_MAX = 1 << 22
+"""The maximum number of mapping units of flash at the default scale: a workload takes seconds."""
+REMEDIES: Mapping[str, tuple[float | None, Mapping[str, str]]] = {
+    "28 % of spare area": (0.28, {}),
+    "garbage collection in small steps": (None, {"ftl.gc_throttling": '"proportional"'}),
+}
+"""What is tried on a drive that fails: over-provisioning, or None for the drive's own, and keys of the drive file."""
+WEARING = ("4K_L2R6DWPD_wTRIM", "4K_L2R9DWPD_wTRIM")
+NO_REMEDY = "none of those tried"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One limit on one drive. `value` is None if too few requests were made; nothing is then judged."""
+
+    limit: Limit
+    value: float | None
+    bound: float
+    cause: str
+
+    @property
+    def has_failed(self) -> bool:
+        """False also for a limit that is not judged."""
+        if self.value is None or self.limit.checked == "beyond-demand":
+            return False
+        return not self.limit.is_kept(self.value, self.bound / self.limit.value)
+
+
+@dataclass(frozen=True)
+class Tested:
+    """One workload on one drive."""
+
+    drive: str
+    workload: str
+    judged: Sequence[Judged]
+    waf: float | None
+
+    @property
+    def failed(self) -> list[Judged]:
+        """The limits that the drive does not keep."""
+        return [each for each in self.judged if each.has_failed]
+
+
+def run(context: Context) -> StudyResult:
+    """Tests all drives, or one, and once more with each remedy where a limit failed."""
+    files = [load(context.drive)] if context.drive else [load(name) for name in names() if is_meant(load(name))]
+    found = test(context, {file.name: file for file in files}, WORKLOADS)
+    again = remedied(context, files, found)
+    return StudyResult(
+        finding=_finding(found),
+        rows=[
+            Row(f"WAF, {each.workload}", None, each.waf, "", group=each.drive)
+            for each in found
+            if each.workload in WEARING
+        ],
+        figures=[_picture(found)],
+        tables=[_passes(files, found), _failures(found, again), _limits()],
+        notes=[
+            "A percentile is judged with ten requests above it; 99.9999 % needs ten million. A maximum is that of the "
+            "requests made: one that holds may not hold in the test's own hour.",
+            "Limits of trims of 64 MiB and 3 GB are not judged: how long a drive works on a trim is not known.",
+            "The same on a real drive: ssdlab measure --protocol ocp --on DEVICE.",
+        ],
+    )
+
+
+def is_meant(file: "DriveFile") -> bool:
+    """Whether the test is for such a drive: a data-centre drive, not of SATA."""
+    words = file.description.lower()
+    return ("data-centre nvme" in words or "enterprise nvme" in words) and "sata" not in file.host_link.interface
+
+
+def scale_of(file: "DriveFile") -> Fraction:
+    """The largest power of 1/2 with at most `UNITS_MAX` mapping units of flash, as far as erase units shrink."""
+    units, parts = file.capacity.flash_units, 1
+    while units > UNITS_MAX * parts and file.nand.pages_per_block // (2 * parts) >= file.nand.pages_per_program:
+        parts *= 2
+    return Fraction(1, parts)
+
+
+def resolved(
+    file: "DriveFile", *, full: bool, op: float | None = None, settings: Mapping[str, str] | None = None
+) -> "ResolvedDrive":
+    """The drive at the default scale, or `full`."""
+    with warnings.catch_warnings():
+        # The page says what depends on the scale.
+        warnings.simplefilter("ignore", Note)
+        return resolve(file, over_provisioning=op, settings=settings, scale=None if full else scale_of(file))
+
+
+def test(
+    context: Context,
+    files: "Mapping[str, DriveFile]",
+    chosen: Sequence[Workload],
+    remedy: str | None = None,
+    only: "set[tuple[str, str]] | None" = None,
+) -> list[Tested]:
+    """Every workload on every drive, by drive; `only` selects pairs of drive and workload."""
+    op, settings = REMEDIES[remedy] if remedy else (None, {})
+    pairs = [(file, each) for file in files.values() for each in chosen if not only or (file.name, each.name) in only]
+    drives = {file.name: resolved(file, full=context.full, op=op, settings=settings) for file, _ in pairs}
+    # A drive with more spare area is held to the limits of what is left.
+    made = {
+        f"{file.name}: {each.name}{f', {remedy}' if remedy else ''}": specification(context, drives[file.name], each)
+        for file, each in pairs
+    }
+    results = context.simulate(made)
+    return [
+        judge(file.name, each, place_of(drives[file.name]), result)
+        for (file, each), result in zip(pairs, results.values(), strict=True)
+    ]
+
+
+def place_of(drive: "ResolvedDrive") -> Place:
+    """What a workload runs on."""
+    return Place(drive.capacity.user_bytes, drive.scale)
+
+
+def specification(context: Context, drive: "ResolvedDrive", workload: Workload) -> "Specification":
+    """The run of a workload, with what comes before it."""
+    point = workloads.point(workload, place_of(drive))
+    return specify(Engine(point, len(point.steps), {}), drive, seed=context.seed)
+
+
+def judge(drive: str, workload: Workload, place: Place, result: "Result") -> Tested:
+    """The limits of a workload on the result of its run, whose last stage is measured."""
+    jobs = [job for job in result.jobs if job.stage == result.jobs[-1].stage]
+    judged = []
+    for limit in limits.of(workload.name):
+        value, cause = _value(limit, jobs)
+        judged.append(Judged(limit, value, limit.for_capacity(place.terabytes), cause))
+    return Tested(drive, workload.name, judged, result.last_stage_ledger.waf)
+
+
+def _value(limit: Limit, jobs: "Sequence[JobResult]") -> tuple[float | None, str]:
+    """The figure of a limit, and the parts of the latency of the requests at and above it."""
+    directions = [job.direction(limit.direction) for job in jobs]
+    seconds = max(job.seconds or 0.0 for job in jobs)
+    if limit.is_minimum:
+        return sum(each.io_bytes for each in directions) / seconds / 2**20, ""
+    latency = merged([each.latency for each in directions if each.latency and each.latency.count])
+    percent = PERCENT.get(limit.quantity)
+    value_ns = latency.max_ns if percent is None else latency.percentile_ns(percent)
+    parts = breakdown.merged([each.breakdown for each in directions if each.breakdown])
+    if value_ns is None or parts is None:
+        return None, ""
+    return value_ns / 1000, breakdown.shares_text(parts.mean_ns(100.0 if percent is None else percent))
+
+
+def remedied(
+    context: Context, files: "Sequence[DriveFile]", found: Sequence[Tested]
+) -> dict[tuple[str, str, str], Tested]:
+    """The failing pairs once more with each remedy, by drive, workload and remedy.
+
+    Where only a rate failed that reads alone cannot reach, no remedy of writing helps, and none is tried.
+    """
+    failing = {(each.drive, each.workload) for each in found if each.failed}
+    made: dict[tuple[str, str, str], Tested] = {}
+    for remedy in REMEDIES if failing else ():
+        tested = test(context, {file.name: file for file in files}, WORKLOADS, remedy, failing)
+        made |= {(each.drive, each.workload, remedy): each for each in tested}
+    return made
+
+
+def _finding(found: Sequence[Tested]) -> str:
+    drives = list(dict.fromkeys(each.drive for each in found))
+    failing = {drive: [each for each in found if each.drive == drive and each.failed] for drive in drives}
+    passing = [drive for drive in drives if not failing[drive]]
+    quantities = [
+        f"{judged.limit.direction} {judged.limit.quantity}"
+        for each in found
+        for judged in each.failed
+        if not judged.limit.is_minimum
+    ]
+    said = f"{len(passing)} of {len(drives)} drives keep every limit that can be judged."
+    if quantities:
+        most = max(dict.fromkeys(quantities), key=quantities.count)
+        said += f" The limit that fails most often is {most}, in {quantities.count(most)} of {len(found)} runs."
+    return said
+
+
+def _passes(files: "Sequence[DriveFile]", found: Sequence[Tested]) -> Table:
+    by_pair = {(each.drive, each.workload): each for each in found}
+    rows = [
+        [file.name, *(_said(by_pair[file.name, workload.name]) for workload in WORKLOADS)]
+        for file in files
+    ]  # fmt: skip
+    return Table(
+        "Which drive passes what",
+        ("drive", *(workload.name for workload in WORKLOADS)),
+        rows,
+        "Limits kept, of those that can be judged, and the first that fails.",
+    )
+
+
+def _said(tested: Tested) -> str:
+    judged = [each for each in tested.judged if each.value is not None and each.limit.checked != "beyond-demand"]
+    failed = tested.failed
+    kept = f"{len(judged) - len(failed)} of {len(judged)}"
+    return f"{kept}: {failed[0].limit.direction} {failed[0].limit.quantity}" if failed else kept
+
+
+def _failures(found: Sequence[Tested], again: Mapping[tuple[str, str, str], Tested]) -> Table:
+    rows = []
+    for tested in found:
+        for judged in tested.failed:
+            limit = judged.limit
+            rows.append(
+                [
+                    tested.drive, tested.workload, f"{limit.direction} {limit.quantity}", f"{judged.bound:,.0f}",
+                    f"{judged.value:,.0f}", limit.unit, judged.cause, _remedy(tested, judged, again),
+                ]
+            )  # fmt: skip
+    return Table(
+        "What fails, why, and what would pass it",
+        ("drive", "workload", "limit", "allowed", "simulated", "unit", "what those requests waited for", "passes with"),
+        rows,
+        f"Tried: {'; '.join(REMEDIES)}, each for the whole workload, held to the rates of the capacity that is left.",
+    )
+
+
+def _remedy(tested: Tested, judged: Judged, again: Mapping[tuple[str, str, str], Tested]) -> str:
+    helping = []
+    for remedy in REMEDIES:
+        other = again[tested.drive, tested.workload, remedy]
+        (same,) = (each for each in other.judged if each.limit == judged.limit)
+        if same.value is not None and not same.has_failed:
+            helping.append(remedy)
+    return ", ".join(helping) or NO_REMEDY
+
+
+def _limits() -> Table:
+    said = {
+        "both": "suite and specification",
+        "suite": "suite",
+        "specification": "specification, in a machine transcription",
+        "differ": "differ",
+        "beyond-demand": "not judged",
+    }
+    rows = [
+        [
+            each.workload, f"{each.direction} {each.quantity}", f"{each.value:,g}",
+            each.unit + (f" for each {each.scope}" if each.scope else ""), said[each.checked], each.note,
+        ]
+        for each in limits.LIMITS
+    ]  # fmt: skip
+    return Table("The limits and where they were found", ("workload", "limit", "value", "unit", "found in", ""), rows)
+
+
+def _picture(found: Sequence[Tested]) -> "Figure":
+    from ssdlab.presentation.report.charts.published import Bar, published_bars
+
+    bars = [
+        Bar(each.drive, f"{6 if each.workload == WEARING[0] else 9} drive writes a day", each.waf)
+        for each in found
+        if each.workload in WEARING and each.waf is not None
+    ]
+    least, most = min(bar.value for bar in bars), max(bar.value for bar in bars)
+    return published_bars(
+        name="waf-with-trims",
+        title=f"With trims, writes at 6 and 9 drive writes a day are amplified {least:.2f} to {most:.2f} times",
+        caption="The workloads 4K_L2R6DWPD_wTRIM and 4K_L2R9DWPD_wTRIM, predicted: nothing was fitted to them.",
+        bars=bars,
+        x_title="write amplification",
+    )

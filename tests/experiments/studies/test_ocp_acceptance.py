@@ -1,0 +1,57 @@
+"""The acceptance of catalogue drives: what is judged, what a failing request waited for, and which drives are meant."""
+
+from fractions import Fraction
+
+import pytest
+
+from ssdlab.experiments.protocols.catalogue.ocp import limits, workloads
+from ssdlab.experiments.protocols.catalogue.ocp.workloads import WORKLOADS, Place
+from ssdlab.experiments.studies import Context
+from ssdlab.experiments.studies.ocp_acceptance import comparison
+from ssdlab.experiments.studies.ocp_acceptance.comparison import Judged
+from ssdlab.simulator.drives import drive, load, names
+from ssdlab.simulator.targets import simulated
+from ssdlab.simulator.workloads.specifying import specify
+
+
+def test_the_drives_are_those_for_data_centres_on_pcie() -> None:
+    meant = {name for name in names() if comparison.is_meant(load(name))}
+    assert len(meant) >= 9
+    assert {"samsung-pm9a3-960gb", "kioxia-cm7-r-3840gb"} <= meant
+    assert not {"samsung-pm981-1tb", "samsung-pm883-1920gb", "generic-nvme-tlc-1000"} & meant
+
+
+def test_only_what_is_known_fails() -> None:
+    rate, p99 = limits.of(WORKLOADS[0].name)[0], limits.of(WORKLOADS[0].name)[3]
+    assert Judged(p99, 2001.0, 2000.0, "").has_failed
+    assert not Judged(p99, 2000.0, 2000.0, "").has_failed
+    assert not Judged(p99, None, 2000.0, "").has_failed
+    assert Judged(rate, 130.0, 136.0, "").has_failed and not Judged(rate, 136.0, 136.0, "").has_failed
+    (beyond,) = (each for each in limits.LIMITS if each.checked == "beyond-demand")
+    assert not Judged(beyond, 1.0, beyond.value, "").has_failed
+
+
+def test_a_percentile_of_too_few_requests_is_not_judged_and_a_cause_adds_up() -> None:
+    """20 s of a server's reads on a drive of 1/512: some 20,000 requests."""
+    resolved = drive("samsung-pm9a3-960gb", scale="1/512")
+    (leaf, *_) = WORKLOADS
+    place = Place(resolved.capacity.user_bytes, resolved.scale)
+    point = workloads.point(leaf, place)
+    runtime = workloads.variables(leaf, place, 720, "measure")["RUNTIME"]
+    steps = [*point.steps[:-1], type(point.steps[0])(leaf.name, point.steps[-1].text.replace(runtime, "20s"))]
+    workload = comparison.Engine(type(point)("", steps), len(steps), {})
+    tested = comparison.judge("it", leaf, place, simulated.run(specify(workload, resolved, seed=1)))
+    values = {(each.limit.direction, each.limit.quantity): each for each in tested.judged}
+    assert values["read", "p99"].value is not None and values["read", "p99.99"].value is None
+    assert values["trim", "rate"].bound == pytest.approx(117)
+    shares = [float(part.split()[-2]) for part in values["read", "p99"].cause.split(", ")]
+    assert sum(shares) == pytest.approx(100, abs=4)
+    assert tested.waf is not None and 1 < tested.waf < 5
+
+
+def test_the_scale_leaves_whole_pages_in_an_erase_unit() -> None:
+    file = load("samsung-pm9a3-960gb")
+    scale = comparison.scale_of(file)
+    assert Fraction(1, 128) <= scale <= Fraction(1, 32)
+    assert comparison.resolved(file, full=False).scale == scale
+    assert Context().full is False
