@@ -44,6 +44,7 @@ def test_a_percentile_of_too_few_requests_is_not_judged_and_a_cause_adds_up() ->
     values = {(each.limit.direction, each.limit.quantity): each for each in tested.judged}
     assert values["read", "p99"].value is not None and values["read", "p99.99"].value is None
     assert values["trim", "rate"].bound == pytest.approx(117)
+    assert values["trim", "rate"].value is None, "trims of a scaled drive wait as long as long ones"
     shares = [float(part.split()[-2]) for part in values["read", "p99"].cause.split(", ")]
     assert sum(shares) == pytest.approx(100, abs=4)
     assert tested.waf is not None and 1 < tested.waf < 5
