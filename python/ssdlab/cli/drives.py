@@ -11,13 +11,13 @@ import typer
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from ssdlab.cli import options
+from ssdlab.cli import fit_data_sheet, options
 from ssdlab.cli.console import Console
 from ssdlab.cli.form import FormOrJson, Rows
 from ssdlab.errors import InputError
 from ssdlab.foundation.quantities import format_bytes, format_bytes_binary, format_count, format_scale, format_share
 from ssdlab.presentation.terminal import show
-from ssdlab.simulator.drives import listing, load, new_file, standing
+from ssdlab.simulator.drives import data_sheet_line, listing, load, new_file, standing
 from ssdlab.simulator.drives.drawing import draw
 from ssdlab.simulator.drives.schema import KINDS
 from ssdlab.simulator.results.files import write_text
@@ -44,6 +44,14 @@ def drives(
     like: Annotated[
         str | None, typer.Option("--like", metavar="NAME|FILE", help="With new: the drive to start from.")
     ] = None,
+    data_sheet: Annotated[
+        str | None,
+        typer.Option(
+            "--data-sheet",
+            metavar="LINE",
+            help=f'With new: fit the drive to a line of its data sheet, such as "{data_sheet_line.EXAMPLE}".',
+        ),
+    ] = None,
     *,
     changes: options.Changes,
     form: FormOrJson,
@@ -51,11 +59,13 @@ def drives(
     """List the drive models, or show one with the source of every value."""
     if name == _NEW:
         if changes.is_changed or form.is_data:
-            raise InputError("drives new takes --like only; change values in the file that it writes")
-        _write_new(like, new_file)
+            raise InputError("drives new takes --like and --data-sheet; change values in the file that it writes")
+        _write_new(like, new_file, data_sheet)
         return
-    if like or new_file:
-        raise InputError("a second file and --like belong to new: ssdlab drives new --like generic-tlc-480 my.toml")
+    if like or new_file or data_sheet:
+        raise InputError(
+            "a second file, --like and --data-sheet belong to new: ssdlab drives new --like generic-tlc-480 my.toml"
+        )
     if name is None:
         if changes.is_changed:
             raise InputError(
@@ -66,11 +76,14 @@ def drives(
         return
     drive = changes.of(name)
     values = listing.values(drive.file)
-    form.give(Rows(values, listing.summary(drive) | {"values": values}), lambda: _print_one(drive))
+    form.give(Rows(values, listing.summary(drive) | {"values": values}), lambda: _print_one(drive, name))
 
 
-def _write_new(like: str | None, file: str | None) -> None:
-    """Writes a drive file based on another drive. Raises InputError if an argument is missing or the file exists."""
+def _write_new(like: str | None, file: str | None, line: str | None) -> None:
+    """Writes a drive file based on another drive, or fitted to a line of a data sheet from that drive on.
+
+    Raises InputError if an argument is missing, the line cannot be read or the file exists.
+    """
     if not like or not file:
         missing = "--like, the drive to start from" if file else "the file to write"
         raise InputError(f"drives new needs {missing}: ssdlab drives new --like generic-tlc-480 my.toml")
@@ -79,6 +92,16 @@ def _write_new(like: str | None, file: str | None) -> None:
         raise InputError(f"{file}: the name of a drive file ends in .toml")
     if path.exists():
         raise InputError(f"{file} exists; name a new file")
+    if line is not None:
+        # The help and the list of drives answer without what simulates.
+        from ssdlab.experiments.studies.data_sheets.fitting import of_line
+
+        found = fit_data_sheet.fitted(of_line(line, load(like), path.stem))
+        fit_data_sheet.print_fit(found)
+        fit_data_sheet.write_drive(found, path)
+        typer.echo(f"\nwrote {file}: like {like}, fitted to the line; [datasheet] says what was understood of it")
+        typer.echo(f"then: ssdlab drives {file}, or --drive {file} in any command")
+        return
     # The path of the base file is relative to the folder of the new file.
     based_on = os.path.relpath(like, path.parent) if like.endswith(".toml") else like
     write_text(path, new_file(load(like), based_on, path.stem))
@@ -117,7 +140,7 @@ def _group(drive: ResolvedDrive) -> str:
     return _GROUPS[0] if drive.name.startswith("generic-") else _GROUPS[1]
 
 
-def _print_one(drive: ResolvedDrive) -> None:
+def _print_one(drive: ResolvedDrive, asked: str) -> None:
     console = Console()
     console.print(f"{drive.name}: {drive.file.description}", style="bold")
     console.print(f"behind this name: {standing.behind(drive.specification(), drive.scale)}")
@@ -128,11 +151,11 @@ def _print_one(drive: ResolvedDrive) -> None:
     console.print()
     show(_capacity_table(drive), console, ("definition",))
     _print_values(console, drive.file)
-    _print_data_sheet(console, drive.file)
+    _print_data_sheet(console, drive.file, asked)
 
 
-def _print_data_sheet(console: Console, file: DriveFile) -> None:
-    """Prints the rows of the data sheet; nothing if the file has none."""
+def _print_data_sheet(console: Console, file: DriveFile, asked: str) -> None:
+    """Prints the rows of the data sheet; nothing if the file has none. `asked` is the drive's name or its file."""
     if not file.data_sheet:
         return
     table = _table("<data sheet", ">value", "unit", "condition", "source")
@@ -140,7 +163,7 @@ def _print_data_sheet(console: Console, file: DriveFile) -> None:
         value = ("yes" if row.value else "no") if isinstance(row.value, bool) else f"{row.value:,g}"
         table.add_row(row.quantity, value, row.unit, row.condition, row.source)
     show(table, console, ("source",))
-    console.print(f"ssdlab study data-sheets --drive {file.name} simulates these rows")
+    console.print(f"ssdlab study data-sheets --drive {asked} simulates these rows")
 
 
 def _print_values(console: Console, file: DriveFile) -> None:

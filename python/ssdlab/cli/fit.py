@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from ssdlab.cli import options
+from ssdlab.cli import fit_data_sheet, options
 from ssdlab.cli.command_line import command_line
 from ssdlab.cli.console import Console
 from ssdlab.cli.destination import check_folder
 from ssdlab.cli.form import Form
+from ssdlab.cli.groups import given
+from ssdlab.errors import InputError
 from ssdlab.experiments.advice.fit import MISFIT_MAX, Fit
 from ssdlab.foundation.quantities import format_bytes
 from ssdlab.presentation.terminal import show
@@ -70,26 +72,34 @@ class Search:
 def fit(
     context: typer.Context,
     points: Annotated[
-        str,
+        str | None,
         typer.Argument(
-            metavar="POINTS.csv|RESULT.json",
+            metavar="[POINTS.csv|RESULT.json]",
             help="Columns workload, space_in_use, metric, value, also rate, job, drive, use; or the result of "
             "`ssdlab measure JOB.fio`, or fio's own JSON.",
         ),
-    ],
+    ] = None,
     drive: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option("--drive", metavar="NAME|FILE", help="Initial drive. Repeatable: drives that share what is free."),
-    ],
+    ] = None,
     free: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
             "--free",
             metavar="KEY=LOW..HIGH|KEY=A,B",
             help="A key of the drive file to fit: a number between bounds, or a choice. NAME:KEY belongs to one drive "
             "alone. Repeatable.",
         ),
-    ],
+    ] = None,
+    data_sheet: Annotated[
+        str | None,
+        typer.Option(
+            "--data-sheet",
+            metavar="FILE.toml",
+            help="Instead of points and --free: a drive file with [datasheet], whose rows say what is free.",
+        ),
+    ] = None,
     settings: options.Set = None,
     *,
     search: Search,
@@ -105,7 +115,36 @@ def fit(
 
     With the result.json of a measurement it fits to the bandwidths and the write amplification of its jobs, and
     reports the error of the fitted drive on the held-out jobs.
+
+    With --data-sheet it fits a drive to what its maker says of it, for a drive of which you have only the box. It takes
+    seconds. A file with [datasheet] alone starts from the generic drive of its class, or from --drive.
     """
+    if data_sheet is not None:
+        if (
+            points is not None
+            or free
+            or settings
+            or given(search)
+            or runs.until != "steady"
+            or runs.precondition != "none"
+        ):
+            raise InputError(
+                "--data-sheet takes only --drive, --seed, --workers and --output: its rows say what is free"
+            )
+        if runs.scale is not None or (drive and len(drive) > 1):
+            raise InputError(
+                "--data-sheet: one drive, whose rows choose their scale; leave out --scale and a second --drive"
+            )
+        _fit_data_sheet(data_sheet, drive[0] if drive else None, runs, form, output)
+        return
+    if points is None or not drive or not free:
+        missing = " and ".join(
+            name for name, value in (("POINTS", points), ("--drive", drive), ("--free", free)) if not value
+        )
+        raise InputError(
+            f"fit needs {missing}: ssdlab fit POINTS.csv --drive NAME --free nand.program_us=100..2000; or a data"
+            " sheet: ssdlab fit --data-sheet FILE.toml"
+        )
     from ssdlab.experiments.advice.fitting import fitting
 
     asked = fitting(
@@ -134,6 +173,20 @@ def fit(
     for name in names[: len(fitted.drives)]:
         form.say(f"fitted drive: {directory / name}")
     form.say(f"figures:      {directory / 'fit.json'}\nreport:       {directory / names[-1]}")
+
+
+def _fit_data_sheet(path: str, like: str | None, runs: Simulations, form: Form, output: str | None) -> None:
+    # The help and the list of drives answer without what simulates.
+    from ssdlab.experiments.studies.data_sheets.fitting import of_file
+
+    asked = of_file(path, like)
+    directory = Path(output) if output else Path("out") / f"fit-{asked.name}"
+    check_folder(directory, "fit")
+    found = fit_data_sheet.fitted(asked, seed=runs.seed, workers=runs.workers)
+    form.give(found, lambda: fit_data_sheet.print_fit(found))
+    drive_file, figures = fit_data_sheet.write(found, directory)
+    form.say(f"\nfitted drive: {directory / drive_file}\nfigures:      {directory / figures}")
+    form.say(f"as a page:    ssdlab study data-sheets --drive {directory / drive_file}")
 
 
 def _print_all(fitted: Fitted) -> None:

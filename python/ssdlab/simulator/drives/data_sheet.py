@@ -63,7 +63,8 @@ class Rated:
         """The condition that the source gives, in words; the state only for what depends on it."""
         said = [format_bytes_binary(self.block_bytes)] if self.block_bytes else []
         said += [f"depth {self.depth}"] if self.depth else []
-        return ", ".join([*said, *([self.state] if self.quantity in SPEEDS and "read" not in self.quantity else [])])
+        is_usual = "read" in self.quantity and self.state == "filled"
+        return ", ".join([*said, *([self.state] if self.quantity in SPEEDS and not is_usual else [])])
 
 
 def rows_of(content: Mapping[str, Any]) -> tuple[Rated, ...]:

@@ -32,14 +32,15 @@ def names() -> list[str]:
     return list(_catalogue())
 
 
-def load(name_or_path: str) -> DriveFile:
+def load(name_or_path: str, *, base: DriveFile | None = None) -> DriveFile:
     """Loads a drive of the catalogue by its name, or a drive file by its path (which ends in `.toml`).
 
+    `base` is the drive that a file is based on which names none and describes no flash, such as a data sheet alone.
     Raises InputError with the file, the key, its value and the allowed values. Warns with a Note about values without
     a source.
     """
     if name_or_path.endswith(".toml"):
-        drive = _own(Path(name_or_path), name_or_path, ())
+        drive = _own(Path(name_or_path), name_or_path, (), base)
         if unsourced := drive.unsourced():
             warnings.warn(Note(f"{name_or_path}: {unsourced}"), stacklevel=2)
         if drive.sources.get(PROTECTION) == UNSAID:
@@ -65,16 +66,28 @@ def parse(text: str, *, where: str) -> DriveFile:
     return drive_of(_toml(text, where), where)
 
 
-def _own(path: Path, where: str, via: tuple[Path, ...]) -> DriveFile:
-    """Loads a user's drive file. `via` are the files that are based on it, in the order in which they were read."""
+def says_what_it_is(content: Mapping[str, object]) -> bool:
+    """Whether a drive file names a drive that it is based on, or describes flash of its own."""
+    return BASED_ON in content or "nand" in content
+
+
+def read(path: Path, where: str) -> JsonObject:
+    """The content of a user's drive file, of which only the data sheet has been checked."""
     try:
-        content = _toml(path.read_bytes().decode(), where)
+        return _toml(path.read_bytes().decode(), where)
     except OSError as error:
         raise InputError(f"{where}: cannot read the drive file: {error.strerror}") from None
     except UnicodeDecodeError:
         raise InputError(f"{where}: not a text in UTF-8, as TOML is") from None
+
+
+def _own(path: Path, where: str, via: tuple[Path, ...], assumed: DriveFile | None = None) -> DriveFile:
+    """Loads a user's drive file. `via` are the files that are based on it, in the order in which they were read."""
+    content = read(path, where)
     via = (*via, path.resolve())
-    base = _base(content[BASED_ON], path, where, via) if BASED_ON in content else None
+    base = None if says_what_it_is(content) else assumed
+    if BASED_ON in content:
+        base = _base(content[BASED_ON], path, where, via)
     complete, wrong = completed(content, base, where, _name_of(path))
     lines = [*wrong.values(), *sentences(_all_problems(complete, base, wrong), complete)]
     if lines:

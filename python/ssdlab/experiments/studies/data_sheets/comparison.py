@@ -24,14 +24,13 @@ def run(context: Context, drive: str | None = None) -> StudyResult:
     Raises InputError if the drive has no data sheet.
     """
     files = [load(drive)] if drive else [load(name) for name in names()]
-    simulated = simulate(context, files)
-    if not simulated:
+    rows = compare(context, files)
+    if not rows:
         raise InputError(
-            f"{drive}: has no row of [datasheet] that can be simulated; docs/real-drives.md shows how to write one"
+            f"{drive}: has no row of [datasheet] that can be simulated; docs/fitting.md shows how to write one"
         )
-    rows = [_row(file, row, value) for (file, row), value in simulated]
     return StudyResult(
-        finding=_finding(rows),
+        finding=finding(rows),
         rows=rows,
         figures=[_picture(rows)],
         tables=[_by_drive(rows), _facts(files)],
@@ -40,6 +39,11 @@ def run(context: Context, drive: str | None = None) -> StudyResult:
             "Another drive, also a file of your own: ssdlab study data-sheets --drive NAME|FILE.",
         ],
     )
+
+
+def compare(context: Context, files: "Sequence[DriveFile]") -> list[Row]:
+    """Every row of the drives' data sheets, rated and simulated."""
+    return [_row(file, row, value) for (file, row), value in simulate(context, files)]
 
 
 def simulate(context: Context, files: "Sequence[DriveFile]") -> "list[tuple[tuple[DriveFile, Rated], float]]":
@@ -78,7 +82,8 @@ def _row(file: "DriveFile", row: Rated, value: float) -> Row:
     )
 
 
-def _finding(rows: Sequence[Row]) -> str:
+def finding(rows: Sequence[Row]) -> str:
+    """How many rows are met, in a sentence."""
     off = [abs(row.deviation or 0.0) for row in rows]
     within = sum(each <= NEAR for each in off)
     tolerated = sum(each <= TOLERANCE for each in off)

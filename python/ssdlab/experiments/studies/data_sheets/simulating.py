@@ -67,24 +67,41 @@ def specify(drive: "ResolvedDrive", row: Rated, *, seed: int) -> "Specification"
     block, depth = condition(row, drive.file)
     is_steady = row.state == "steady" and "read" not in rw
     idle_us = 0 if is_steady else round(IDLE_SECONDS * 10**6 / drive.scale)
-    variables = {"RW": rw, "BLOCK": str(block), "DEPTH": str(depth), "END": _end(row, rw, drive.scale)}
-    variables |= {"IDLE": f"{idle_us}us"}
+    variables = {"RW": rw, "BLOCK": str(block), "DEPTH": str(depth), "END": _end(row, rw, drive)}
+    variables |= {"IDLE": f"{idle_us}us", "SPAN": _span(row, drive)}
+    is_new = row.state == "fresh"
     return specifying.specify(
-        jobs.load(FOLDER / "row.fio", environment=variables),
+        jobs.load(FOLDER / ("row-of-a-new-drive.fio" if is_new and "read" in rw else "row.fio"), environment=variables),
         drive,
         seed=seed,
         until="steady" if is_steady else "job",
         precision=PRECISION,
-        precondition="none" if row.state == "fresh" and "write" in rw else "fill",
+        precondition="none" if is_new else "fill",
     )
 
 
-def _end(row: Rated, rw: str, scale: Fraction) -> str:
+def _end(row: Rated, rw: str, drive: "ResolvedDrive") -> str:
     """When the job ends, in a line of the job file. A smaller drive has less data, but needs the same time."""
     if "read" not in rw and (row.unit != "us" or row.state == "steady"):
         # Half of a new drive is written without garbage collection.
-        return "io_size=50%" if row.state == "fresh" and rw == "randwrite" else "io_size=100%"
-    return f"runtime={round(READ_SECONDS * 10**6 / scale)}us"
+        is_random_and_new = row.state == "fresh" and rw == "randwrite" and not drive.file.has_slc_cache
+        return "io_size=50%" if is_random_and_new else "io_size=100%"
+    return f"runtime={round(READ_SECONDS * 10**6 / drive.scale)}us"
+
+
+def _span(row: Rated, drive: "ResolvedDrive") -> str:
+    """How much of the drive the row works on: of a new drive with an SLC cache half of what the cache takes, as makers
+    rate client drives; otherwise all of it."""
+    file = drive.file
+    if row.state != "fresh" or not file.has_slc_cache:
+        return "100%"
+    cache, user_bytes = file.slc_cache, drive.capacity.user_bytes
+    dynamic = cache.dynamic_bytes_max
+    if cache.dynamic_free_share:
+        dynamic = min(dynamic, int(cache.dynamic_free_share * user_bytes))
+    # The drive is scaled already; sizes in a job are those of the full drive.
+    half = int(min((cache.static_bytes + dynamic) / 2, user_bytes) / drive.scale)
+    return str(half // SEQUENTIAL_BLOCK * SEQUENTIAL_BLOCK)
 
 
 def simulated(result: "Result", row: Rated) -> float:

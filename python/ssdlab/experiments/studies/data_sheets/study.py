@@ -17,7 +17,8 @@ STUDY = Study(
     assumptions=(
         Assumption(
             "reads and latencies are those of a drive that was written once in sequence",
-            "Data sheets measure written drives; few say how. A row with another state says so.",
+            "Data sheets measure written drives; few say how. A row with another state says so. A new drive with an "
+            "SLC cache is measured within half of that cache.",
         ),
         Assumption(
             "where a source gives no depth: 32 for sequential requests and on SATA, 256 for random ones on PCIe",
@@ -32,7 +33,7 @@ STUDY = Study(
             "Data sheets do not say whose driver they measured through.",
         ),
     ),
-    jobs=("row.fio",),
+    jobs=("row.fio", "row-of-a-new-drive.fio"),
     run=run,
     takes_drive=True,
 )
