@@ -11,7 +11,7 @@ from ssdlab.experiments.advice import words
 from ssdlab.experiments.advice.confirmation import at_second_scale, confirmed, disagreeing
 from ssdlab.experiments.advice.described import of_numbers
 from ssdlab.experiments.advice.limits import write_amplification
-from ssdlab.experiments.advice.search import Found, least
+from ssdlab.experiments.advice.search import Found, least, tidy
 from ssdlab.experiments.advice.setting import Setting
 from ssdlab.experiments.advice.trials import Demand, Trials
 from ssdlab.simulator.drives import load
@@ -74,3 +74,10 @@ def test_the_command_of_a_whole_run_repeats_it_with_the_whole_drive(trials: Tria
         for scale in (None, SMALL)
     ]
     assert ["--scale 1 " in command for command in commands] == [True, False] and "--scale 1/32 " in commands[1]
+
+
+@pytest.mark.parametrize(("share", "said"), [(0.07354, 0.073536), (0.0735, 0.073536), (0.083912, 0.0839)])
+def test_a_rounded_spare_area_is_not_below_that_of_the_drive_as_sold(share: float, said: float) -> None:
+    """A regression: a drive of 7.3536 % met a limit at 7.354 %, which was rounded to 7.35 %: "Leave -3145728 B
+    unpartitioned"."""
+    assert tidy(share, 0.073536) == said
