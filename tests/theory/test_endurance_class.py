@@ -14,6 +14,16 @@ def test_the_sentence_of_a_drive() -> None:
     assert sentence(0.42) == "0.42 drive writes a day: a drive of 1 drive write a day is enough."
 
 
+def test_no_class_is_named_for_a_write_amplification_that_no_rating_is_for() -> None:
+    """A regression: for an MX500 with 7.3 GB a day from the host and a write amplification of 177, of which 5 months
+    were left, a drive of 0.3 drive writes a day was said to be enough."""
+    assert class_of(0.007, 177.4) is None and class_of(0.007, 1.5) == 0.3
+    assert sentence(0.007, 177.4) == (
+        "less than 0.01 drive writes a day; no class of drives is said to be enough, because ratings are for a write "
+        "amplification of up to about 5, not 177."
+    )
+
+
 @pytest.mark.parametrize(
     ("rates", "said"),
     [

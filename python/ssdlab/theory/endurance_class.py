@@ -7,17 +7,27 @@ intensive), and above those of drives with other media.
 from collections.abc import Sequence
 
 CLASSES = (0.3, 1.0, 3.0, 10.0, 30.0, 60.0, 100.0)
+WAF_MAX = 5.0
+"""The largest write amplification for which a class is named. A rating counts the host's bytes under the workload of
+JESD219, so that a drive whose flash programs many times more wears out before."""
 
 
-def class_of(drive_writes_per_day: float) -> float | None:
-    """The lowest class that allows a rate; None if none does."""
+def class_of(drive_writes_per_day: float, waf: float | None = None) -> float | None:
+    """The lowest class that allows a rate; None if none does, or the write amplification is too large for ratings."""
+    if waf is not None and waf > WAF_MAX:
+        return None
     return next((each for each in CLASSES if drive_writes_per_day <= each), None)
 
 
-def sentence(drive_writes_per_day: float) -> str:
+def sentence(drive_writes_per_day: float, waf: float | None = None) -> str:
     """`0.42 drive writes a day: a drive of 1 drive write a day is enough.`"""
-    found = class_of(drive_writes_per_day)
+    found = class_of(drive_writes_per_day, waf)
     rate = f"{drive_writes_per_day:.2f}" if drive_writes_per_day >= 0.01 else "less than 0.01"
+    if found is None and waf is not None and waf > WAF_MAX:
+        return (
+            f"{rate} drive writes a day; no class of drives is said to be enough, because ratings are for a write "
+            f"amplification of up to about {WAF_MAX:g}, not {waf:.0f}."
+        )
     if found is None:
         return f"{rate} drive writes a day: more than any class of drives is rated for ({CLASSES[-1]:g})."
     return f"{rate} drive writes a day: a drive of {found:g} drive write{'s' * (found != 1)} a day is enough."

@@ -145,6 +145,31 @@ def test_two_reports_of_one_drive_give_its_pace(ssdlab: Program, tmp_path: Path)
     assert only["years_by"] == "its used percentage and what was written to flash"
 
 
+@pytest.mark.parametrize(("used", "said"), [(1, ">6"), (2, "7-23"), (8, "10.5")])
+def test_the_years_of_a_drive_that_is_hardly_used_are_a_range(
+    ssdlab: Program, tmp_path: Path, used: int, said: str
+) -> None:
+    """A regression: of 1 % used, which is 0 to 2 %, the table named the years to a tenth, as of 50 %."""
+    report = nvme(used * 400_000, used=used)
+    report["nvme_smart_health_information_log"]["power_on_hours"] = 1000 * used
+    (tmp_path / "one.json").write_text(json.dumps(report))
+    row = next(line for line in ssdlab("health", "one.json").stdout.splitlines() if line.lstrip().startswith("NVME"))
+    assert said in row.split()
+
+
+def test_a_percentage_that_the_written_bytes_cannot_have_used_gives_no_years(ssdlab: Program, tmp_path: Path) -> None:
+    """A regression: a SAS drive that had used 7 % by 1.5 drive writes, in 146 hours, was said to last 3 more months."""
+    for name, drive_writes in (("reset", 1.5), ("worn", 15.0)):
+        report = nvme(round(drive_writes * 480e9 / 512_000), used=7)
+        report |= {"serial_number": name, "user_capacity": {"bytes": 480 * 10**9}, "power_on_time": {"hours": 146}}
+        (tmp_path / f"{name}.json").write_text(json.dumps(report))
+    by_serial = {each["serial"]: each for each in drives(ssdlab("health", "reset.json", "worn.json", "--json"))}
+    reset, worn = by_serial["reset"], by_serial["worn"]
+    assert worn["years_left"] == pytest.approx(146 / 8766 * 93 / 7) and worn["level"] == "attention"
+    assert reset["years_left"] is None and reset["level"] == "note" and reset["endurance_class"] is None
+    assert "7 % of its rated life is used after 1.5 drive writes from the host" in str(reset["concern"])
+
+
 def test_each_summed_counter_can_be_off_by_a_step() -> None:
     """A regression: between two reports, a sum of two counters had the bounds of one."""
     readings = [

@@ -121,7 +121,8 @@ def _said_life(row: TableRow) -> Sequence[str]:
         lines.append(f"  {'used':12} {row['used_percent']} % ({row['used_source']})")
     if row["drive_writes_per_day"] is not None:
         pace = format_bytes(round(row["host_bytes_per_day"]))
-        lines.append(f"  {'rate':12} {pace} a day, {endurance_class.sentence(row['drive_writes_per_day'])}")
+        enough = endurance_class.sentence(row["drive_writes_per_day"], row["recent_waf"] or row["waf"])
+        lines.append(f"  {'rate':12} {pace} a day, {enough}")
     return [*lines, *(f"  by {each.by}: {_years(each)}" for each in _of_used(row))]
 
 

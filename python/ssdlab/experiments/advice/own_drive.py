@@ -131,7 +131,7 @@ def _state(row: TableRow, waf: float) -> list[str]:
         said.append(f"{duration(row['years_left'])} left, by {row['years_by']}")
     sentences = [f"{', '.join(said)}."]
     if row["drive_writes_per_day"] is not None:
-        sentence = endurance_class.sentence(row["drive_writes_per_day"])
+        sentence = endurance_class.sentence(row["drive_writes_per_day"], waf)
         sentences.append(sentence[0].upper() + sentence[1:])
     return sentences
 

@@ -81,6 +81,13 @@ def _wear(row: Row) -> list[Concern]:
     used, years = row["used_percent"], row["years_left"]
     if used is None:
         return []
+    if row["drive_writes_too_few"] is not None and used < USED_PERCENT_MAX:
+        text = (
+            f"{used} % of its rated life is used after {row['drive_writes_too_few']:.2g} drive writes from the host, "
+            "far fewer than any drive is rated for: one of the two counters began anew or counts something else, so "
+            "that nothing can be said of its years."
+        )
+        return [Concern(Level.NOTE, text)]
     said = f"{used} to {row['used_percent_max']} %" if row["used_percent_max"] else f"{used} %"
     if used >= 100:
         text = f"It is past its rated life ({said} used): plan its replacement."

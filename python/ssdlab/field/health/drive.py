@@ -18,6 +18,8 @@ _DAYS_MIN = 0.25
 """The least time between two reports that gives a rate per day."""
 _STEPS_MIN = 100
 """The least number of steps of a counter that gives a share."""
+_DRIVE_WRITES_RATED_MIN = 200
+"""Drive writes that any drive is rated for: Intel's 660p of 1 TB, with QLC, for 200 TB (its data sheet)."""
 
 
 def row_of(reading: Reading, source: str) -> Row:
@@ -121,8 +123,10 @@ def order(row: Row) -> tuple[float, float]:
 
 
 def _judged(row: Row, pace: Pace | None) -> Row:
-    expected = life.of(row["used_percent"], row["host_bytes"], row["power_on_hours"], pace)
-    row = row | {
+    few = _too_few_drive_writes(row)
+    expected = life.of(None if few else row["used_percent"], row["host_bytes"], row["power_on_hours"], pace)
+    row = row | {"drive_writes_too_few": few}
+    row |= {
         "host_bytes_per_day": pace.host_bytes_per_day if pace else None,
         "pace_days": pace.days if pace else None,
         "pace_low": None,
@@ -137,12 +141,25 @@ def _judged(row: Row, pace: Pace | None) -> Row:
     return row | {"level": level.name.lower(), "concern": texts[0] if texts else "", "concerns": " ".join(texts)}
 
 
+def _too_few_drive_writes(row: Row) -> float | None:
+    """The host's drive writes, if they cannot have used the share of the rated life that is used: then one of the
+    counters was reset or counts something else. None if they can, or too little is known."""
+    if not row["used_percent"] or not row["host_bytes"] or not row["capacity_bytes"]:
+        return None
+    drive_writes = float(row["host_bytes"] / row["capacity_bytes"])
+    # The percentage can be one too high.
+    needed = _DRIVE_WRITES_RATED_MIN * (row["used_percent"] - 1) / 100
+    return drive_writes if drive_writes * max(row["waf"] or 0, concerns.WAF_HIGH) < needed else None
+
+
 def _drive_writes(row: Row, pace: Pace | None) -> Row:
     """The rate in drive writes per day and the class of endurance that allows it; for a drive with a capacity."""
     rate = pace.host_bytes_per_day / row["capacity_bytes"] if pace and row["capacity_bytes"] else None
     return {
         "drive_writes_per_day": rate,
-        "endurance_class": None if rate is None else endurance_class.class_of(rate),
+        "endurance_class": None
+        if rate is None or row["drive_writes_too_few"]
+        else endurance_class.class_of(rate, row["recent_waf"] or row["waf"]),
     }
 
 

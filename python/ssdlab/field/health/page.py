@@ -84,7 +84,8 @@ def _classes(drives: pl.LazyFrame) -> list[page.Section]:
         for each in sorted(set(classes))
     ]
     if len(classes) < len(known):
-        rows.append([f"above {CLASSES[-1]:g}", f"{len(known) - len(classes):,}", f"{len(known):,} of {len(known):,}"])
+        above = f"none named: above {CLASSES[-1]:g}, or the bytes from the host do not tell the wear"
+        rows.append([above, f"{len(known) - len(classes):,}", "-"])
     heads = ["drive writes a day", "drives that need this class", "drives for which it is enough"]
     return [page.Section("Classes of endurance", parts.table("Classes of endurance", heads, rows))]
 

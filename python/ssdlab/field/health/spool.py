@@ -57,6 +57,7 @@ _INTERVALS = ("waf", "recent_waf", "years_left", "life_bytes", "left_bytes")
 _FIGURES = (
     *(f"{name}{end}" for name in _INTERVALS for end in ("", "_low", "_high")),
     *("host_bytes_per_day", "pace_days", "pace_low", "pace_high", "drive_writes_per_day", "endurance_class"),
+    "drive_writes_too_few",
 )
 SCHEMA: dict[str, pl.DataType] = {
     **dict.fromkeys(_TEXTS, pl.String()),

@@ -15,6 +15,8 @@ from ssdlab.theory import endurance_class
 
 _MISSING = "-"
 _YEARS_SHOWN_MAX = 50
+_YEARS_WIDE = 1.9
+"""From this ratio of the bounds on they are shown: up to 3 % used, one percent more or less is a factor of two."""
 _SAID_IN_FULL_OF = 5
 """For more drives than this, only the gravest concern is printed."""
 _STYLES = {"failing": "bold red", "attention": "yellow", "note": "", "unknown": "", "fine": "green"}
@@ -43,11 +45,15 @@ def waf_text(row: Row) -> str:
 
 
 def years_text(row: Row) -> str:
-    """Years left as text; above a limit only the limit."""
-    years, low = row["years_left"], row["years_left_low"]
-    if years is None:
+    """Years left as text: of a wide interval its bounds, above a limit only the limit."""
+    years, low, high = row["years_left"], row["years_left_low"], row["years_left_high"]
+    if years is not None and years > _YEARS_SHOWN_MAX:
+        return f">{min(low or 0, _YEARS_SHOWN_MAX):.0f}"
+    if years is None or high is None:
         return f">{min(low, _YEARS_SHOWN_MAX):.0f}" if low is not None and low >= 1 else _MISSING
-    return f">{_YEARS_SHOWN_MAX}" if years > _YEARS_SHOWN_MAX else f"{years:.1f}"
+    if low is not None and high > _YEARS_WIDE * low:
+        return f"{low:.0f}-{high:.0f}"
+    return f"{years:.1f}"
 
 
 def used_text(row: Row) -> str:
@@ -67,9 +73,9 @@ def pace_text(row: Row) -> str:
     text = f"{format_bytes(round(pace))} a day {since}"
     if row["pace_low"] is not None and row["pace_high"] is not None:
         text += f" ({format_bytes(round(row['pace_low']))} to {format_bytes(round(row['pace_high']))} between reports)"
-    if row["drive_writes_per_day"] is None:
+    if row["drive_writes_per_day"] is None or row["drive_writes_too_few"] is not None:
         return f"{text}."
-    return f"{text}, {endurance_class.sentence(row['drive_writes_per_day'])}"
+    return f"{text}, {endurance_class.sentence(row['drive_writes_per_day'], row['recent_waf'] or row['waf'])}"
 
 
 def standing_text(row: Row) -> str:
