@@ -5,12 +5,15 @@ import pytest
 from ssdlab.evidence import scale
 from ssdlab.simulator.drives import names
 
-TABLE: dict[str, scale.TailsJson] = {
+TABLE: dict[str, scale.Entry] = {
     name: {
         "scale": "1/64",
         "larger": "1/16",
         "uniform": {"p50": 1.0, "p99": 1.1, "p99.9": high},
         "zipf": {"p50": 0.8, "p99": 1.5, "p99.9": 0.5},
+        "mixed reads": {"p50": 1.0, "p99": 1.04, "p99.9": 0.95},
+        "mixed writes": {"p50": 1.0, "p99": 3.0},
+        "reads": {"p50": 1.0, "p99": 1.01, "p99.9": 0.99},
     }
     for name, high in (("one", 1.25), ("two", 2.0))
 }
@@ -24,9 +27,26 @@ def _measured(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("_measured")
 def test_a_measured_drive_has_its_own_changes() -> None:
     assert scale.tails_said(["one", "one"]) == (
-        "Percentiles depend on the scale. From 1/64 to 1/16 of one the 50 / 99 / 99.9 % of saturated 4 KiB writes "
-        "change by +0 / +10 / +25 % if uniform, -20 / +50 / -50 % under zipf 1.1."
+        "Percentiles depend on the scale. From 1/64 to 1/16 of one the 50 / 99 / 99.9 % of saturated 4 KiB requests "
+        "change by +0 / +10 / +25 % (uniform writes), -20 / +50 / -50 % (writes under zipf 1.1)."
     )
+
+
+@pytest.mark.usefixtures("_measured")
+def test_reads_have_the_changes_of_reads() -> None:
+    """A regression: beside the latencies of a job that only reads, the changes of writes were named."""
+    assert scale.tails_said(["one"], ["read"]).endswith("+0 / +1 / -1 % (reads alone): they hardly depend on it.")
+    mixed = scale.tails_said(["one"], ["write", "read"])
+    assert "+0 / +4 / -5 % (reads beside 30 % writes), +0 / +200 / - % (writes beside 70 % reads)." in mixed
+
+
+@pytest.mark.usefixtures("_measured")
+@pytest.mark.parametrize(
+    ("drive", "direction", "rank", "ratio"),
+    [("one", "write", 99, 3.0), ("one", "write", 99.9, 1.25), ("one", "read", 95, 1.04), ("mine", "read", 99, None)],
+)
+def test_the_largest_change_of_a_percentile(drive: str, direction: scale.Direction, rank: float, ratio: float) -> None:
+    assert scale.longest(drive, direction, rank) == ratio
 
 
 @pytest.mark.usefixtures("_measured")
@@ -41,4 +61,7 @@ def test_the_shipped_table_is_of_drives_of_the_catalogue() -> None:
     """A renamed drive would lose its row without a word."""
     table = scale.measured()
     assert table.keys() <= set(names()) and "generic-tlc-480" in table
-    assert all(ratio > 0 for entry in table.values() for law in ("uniform", "zipf") for ratio in entry[law].values())
+    for entry in table.values():
+        assert set(entry) == {"scale", "larger", *scale.WORDS}
+        ratios = [ratio for load in scale.WORDS for ratio in dict(entry[load]).values()]  # type: ignore[arg-type]
+        assert all(float(ratio) >= 0 for ratio in ratios)

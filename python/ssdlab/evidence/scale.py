@@ -1,35 +1,42 @@
 """How percentiles of latency depend on the scale: measured once for drives of the catalogue, and shipped as a table.
 
-`tails_by_scale.json` is made by `tools/scale_trial.py tails`: for each drive the percentiles of saturated 4 KiB writes
-at a larger scale over those at a smaller one, uniform and under zipf 1.1.
+`tails_by_scale.json` is made by `tools/scale_trial.py tails`: for each drive the percentiles of 4 KiB requests at a
+larger scale over those at a smaller one: writes, uniform and under zipf 1.1, reads, and 70 % reads beside 30 % writes.
 """
 
 import json
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Literal, TypedDict, cast
+from typing import Literal, cast
 
-_LAWS: tuple[tuple[Literal["uniform", "zipf"], str], ...] = (("uniform", "if uniform"), ("zipf", "under zipf 1.1"))
-_RANKS = (("p50", "50"), ("p99", "99"), ("p99.9", "99.9"))
+Direction = Literal["read", "write"]
+Load = Literal["uniform", "zipf", "mixed reads", "mixed writes", "reads"]
+Entry = Mapping[str, str | Mapping[str, float]]
+"""The entry of a drive: two scales as `scale` and `larger`, and of each load the ratios of percentiles between them.
+A percentile with too few requests above it is absent."""
+WORDS: Mapping[Load, str] = {
+    "uniform": "uniform writes",
+    "zipf": "writes under zipf 1.1",
+    "mixed reads": "reads beside 30 % writes",
+    "mixed writes": "writes beside 70 % reads",
+    "reads": "reads alone",
+}
+_RANKS = ("p50", "p99", "p99.9")
+CHANGE_MAX = 0.1
+"""From this change on a percentile counts as one that depends on the scale."""
 
 
-class TailsJson(TypedDict):
-    """The entry of a drive: two scales, and the ratio of each percentile between them."""
+def tails_said(drives: Iterable[str], directions: Iterable[Direction] = ("write",)) -> str:
+    """How the percentiles of scaled drives change with the scale, as sentences; for the others, that it is unknown.
 
-    scale: str
-    larger: str
-    uniform: dict[str, float]
-    zipf: dict[str, float]
-
-
-def tails_said(drives: Iterable[str]) -> str:
-    """How the percentiles of scaled drives change with the scale, as sentences; for the others, that it is unknown."""
-    names, table = list(dict.fromkeys(drives)), measured()
+    `directions` are those of the requests: of reads and writes together, the loads that have both.
+    """
+    names, table, loads = list(dict.fromkeys(drives)), measured(), loads_of(directions)
     said = ["Percentiles depend on the scale."]
-    said += [_changes(name, table[name]) for name in names if name in table]
+    said += [_changes(name, table[name], loads) for name in names if name in table]
     if unknown := [name for name in names if name not in table]:
-        changes = [entry[law][rank] for entry in table.values() for law, _ in _LAWS for rank in ("p99", "p99.9")]
+        changes = [ratio for entry in table.values() for load in loads for ratio in _tails(entry, load)]
         said.append(
             f"For {' and '.join(unknown)} this was not measured; of {len(table)} drives the 99th and 99.9th changed by "
             f"{_percent(min(changes))} to {_percent(max(changes))} % at a scale four times larger."
@@ -37,13 +44,46 @@ def tails_said(drives: Iterable[str]) -> str:
     return " ".join(said)
 
 
-def _changes(name: str, entry: TailsJson) -> str:
-    parts = [f"{' / '.join(_percent(entry[law][rank]) for rank, _ in _RANKS)} % {words}" for law, words in _LAWS]
-    ranks = " / ".join(rank for _, rank in _RANKS)
-    return (
-        f"From {entry['scale']} to {entry['larger']} of {name} the {ranks} % of saturated 4 KiB writes change by "
-        f"{', '.join(parts)}."
+def loads_of(directions: Iterable[Direction]) -> tuple[Load, ...]:
+    """The measured loads that are most like requests of these directions."""
+    found = set(directions)
+    if found == {"read"}:
+        return ("reads",)
+    return ("mixed reads", "mixed writes") if "read" in found else ("uniform", "zipf")
+
+
+def longest(drive: str, direction: Direction, rank: float) -> float | None:
+    """The largest measured ratio of a percentile between a scale and one four times larger, over all loads of the
+    direction: of the lowest measured rank that is not below `rank`. None if the drive was not measured."""
+    entry = measured().get(drive)
+    at = next((each for each in _RANKS if float(each[1:]) >= rank), _RANKS[-1])
+    loads: tuple[Load, ...] = ("mixed reads", "reads") if direction == "read" else ("uniform", "zipf", "mixed writes")
+    ratios = [ratios[at] for load in loads if entry and at in (ratios := _ratios(entry, load))]
+    return max(ratios, default=None)
+
+
+def _changes(name: str, entry: Entry, loads: Iterable[Load]) -> str:
+    by_load = {load: _ratios(entry, load) for load in loads}
+    parts = [
+        f"{' / '.join(_percent(ratios[rank]) if rank in ratios else '-' for rank in _RANKS)} % ({WORDS[load]})"
+        for load, ratios in by_load.items()
+    ]
+    said = (
+        f"From {entry['scale']} to {entry['larger']} of {name} the 50 / 99 / 99.9 % of saturated 4 KiB requests change "
+        f"by {', '.join(parts)}"
     )
+    moved = any(abs(ratio - 1) >= CHANGE_MAX for ratios in by_load.values() for ratio in ratios.values())
+    return f"{said}{'' if moved else ': they hardly depend on it'}."
+
+
+def _ratios(entry: Entry, load: Load) -> Mapping[str, float]:
+    found = entry[load]
+    assert not isinstance(found, str)
+    return found
+
+
+def _tails(entry: Entry, load: Load) -> list[float]:
+    return [ratio for rank, ratio in _ratios(entry, load).items() if rank != "p50"]
 
 
 def _percent(ratio: float) -> str:
@@ -51,7 +91,7 @@ def _percent(ratio: float) -> str:
 
 
 @cache
-def measured() -> Mapping[str, TailsJson]:
+def measured() -> Mapping[str, Entry]:
     """The table, by drive."""
     text = Path(__file__).with_name("tails_by_scale.json").read_text(encoding="utf-8")
-    return cast("Mapping[str, TailsJson]", json.loads(text))
+    return cast("Mapping[str, Entry]", json.loads(text))

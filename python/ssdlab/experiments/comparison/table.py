@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
@@ -178,10 +178,16 @@ def _legend(variants: Sequence[Variant]) -> list[str]:
                 "and IOPS are nearly the same."
             )
     if scaled := [each.planned.drive for each in variants if each.speed and each.planned.drive.scale < 1]:
-        lines.append(tails_said(drive.name for drive in scaled))
+        lines.append(tails_said((drive.name for drive in scaled), _directions(variants)))
     results = [(variant.label, variant.result) for variant in variants]
     lines += [f"{label}: {one.failure_kind.upper()}: {one.failure}" for label, one in results if one.failure]
     return lines
+
+
+def _directions(variants: Sequence[Variant]) -> list[Literal["read", "write"]]:
+    """The directions in which any variant had requests."""
+    names: tuple[Literal["read", "write"], ...] = ("read", "write")
+    return [name for name in names if any(each.speed and getattr(each.speed, name).iops for each in variants)]
 
 
 def _parts(variant: Variant) -> dict[str, float] | None:

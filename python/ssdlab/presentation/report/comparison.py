@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 from ssdlab.evidence.scale import tails_said
 from ssdlab.presentation.report import findings, page, parts, wording
@@ -240,9 +241,21 @@ def _scale_notice(variants: Sequence[ComparedVariant]) -> list[str]:
         f"Simulated at a scale of {scales}{who}: a smaller drive and workload with the same ratios. Bytes are "
         "multiplied up to the drive as sold; shares, WAF and IOPS are nearly the same. "
         "Simulated time is not multiplied.",
-        *([tails_said(each.drive for each in timed)] if timed else []),
+        *([tails_said((each.drive for each in timed), _directions(timed))] if timed else []),
         *dict.fromkeys(_as_sentence(each.scale_chosen) for each in variants if each.scale_chosen),
     ]
+
+
+def _directions(timed: Sequence[ComparedVariant]) -> set[Literal["read", "write"]]:
+    """The directions in which any variant had requests."""
+    found: set[Literal["read", "write"]] = set()
+    for speed in (each.speed for each in timed if each.speed):
+        if speed.direction == "write":
+            found.add("write")
+        # The rate of both directions is larger than that of one only if the other has requests: reads.
+        if speed.direction == "read" or speed.estimate.value > 1.001 * speed.direction_iops:
+            found.add("read")
+    return found
 
 
 def _as_sentence(text: str) -> str:

@@ -4,7 +4,9 @@ Sizes are printed as in fio: in binary units, followed by decimal units in paren
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
 
+from ssdlab.evidence.scale import tails_said
 from ssdlab.foundation.quantities import format_bytes, format_bytes_binary, format_count, format_share
 from ssdlab.simulator.engine import plain
 from ssdlab.simulator.results.energy import CAUSES, Energy
@@ -156,6 +158,8 @@ def _drive(result: Result) -> list[str]:
             f"written={format_bytes(moved(ledger.host_written_bytes))}, "
             f"programmed={format_bytes(moved(ledger.programmed_bytes))}",
         )
+        if said := _tails(result):
+            lines.insert(3, f"  {said}")
     if result.die_utilization is not None:
         lines.append(f"  dies: busy {format_share(result.die_utilization)} of the time")
     elif result.ledger.waf is not None:
@@ -174,6 +178,13 @@ def _drive(result: Result) -> list[str]:
             + "".join(f", {rate / 1e6:.2f} M {unit}" for unit, rate in rates if rate is not None)
         )
     return lines
+
+
+def _tails(result: Result) -> str:
+    """How the percentiles of a scaled run depend on the scale; empty without latencies."""
+    names: tuple[Literal["read", "write"], ...] = ("read", "write")
+    found = [name for name in names if any(job.direction(name).latency for job in result.jobs)]
+    return tails_said([result.specification.drive["name"]], found) if found else ""
 
 
 def _energy(found: Energy) -> str:
