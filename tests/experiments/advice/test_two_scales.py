@@ -7,10 +7,11 @@ from fractions import Fraction
 import pytest
 
 from small_drives import drive_file
+from ssdlab.evidence import scale
 from ssdlab.experiments.advice import words
 from ssdlab.experiments.advice.confirmation import at_second_scale, confirmed, disagreeing
 from ssdlab.experiments.advice.described import of_numbers
-from ssdlab.experiments.advice.limits import write_amplification
+from ssdlab.experiments.advice.limits import latency, write_amplification
 from ssdlab.experiments.advice.search import Found, least, tidy
 from ssdlab.experiments.advice.setting import Setting
 from ssdlab.experiments.advice.trials import Demand, Trials
@@ -81,3 +82,19 @@ def test_a_rounded_spare_area_is_not_below_that_of_the_drive_as_sold(share: floa
     """A regression: a drive of 7.3536 % met a limit at 7.354 %, which was rounded to 7.35 %: "Leave -3145728 B
     unpartitioned"."""
     assert tidy(share, 0.073536) == said
+
+
+def test_a_percentile_that_the_scale_is_known_to_lengthen_past_its_limit_is_open(
+    trials: Trials, found: Found, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A regression: 1.94 ms at 1/64 met a limit of 2 ms "surely", for a drive whose 99th percentile is known to be 58 %
+    longer at 1/16."""
+    drive = trials.setting.file.name
+    ratios = {"p50": 1.0, "p99": 1.5, "p99.9": 1.0}
+    entry: scale.Entry = {"scale": "1/64", "larger": "1/16"} | dict.fromkeys(scale.WORDS, ratios)
+    monkeypatch.setattr(scale, "measured", lambda: {drive: entry})
+    for value, is_open in ((1.9e6, True), (1.2e6, False)):
+        runs = [replace(each, figures={**each.figures, "write.p99": value}) for each in found.evidence]
+        asked = replace(trials, limits=[latency("write.p99=2ms")])
+        said = words.headline(asked, replace(found, evidence=runs, second=())).text
+        assert ("up to 1.50 times as long" in said) == is_open

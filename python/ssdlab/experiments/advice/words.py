@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
+from ssdlab.evidence import scale
 from ssdlab.experiments.advice.alternatives import Alternative
 from ssdlab.experiments.advice.confirmation import disagreeing
 from ssdlab.experiments.advice.limits import Limit
@@ -43,15 +44,37 @@ class Sentence:
 
 
 def headline(trials: Trials, found: Found) -> Sentence:
-    """The recommendation, and that another scale contradicts it if one does."""
+    """The recommendation, and that another scale contradicts it if one does, or is known to make tails too long."""
     said = _recommended(trials, found)
     apart = disagreeing(found, trials.limits)
     if not apart:
-        return said
+        return Sentence(f"{said.text}{_uncertain_tails(trials, found)}", said.runs)
     figures = ", ".join(f"{each.words}: {figure(each, mean(found.second, each.figure))}" for each in apart)
     verdict = "meet" if holds(found.second, apart[0]) else "do not meet"
     text = f"{said.text} Two scales disagree: runs of {_of_drive(found.second[0])} {verdict} the limit ({figures})."
     return Sentence(text, [*said.runs, *(trial.name for trial in found.second)])
+
+
+def _uncertain_tails(trials: Trials, found: Found) -> str:
+    """That a percentile meets its limit by less than it is known to grow with the scale; empty if none does."""
+    if found.over_provisioning is None or not found.evidence or found.evidence[0].scale is None:
+        return ""
+    near = []
+    for limit in trials.limits:
+        start, _, rank = limit.figure.partition(".p")
+        direction: scale.Direction = "read" if start == "read" else "write"
+        value = mean(found.evidence, limit.figure)
+        if not rank or value is None:
+            continue
+        factor = scale.longest(trials.setting.file.name, direction, float(rank))
+        if factor is not None and value * factor > limit.bound:
+            near.append(f"the {direction} latency (p{rank}) of this drive is up to {factor:.2f} times as long")
+    if not near:
+        return ""
+    return (
+        f" Whether the whole drive meets it is open: at a scale four times larger {wording.listed(near)}, depending on "
+        "the load; --whole runs whole drives."
+    )
 
 
 def _recommended(trials: Trials, found: Found) -> Sentence:
