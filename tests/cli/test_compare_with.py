@@ -9,7 +9,7 @@ import pytest
 
 from small_drives import Program
 from ssdlab.errors import InputError
-from ssdlab.experiments.comparison.targets import figures_of_report
+from ssdlab.experiments.comparison.targets import Target, caution, figures_of_report
 
 JOB = "[global]\nioengine=libaio\ndirect=1\nbs=4k\nsize=4m\n[first]\nrw=randwrite\n[then]\nstonewall\nrw=randread\n"
 _NONE = {"total_ios": 0}
@@ -91,3 +91,14 @@ def test_clones_are_one_job_and_fio_2_counts_in_microseconds() -> None:
     assert (figures["a"]["read latency, mean", "us"], figures["a"]["read latency, 99 %", "us"]) == (5.5, 8)
     with pytest.raises(InputError, match=r"r\.json: not a result of fio"):
         figures_of_report({"jobs": [3]}, "r.json")
+
+
+def test_two_folders_of_one_file_system_are_not_called_two_drives(tmp_path: Path) -> None:
+    """A regression: two folders of one disk, measured one after the other, stood in the terminal with a ratio of 3.19
+    and no word."""
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    one, two = (Target("device", str(tmp_path / name)) for name in ("one", "two"))
+    assert f"{one.label} and {two.label} lie on one file system" in caution([one, two])
+    assert "lie on" not in caution([one, Target("simulated", "tiny")])
+    assert caution([one, two]).startswith("Each target ran once")

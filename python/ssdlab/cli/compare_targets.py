@@ -124,6 +124,8 @@ def _print(named: Sequence[Target], compared: Sequence[targets.Row], reasons: Ma
     show(table, Console())
     for what, reason in reasons.items():
         typer.echo(f"{what}: {reason}")
+    if len(named) > 1:
+        typer.echo(targets.caution(named))
 
 
 def fio_report(file: str) -> JsonObject:

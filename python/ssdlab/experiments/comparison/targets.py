@@ -62,6 +62,26 @@ def target(text: str) -> Target:
     return Target(kind, name)
 
 
+def caution(targets: Sequence[Target]) -> str:
+    """What the ratios do not say: nothing of other runs, and nothing of drives where folders share a file system."""
+    said = "Each target ran once, so that how much another run would differ is not known."
+    real = [each for each in targets if each.kind == "device"]
+    devices = [_device_number(each.name) for each in real]
+    shared = [each.label for each, device in zip(real, devices, strict=True) if device and devices.count(device) > 1]
+    if not shared:
+        return said
+    return f"{said} {wording.listed(shared)} lie on one file system: their ratio is not that of two drives."
+
+
+def _device_number(path: str) -> int | None:
+    """The number of the file system of a folder or of a file that may not exist yet; None if it cannot be read."""
+    place = Path(path)
+    try:
+        return (place if place.exists() else place.parent).stat().st_dev if not place.is_block_device() else None
+    except OSError:
+        return None
+
+
 RANKS = (50, 99, 99.9)
 """The percentiles of latency that are compared."""
 _KIB = 1024
@@ -252,8 +272,7 @@ def _page(
         title=_headline(targets, compared) or title,
         subtitle=f"{title} on {', '.join(each.label for each in targets)}",
         summary="One job file on several targets. Speeds of simulated drives are in simulated time, those of real "
-        "drives in wall-clock time; the ratio is the last target to the first. Each was run once: how much another run "
-        "would differ is not known.",
+        f"drives in wall-clock time; the ratio is the last target to the first. {caution(targets)}",
         figures=drawn,
         after=after,
     ).html()
