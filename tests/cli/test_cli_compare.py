@@ -36,7 +36,7 @@ def test_the_table_fits_80_columns(compared: tuple[Ended, Path]) -> None:
     assert max(len(line.rstrip()) for line in ended.stdout.splitlines()) <= 80
     assert all(
         heading in ended.stdout
-        for heading in ("eff. OP", "theory", "IOPS", "write p99.9", "host TB", "TBW", "steady at")
+        for heading in ("effective OP", "theory", "IOPS", "write p99.9", "host TB", "TBW", "steady at")
     )
 
 

@@ -18,7 +18,7 @@ from ssdlab.cli.form import Form
 from ssdlab.cli.groups import given
 from ssdlab.errors import InputError
 from ssdlab.experiments.advice.fit import MISFIT_MAX, Fit
-from ssdlab.foundation.quantities import format_bytes
+from ssdlab.foundation.quantities import format_bytes, format_deviation, format_share, rounded
 from ssdlab.presentation.terminal import show
 from ssdlab.simulator.drives import resolve
 from ssdlab.simulator.workloads.specifying import Until
@@ -209,14 +209,16 @@ def _sizes(measurement: Measurement, drive: DriveFile, runs: Runs) -> str:
 def _print_unseen(unseen: Sequence[Prediction]) -> None:
     typer.echo("\nnot fitted to:")
     for each in unseen:
-        said = f"measured {each.point.value:.5g}, predicted {each.value:.5g} ({100 * each.deviation:+.1f} %)"
+        said = f"measured {each.point.value:.5g}, predicted {each.value:.5g} ({format_deviation(each.deviation)})"
         if each.interval:
             said += f", {each.interval[0]:.5g} to {each.interval[1]:.5g}"
         typer.echo(f"  {each.point.title} {each.point.metric}: {said}{'' if each.is_decided in (None, True) else ' ?'}")
     if any(each.interval for each in unseen):
         off = [abs(each.deviation) for each in unseen]
         inside = sum(each.is_inside for each in unseen)
-        typer.echo(f"  mean error {100 * sum(off) / len(off):.1f} %; {inside} of {len(unseen)} within their interval")
+        typer.echo(
+            f"  mean error {format_share(sum(off) / len(off), 2)}; {inside} of {len(unseen)} within their interval"
+        )
     if any(each.is_decided is False for each in unseen):
         typer.echo("  ?: drives that fit the points as well differ by more than a factor of 1.5")
 
@@ -241,9 +243,9 @@ def _print(
         table.add_column(heading, justify="left" if heading in ("point", "metric") else "right")
     for index, (point, value, deviation) in enumerate(zip(points, found.simulated, found.deviations, strict=True)):
         cells = [f"{index + 1} {point.title}", point.metric]
-        cells += [f"{point.value:.5g}", f"{value:.5g}", f"{deviation * 100:+.1f} %"]
+        cells += [f"{point.value:.5g}", f"{value:.5g}", format_deviation(deviation)]
         if left_out:
-            cells += [f"{left_out[index]:.5g}", f"{(left_out[index] / point.value - 1) * 100:+.1f} %"]
+            cells += [f"{left_out[index]:.5g}", format_deviation(left_out[index] / point.value - 1)]
         table.add_row(*cells)
     show(table, console)
 
@@ -272,7 +274,7 @@ def _print_choices(combinations: Sequence[Combination]) -> None:
     for index, each in enumerate(combinations):
         said = "chosen" if index == 0 else "excluded" if each.is_excluded else "not excluded"
         said = f"no such drive: {each.refused}" if each.fit is None else said
-        table.add_row(*each.chosen.values(), f"{100 * each.fit.rms:.2f} %" if each.fit else "", said)
+        table.add_row(*each.chosen.values(), format_share(each.fit.rms) if each.fit else "", said)
     show(table, console)
 
 
@@ -282,9 +284,9 @@ def warnings(fitted: Fitted) -> list[str]:
     lines = []
     if found.is_misfit:
         lines.append(
-            f"No drive within these bounds reproduces the points ({100 * found.rms:.0f} % off, root mean square; more "
-            f"than {100 * MISFIT_MAX:.0f} % is no scatter of a measurement): no value is determined, and nothing is "
-            "predicted from them. Free another key, or a choice."
+            f"No drive within these bounds reproduces the points ({format_share(found.rms, 2)} off, root mean "
+            f"square; more than {100 * MISFIT_MAX:.0f} % is no scatter of a measurement): no value is determined, and "
+            "nothing is predicted from them. Free another key, or a choice."
         )
     for group in found.confounded:
         said = f"condition {found.condition:.3g}"
@@ -313,7 +315,8 @@ def _next_free(suggestions: Sequence[Suggestion]) -> str:
     if not suggestions:
         return "No other number of the drive file explains what is left: widen the bound, or free a choice."
     ranked_keys = ", ".join(
-        f"{each.key} ({100 * each.share:.0f} % of the squared deviations, at about {each.factor:.2g} times its value)"
+        f"{each.key} ({format_share(each.share, 2)} of the squared deviations, at about "
+        f"{rounded(each.factor, 2)} times its value)"
         for each in suggestions[:3]
     )
     return f"If the bound is real, free what explains most of the rest, to first order: {ranked_keys}."

@@ -19,7 +19,7 @@ from ssdlab.experiments.advice import living
 from ssdlab.experiments.advice.setting import Setting
 from ssdlab.experiments.advice.to_the_end import whole_life
 from ssdlab.experiments.advice.workload import daily_writes, workload_of
-from ssdlab.foundation.quantities import format_share, parse_terabytes
+from ssdlab.foundation.quantities import format_share, parse_terabytes, rounded
 from ssdlab.presentation.terminal import show
 from ssdlab.simulator.drives import load
 from ssdlab.theory import endurance
@@ -194,11 +194,11 @@ def _print_to_the_end(rows: "Sequence[Mapping[str, Any]]", assumptions: str) -> 
     for row in rows:
         table.add_row(
             row["when"],
-            f"{row['years']:.3g}",
-            f"{row['written_tb']:,.4g} TB",
+            rounded(row["years"]),
+            f"{rounded(row['written_tb'], 4)} TB",
             f"{row['erase_units_lost']:,} of {row['erase_units']:,}",
             format_share(row["over_provisioning"]),
-            f"{row['waf']:.3g}",
+            rounded(row["waf"]),
             "-" if row["iops"] is None else f"{row['iops']:,.0f}",
         )
     show(table, Console())
@@ -208,5 +208,5 @@ def _print_to_the_end(rows: "Sequence[Mapping[str, Any]]", assumptions: str) -> 
 def _spread(bounds: "Bounds | None", unit: float = 1) -> str:
     if bounds is None:
         return "-"
-    low, high = (f"{value / unit:.3g}" for value in bounds[1:])
+    low, high = (rounded(value / unit) for value in bounds[1:])
     return low if low == high else f"{low} to {high}"

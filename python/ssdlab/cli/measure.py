@@ -211,10 +211,6 @@ def _print_plan(planned: Sequence[Planned], rated_tbw: float | None) -> None:
             typer.echo(f"    {line}")
         written += stage.written_bytes
         seconds += stage.seconds
-    share = "" if rated_tbw is None else f", {_small(written / rated_tbw / 1e12)} of the rated {rated_tbw:g} TBW"
+    share = "" if rated_tbw is None else f", {format_share(written / rated_tbw / 1e12)} of the rated {rated_tbw:g} TBW"
     typer.echo(f"# total: {format_bytes(written)} written{share}, about {seconds / 60:.1f} min")
     typer.echo(f"# times, and bytes of time-based stages, are estimates at {RATE_MB_S:g} MB/s")
-
-
-def _small(share: float) -> str:
-    return format_share(share) if share >= 0.0001 else "less than 0.01 %"

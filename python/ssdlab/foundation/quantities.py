@@ -4,6 +4,7 @@ Not for the sizes of fio job files, where `k` means 1024: those follow fio's rul
 `ssdlab.simulator.workloads.jobs`.
 """
 
+import math
 import re
 from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
@@ -28,6 +29,10 @@ _PER_DAY = re.compile(r"\s*(?:/\s*(?:d|day)|per day|a day)$", re.IGNORECASE)
 _LETTER_ALONE = re.compile(r"[0-9][0-9_.]*\s*[kMGTP]", re.IGNORECASE)
 _DWPD = re.compile(r"\s*DWPD$", re.IGNORECASE)
 _CURRENCY = re.compile(r"^(?:[$€£]|USD|EUR|GBP)\s*|\s*(?:[$€£]|USD|EUR|GBP)$", re.IGNORECASE)
+_PERCENT_MIN = 0.01
+"""A share that is smaller is only said to be below this."""
+_PERCENT_MAX = 1000
+"""A share that is larger is said as a factor."""
 _RATIO = re.compile(r"\s*([0-9]+)\s*/\s*([0-9]+)\s*")
 
 
@@ -241,12 +246,54 @@ def parse_duration_ns(text: str) -> int:
     return duration_ns
 
 
-def format_share(share: float) -> str:
-    """`7 %`, `7.37 %`: at most two decimals, without trailing zeros."""
-    if abs(share) >= 10_000:
-        return f"{share * 100:.3g} %"
-    text = f"{share * 100:.2f}".rstrip("0").rstrip(".")
+def significant(value: float, digits: int = 3) -> str:
+    """About `digits` significant digits, never in scientific notation: 12345 -> "12,345", 4.6012 -> "4.60"."""
+    if value == 0:
+        return "0"
+    # The magnitude after rounding: 0.9999 with three digits is 1.00.
+    magnitude = math.floor(math.log10(abs(float(f"{value:.{digits - 1}e}"))))
+    decimals = max(0, digits - 1 - magnitude)
+    return f"{value:,.{decimals}f}"
+
+
+def rounded(value: float, digits: int = 3) -> str:
+    """As `significant`, without zeros at the end of decimals: 7.0 -> "7", 4.6012 -> "4.6"."""
+    text = significant(value, digits)
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def format_share(share: float, digits: int | None = None) -> str:
+    """A share for people: `7 %`, `7.37 %`, at most two decimals and no trailing zeros; `digits` are significant ones.
+
+    All shares are printed by this: `below 0.01 %` rather than 0.00002 %, `830 %` rather than 829.85 %, and above
+    1,000 % `47.5 times`.
+    """
+    percent = abs(share) * 100
+    if percent == 0:
+        return "0 %"
+    if percent < _PERCENT_MIN / 2:
+        return f"below {_PERCENT_MIN} %" if share > 0 else f"above -{_PERCENT_MIN} %"
+    if percent > _PERCENT_MAX:
+        return f"{rounded(share)} times"
+    if digits is not None:
+        return f"{rounded(share * 100, digits)} %"
+    text = f"{share * 100:.2f}".rstrip("0").rstrip(".") if percent < 99.995 else f"{share * 100:,.0f}"
     return f"{text} %"
+
+
+def format_deviation(share: float, decimals: int = 1) -> str:
+    """How far a figure is from another, as a share of that: `+2.3 %`, `-14.2 %`, `+228 %`; above 1,000 % `48 times`.
+
+    Without decimals from 100 % on, and without the sign of a figure that rounds to 0.
+    """
+    if share * 100 > _PERCENT_MAX:
+        return f"{rounded(1 + share)} times"
+    return f"{share * 100:+z,.{decimals if abs(share) < 1 else 0}f} %"
+
+
+def option_share(share: float) -> str:
+    """The share as `parse_share` reads it back, for command lines: `7%`, `12.75%`."""
+    return f"{share * 100:.10g}%"
 
 
 def format_scale(scale: Fraction) -> str:

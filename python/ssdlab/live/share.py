@@ -3,6 +3,8 @@
 import shlex
 from typing import TYPE_CHECKING
 
+from ssdlab.foundation.quantities import option_share
+
 if TYPE_CHECKING:
     from ssdlab.live.workbench import Workbench
 
@@ -15,7 +17,7 @@ def command_line(workbench: "Workbench", drive: int) -> str:
     choice = bench.choice
     words = ["ssdlab", "run", job_file_name(drive), "--drive", choice.name]
     if choice.op is not None:
-        words += ["--op", f"{choice.op * 100:.10g}%"]
+        words += ["--op", option_share(choice.op)]
     settings = dict(start.settings) | workbench.policies_of(choice)
     for key, value in settings.items():
         words += ["--set", f"{key}={value}"]

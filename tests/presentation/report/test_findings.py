@@ -27,14 +27,22 @@ def _plain(sentence: str) -> str:
 @pytest.mark.parametrize(
     ("wafs", "expected"),
     [
-        ({"7 %": 4.6, "28 %": 2.0}, "28 % spare area writes 2.3 times less to flash than 7 %"),
-        ({"fifo": 2.2, "greedy": 2.0, "random": 2.1}, "greedy writes 1.10 times less to flash than fifo"),
-        ({"a": 2.0, "b": 2.01}, "a and b write the same amount to flash within 1 %"),
-        ({"7 %": 4.6}, "7 % spare area writes 4.60 bytes to flash per host byte"),
+        ({0.28: 2.0, 0.07: 4.6}, "WAF 4.60 at 7 % of over-provisioning, 2.00 at 28 %"),
+        ({0.07: 4.6}, "WAF 4.60 at 7 % of over-provisioning"),
     ],
 )
-def test_effect_of_spare_area(wafs: dict[str, float], expected: str) -> None:
-    assert _plain(findings.spare_area_effect([_variant(label, waf) for label, waf in wafs.items()])) == expected
+def test_effect_of_spare_area(wafs: dict[float, float], expected: str) -> None:
+    variants = [replace(_variant(f"{op}", waf), over_provisioning=op) for op, waf in wafs.items()]
+    assert _plain(findings.spare_area_effect(variants)) == expected
+
+
+def test_the_summary_can_be_read_alone_and_does_not_repeat_the_title() -> None:
+    """A regression: the first sentence of the page was its title, which was the title of a chart too."""
+    variants = [_variant("7 %", 4.6, theory=4.6), _variant("28 %", 2.0, theory=2.0)]
+    said = _plain(findings.summary(variants))
+    assert said.startswith("Per host byte, 4.60 bytes are programmed to NAND with 7 % spare area and 2.00 with 28 %")
+    assert "theory agrees within 0.1 %" in said
+    assert "times less to flash" not in said + _plain(findings.spare_area_effect(variants))
 
 
 def test_theory_agrees_or_differs_and_only_where_it_applies() -> None:

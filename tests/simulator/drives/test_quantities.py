@@ -13,8 +13,10 @@ from ssdlab.foundation.quantities import (
     format_bytes,
     format_bytes_binary,
     format_count,
+    format_deviation,
     format_scale,
     format_share,
+    option_share,
     parse_bytes,
     parse_bytes_per_day,
     parse_dwpd,
@@ -23,6 +25,7 @@ from ssdlab.foundation.quantities import (
     parse_share,
     parse_spare_areas,
     parse_terabytes,
+    rounded,
 )
 
 
@@ -52,7 +55,7 @@ def test_a_bare_number_above_one_is_not_guessed() -> None:
 def test_shares_are_exact_to_a_hundredth_of_a_percent(hundredths: int) -> None:
     text = f"{hundredths // 100}.{hundredths % 100:02}%"
     assert parse_share(text) == hundredths / 10_000
-    assert parse_share(format_share(parse_share(text))) == parse_share(text)
+    assert parse_share(option_share(parse_share(text))) == parse_share(text)
 
 
 @pytest.mark.parametrize("text", ["1/16", "0.0625", "6.25%", " 2 / 32 "])
@@ -100,8 +103,40 @@ def test_printing() -> None:
     assert format_bytes(960197124096) == "960.2 GB"
     assert format_bytes_binary(512 * 2**30) == "512 GiB"
     assert format_count(117212886) == "117,212,886"
-    assert format_share(0.07374) == "7.37 %"
     assert format_scale(Fraction(1)) == "1"
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (0.07374, "7.37 %"),
+        (0.1, "10 %"),
+        (0.0, "0 %"),
+        (2e-7, "below 0.01 %"),
+        (-2e-7, "above -0.01 %"),
+        (8.2985, "830 %"),
+        (10.0, "1,000 %"),
+        (47.48, "47.5 times"),
+        (1e6, "1,000,000 times"),
+    ],
+)
+def test_shares_are_for_people(share: float, text: str) -> None:
+    """A regression: pages had "2e-05 %", "829.85 %" and "4,748 %"."""
+    assert format_share(share) == text
+
+
+def test_deviations_are_for_people() -> None:
+    assert [format_deviation(share) for share in (0.0231, -0.4, -1e-9, 2.278, 46.48)] == [
+        "+2.3 %",
+        "-40.0 %",
+        "+0.0 %",
+        "+228 %",
+        "47.5 times",
+    ]
+
+
+def test_figures_have_no_exponents() -> None:
+    assert [rounded(value) for value in (7.0, 4.6012, 123456.0, 0.00012345)] == ["7", "4.6", "123,456", "0.000123"]
 
 
 @pytest.mark.parametrize(

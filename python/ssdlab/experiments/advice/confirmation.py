@@ -11,6 +11,7 @@ from ssdlab.experiments.advice.limits import Limit
 from ssdlab.experiments.advice.search import CLOSE, Found, holds, interpolated, tidy
 from ssdlab.experiments.advice.setting import smaller_of
 from ssdlab.experiments.advice.trials import Trial, Trials, mean
+from ssdlab.foundation.quantities import format_share
 
 _CHECKS_MAX = 6
 _SEEDS_OF_CHECKS = (3, 4)
@@ -132,7 +133,7 @@ def _refuse_price(trials: Trials, found: Found, share: float | None) -> None:
         price = next(limit for limit in trials.limits if limit.falls_with_spare_area)
         raise InputError(
             f"{found.binding.said if found.binding else 'the limits'} and {price.said} contradict each other: the "
-            f"first needs {share * 100:.3g} % over-provisioning, the second allows {found.price_most * 100:.3g} %"
+            f"first needs {format_share(share)} over-provisioning, the second allows {format_share(found.price_most)}"
         )
 
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ssdlab.errors import InputError
-from ssdlab.foundation.quantities import format_share
+from ssdlab.foundation.quantities import option_share
 from ssdlab.simulator.specification import Specification
 from ssdlab.simulator.workloads import Workload, described, jobs, specifying, stores
 from ssdlab.simulator.workloads.rates import drawing, reading
@@ -76,7 +76,7 @@ class Described:
     ) -> str:
         """The command that repeats the run; `on` is the drive with these settings."""
         words = ["ssdlab", "compare", self.path, "--drive", drive]
-        words += ["--op", format_share(share).replace(" ", "")] if share is not None else []
+        words += ["--op", option_share(share)] if share is not None else []
         words += [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
         # The scale of the whole drive too: without it, one is chosen.
         words += ["--scale", str(scale or 1)]

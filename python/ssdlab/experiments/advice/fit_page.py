@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ssdlab.presentation.report import parts
+from ssdlab.presentation.report import parts, wording
 from ssdlab.presentation.report.page import Page, Section, reproduced
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ def page(fitted: Fitted, figures: Sequence[Figure], notices: Sequence[str], comm
         title=f"{', '.join(fitted.drives)}: {count} values fitted to {len(fitted.points)} points",
         subtitle="Keys of the drive file that make simulations reproduce measured points",
         summary=(
-            f"The points are reproduced within {100 * fitted.fit.deviation_max:.2g} %, "
-            f"{100 * fitted.fit.rms:.2g} % root mean square."
+            f"The points are reproduced within {wording.share(fitted.fit.deviation_max, 2)}, "
+            f"{wording.share(fitted.fit.rms, 2)} root mean square."
         ),
         notices=notices,
         before=[

@@ -17,7 +17,7 @@ from ssdlab.experiments.advice.fit_choices import Choice, Chosen, Combination
 from ssdlab.experiments.advice.fit_drive import Point, Runs
 from ssdlab.experiments.advice.fit_measured import Measurement
 from ssdlab.experiments.advice.fit_search import Alike
-from ssdlab.foundation.quantities import parse_scale
+from ssdlab.foundation.quantities import format_share, parse_scale, rounded
 from ssdlab.presentation.report.charts.published import Bar, published_bars
 from ssdlab.presentation.report.chosen import write_figures
 from ssdlab.presentation.report.figure import Figure
@@ -171,9 +171,13 @@ class Fitted(Shown):
         return self.combinations[0].chosen
 
     def __repr__(self) -> str:
-        numbers = [f"{each.name} = {value:.4g}" for each, value in zip(self.parameters, self.fit.values, strict=True)]
+        numbers = [
+            f"{each.name} = {rounded(value, 4)}" for each, value in zip(self.parameters, self.fit.values, strict=True)
+        ]
         names = ", ".join([*numbers, *(f"{name} = {value}" for name, value in self.chosen.items())])
-        return f"<Fitted: {', '.join(self.drives)}, {names}, deviation at most {self.fit.deviation_max * 100:.2g} %>"
+        return (
+            f"<Fitted: {', '.join(self.drives)}, {names}, deviation at most {format_share(self.fit.deviation_max, 2)}>"
+        )
 
     def frame(self) -> pl.DataFrame:
         """A frame with one row for each point.
@@ -195,7 +199,7 @@ class Fitted(Shown):
         bars = [Bar(f"{point.title}, {point.metric}", "fitted", value, point.value) for point, value in pairs]
         count = f"{len(self.parameters) + len(self.chosen)} fitted to {len(self.points)} points"
         caption = "Bars: the fitted drive. Upright marks: measured."
-        title = f"{', '.join(self.drives)}: {count}, {self.fit.deviation_max * 100:.2g} % off at most"
+        title = f"{', '.join(self.drives)}: {count}, {format_share(self.fit.deviation_max, 2)} off at most"
         return [published_bars(name="points", title=title, caption=caption, bars=bars, x_title="", own_axes=True)]
 
     def to_dict(self) -> FittedJson:

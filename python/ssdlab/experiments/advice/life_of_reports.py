@@ -8,7 +8,7 @@ from ssdlab.field.health import one_drive
 from ssdlab.field.health.one_drive import Report
 from ssdlab.field.wear_rate import more_spare_area, outlooks
 from ssdlab.foundation.foreign import TableRow
-from ssdlab.foundation.quantities import format_bytes, format_share
+from ssdlab.foundation.quantities import format_bytes, format_share, rounded
 from ssdlab.hardware.smart.change import Change, Interval, change
 from ssdlab.hardware.smart.reading import Reading
 from ssdlab.simulator.drives import load, resolve
@@ -74,7 +74,7 @@ def _of_one(row: TableRow, rated_tbw: float | None) -> Lifetime:
         left_bytes = max(rated_tbw * BYTES_PER_TB - row["host_bytes"], 0.0)
         years = left_bytes / row["host_bytes_per_day"] / DAYS_PER_YEAR
         lives.append(Life("the rated TBW", years=(years, years, years)))
-        lines.append(f"  by the rated TBW: {years:.3g} years left")
+        lines.append(f"  by the rated TBW: {rounded(years)} years left")
     elif not lives:
         lines.append("  years left: not known; give a second report of some days later")
     return Lifetime(name, lives, lines)
@@ -154,5 +154,5 @@ def _sizes(row: TableRow, name: str) -> str:
 
 
 def _interval(interval: Interval) -> str:
-    low, high = f"{interval.low:.3g}", f"{interval.high:.3g}"
-    return f"{interval.value:.3g}" if low == high else f"{interval.value:.3g} ({low} to {high})"
+    low, high = rounded(interval.low), rounded(interval.high)
+    return rounded(interval.value) + ("" if low == high else f" ({low} to {high})")

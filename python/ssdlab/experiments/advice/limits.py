@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypedDict
 
 from ssdlab.errors import InputError
-from ssdlab.foundation.quantities import parse_rate_with_unit
+from ssdlab.foundation.quantities import parse_rate_with_unit, rounded
 from ssdlab.presentation.report import wording
 
 _LIFE = re.compile(r"\s*([0-9.]+)\s*(y|years?|d|days?|months?)\s*")
@@ -46,11 +46,11 @@ class Limit:
         """The limit for pages and sentences, such as "a life of 5 years"."""
         match self.figure:
             case "years":
-                return f"a life of {self.bound:.3g} years"
+                return f"a life of {rounded(self.bound)} years"
             case "waf":
                 return f"a write amplification of at most {self.bound:g}"
             case "write_mb_s":
-                return f"a write rate of at least {self.bound:.4g} MB/s"
+                return f"a write rate of at least {rounded(self.bound, 4)} MB/s"
             case "price_per_gb":
                 return f"a price of at most {self.bound:g} per usable GB"
             case latency:

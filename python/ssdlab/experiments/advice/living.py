@@ -18,6 +18,7 @@ from ssdlab.foundation.quantities import (
     left_empties_of,
     parse_bytes,
     parse_terabytes,
+    rounded,
     spare_areas_of,
 )
 from ssdlab.presentation.report.shown import Shown, said
@@ -267,7 +268,7 @@ def _of_rating(writes_per_day: str, rated_tbw: float, drive: str | None) -> Life
     daily_bytes = asked_writes(writes_per_day)
     years = rated_tbw * endurance.BYTES_PER_TB / daily_bytes / endurance.DAYS_PER_YEAR
     tbw_bytes = rated_tbw * endurance.BYTES_PER_TB
-    sentences = [f"{rated_tbw:g} TB rated at {format_bytes(daily_bytes)} a day: {years:.3g} years"]
+    sentences = [f"{rated_tbw:g} TB rated at {format_bytes(daily_bytes)} a day: {rounded(years)} years"]
     if drive:
         user_bytes = Setting(load(drive), {}, drive).at(None, None).capacity.user_bytes
         sentences.append(endurance_class.sentence(daily_bytes / user_bytes))
@@ -292,12 +293,12 @@ def _of_reads(reads_per_day: int, read_bytes: int, drive: ResolvedDrive) -> Life
         nand = drive.file.nand
         page_uj = power["read_uj"] + power["program_uj"] + power["erase_uj"] / nand.pages_per_block
         cost += f" and {rewrites / nand.page_bytes * page_uj / 1e6 / SECONDS_PER_DAY:.3g} W on average"
-    years = f"{found.years:.3g}" if found.years < _YEARS_TOLD_MAX else f"more than {_YEARS_TOLD_MAX}"
+    years = rounded(found.years) if found.years < _YEARS_TOLD_MAX else f"more than {_YEARS_TOLD_MAX}"
     sentences = [
         f"{format_bytes(reads_per_day)} read a day in requests of {format_bytes_binary(read_bytes)}, evenly over a "
         f"full drive: {format_bytes(round(rewrites))} a day are rewritten, "
         f"{format_share(found.programmed_per_read_byte)} of what is read, each block after {found.reads_max:,} page "
-        f"reads, every {found.days_between_refreshes:.3g} days",
+        f"reads, every {rounded(found.days_between_refreshes)} days",
         f"{drive.endurance_cycles} cycles of all flash, even wear: {years} years",
         f"{cost}; without writes garbage collection adds nothing",
     ]

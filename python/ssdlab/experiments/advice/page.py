@@ -121,7 +121,7 @@ def _how_to(trials: Trials, found: Found) -> list[page.Section]:
 
 
 def _list(said: Sequence[Sentence]) -> Markup:
-    return parts.bullets([(str(sentence), sentence.detail) for sentence in said])
+    return parts.bullets([str(sentence) for sentence in said])
 
 
 def _table(trials: Trials) -> Markup:

@@ -148,7 +148,7 @@ def sentence(answer: Placement, found: Found) -> Sentence:
     at = f"at {wording.share(answer.over_provisioning)} over-provisioning"
     if not ways:
         tried = [way for way in (answer.handles, answer.learnt) if way is not None]
-        # Why a drive refuses it is in the terms of drive files, so that only the page has it, as a detail.
+        # Why a drive refuses it is in the terms of drive files, so that only result.json has it.
         reasons = "; ".join(
             f"{way.what} {'is not possible on this drive' if way.refused else 'gave no write amplification'}"
             for way in tried

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ssdlab.errors import InputError
-from ssdlab.foundation.quantities import format_bytes, format_share
+from ssdlab.foundation.quantities import format_bytes, option_share, rounded
 from ssdlab.simulator.specification import Specification
 from ssdlab.simulator.workloads.traces.miniature import sample_of, shuffle_of
 from ssdlab.simulator.workloads.traces.profile import Profile, profile_and_hold, profile_of
@@ -128,13 +128,13 @@ class Trace:
         words += ["--trace-format", self.recording.format] if self.recording.format else []
         words += ["--columns", self.recording.columns] if self.recording.columns else []
         words += ["--skip-bad", str(self.recording.skip_bad_max)] if self.recording.skip_bad_max else []
-        words += ["--op", format_share(share).replace(" ", "")] if share is not None else []
+        words += ["--op", option_share(share)] if share is not None else []
         words += [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
         merged = ["--merge-volumes"] if len(self.recording.survey.volumes) > 1 else []
         words += ["--volume", self.volume] if self.volume is not None else merged
         words += ["--map", self.address_map, "--until", "steady", "--shuffle"]
         round_share = self._round_share(on, round(1 / on.scale))
-        words += ["--round", format_share(round_share).replace(" ", "")] if round_share is not None else []
+        words += ["--round", option_share(round_share)] if round_share is not None else []
         words += ["--scale", str(scale), "--sample", f"{self._region_bytes(timed=timed)}B"] if scale else []
         return shlex.join([*words, "--seed", str(seed), *([] if timed else ["--untimed"])])
 
@@ -152,8 +152,8 @@ class Trace:
         touched = self.profile.units.unique_written * self.profile.unit_bytes
         days = self.profile.duration_ns / 1e9 / _SECONDS_PER_DAY
         sentences = [
-            f"The trace writes {format_bytes(written)}, {share:.3g} times the drive, to {format_bytes(touched)} of it"
-            + (f", in {_time(days)}." if days else ".")
+            f"The trace writes {format_bytes(written)}, {rounded(share)} times the drive, to {format_bytes(touched)} "
+            f"of it{f', in {_time(days)}' if days else ''}."
         ]
         if share < 1:
             sentences.append(
@@ -221,6 +221,6 @@ def of_trace(recording: Recording, volume: str | None, room_bytes: int, *, merge
 
 def _time(days: float) -> str:
     if days >= 1:
-        return f"{days:.3g} days"
+        return f"{rounded(days)} days"
     minutes = days * 24 * 60
-    return f"{minutes / 60:.3g} hours" if minutes >= 60 else f"{minutes:.3g} minutes"
+    return f"{rounded(minutes / 60)} hours" if minutes >= 60 else f"{rounded(minutes)} minutes"

@@ -246,6 +246,9 @@ def advise_tenants(
     return compared(result, setting, daily_bytes, with_handles)
 
 
+NO_HANDLES = "the drive has too few handles or too little spare area for it"
+
+
 def drive_with_handles(drive: ResolvedDrive) -> ResolvedDrive | None:
     """The drive with a placement handle for each namespace, or None where that is no other drive: one namespace, or a
     placement that uses handles already. Raises InputError for more namespaces than handles, or too little space."""
@@ -264,8 +267,8 @@ def _run_with_handles(job_file: JobFile, setting: Setting, scale: Fraction | Non
     """The run of the shared drive with a placement handle for each tenant, or None where this cannot be compared."""
     try:
         drive = drive_with_handles(setting.at(None, scale))
-    except InputError as error:
-        notify([f"a placement handle for each tenant is not compared: {error}"])
+    except InputError:
+        notify([f"a placement handle for each tenant is not compared: {NO_HANDLES}"])
         return None
     return None if drive is None else running.run(job_file, drive, seed=seed, precondition="fill", timed=True)
 

@@ -33,7 +33,7 @@ class Sentence:
     text: str
     runs: Sequence[str]
     detail: str = ""
-    """Additional text that only the page shows."""
+    """The reason in the terms of drive files, for `result.json` only."""
 
     def __str__(self) -> str:
         return f"{self.text} [{', '.join(self.runs)}]" if self.runs else self.text
@@ -205,7 +205,7 @@ def _take(trials: Trials, found: Found) -> str:
     step = 10.0 ** (math.floor(math.log10(drive_writes)) - 2)
     drive_writes = math.ceil(drive_writes / step) * step
     return (
-        f"Take a drive rated {wording.significant(drive_writes)} DWPD or more over {limit.bound:.3g} "
+        f"Take a drive rated {wording.significant(drive_writes)} DWPD or more over {wording.rounded(limit.bound)} "
         f"years ({wording.size(user_bytes)}), or a larger one rated {wording.size(daily_bytes)} a day."
     )
 
@@ -246,11 +246,12 @@ def _check(trials: Trials, found: Found) -> Sentence:
     names = [trial.name for trial in found.checks]
     if not small or not large:
         return Sentence("Further runs verified it.", names)
-    off = f"{wording.waf(large)} against {wording.waf(small)} on the curve, {abs(large / small - 1) * 100:.1f} % apart"
+    apart = wording.share(abs(large / small - 1), 2)
+    off = f"{wording.waf(large)} against {wording.waf(small)} on the curve, {apart} apart"
     size = _of_drive(first)
     at = wording.share(first.over_provisioning)
     error = trials.workload.miniature_error(large) if first.scale else 0
-    allowed = f" A margin of {error * 100:.1g} % covers the error of the miniatures." if error > 0 else ""
+    allowed = f" A margin of {wording.share(error, 1)} covers the error of the miniatures." if error > 0 else ""
     return Sentence(
         f"Verified with runs of {size} and other seeds: write amplification at {at} was {off}.{allowed}", names
     )
@@ -271,7 +272,9 @@ def _because(binding: Limit | None) -> str:
 
 def _alternative(trials: Trials, other: Alternative) -> Sentence:
     if other.refused is not None:
-        return Sentence(f"Alternative: {other.what}: not possible on this drive.", [], other.refused)
+        return Sentence(
+            f"Alternative: {other.what}: not possible with the other settings of the drive.", [], other.refused
+        )
     figures = [
         figure(limit, mean(other.trials, limit.figure)) for limit in trials.limits if not limit.falls_with_spare_area
     ]

@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 
 from ssdlab.experiments.blame.blaming import Blamed, Effect, Figure
-from ssdlab.foundation.quantities import format_bytes, format_share
+from ssdlab.foundation.quantities import format_bytes, format_share, rounded
 from ssdlab.theory import endurance_class
 
 LEVELS = {"program": "program", "file system": "file system", "drive": "FTL to flash"}
@@ -80,12 +80,12 @@ def _of_life(figures: Mapping[str, Figure]) -> list[str]:
     rate, yearly = figures.get("drive_writes_per_day"), figures.get("tb_per_year")
     if rate is None or rate.value is None or yearly is None or yearly.value is None:
         return []
-    found = [f"{yearly.value:,.3g} TB a year at this rate ({rate.basis}); {endurance_class.sentence(rate.value)}"]
+    found = [f"{rounded(yearly.value)} TB a year at this rate ({rate.basis}); {endurance_class.sentence(rate.value)}"]
     years, by_cycles = figures.get("years"), figures.get("years_by_cycles")
     if years is not None and years.value is not None:
-        found.append(f"{years.value:,.3g} years {years.note}")
+        found.append(f"{rounded(years.value)} years {years.note}")
     if by_cycles is not None and by_cycles.value is not None:
-        found.append(f"{by_cycles.value:,.3g} years by {by_cycles.note}")
+        found.append(f"{rounded(by_cycles.value)} years by {by_cycles.note}")
     return found
 
 
@@ -97,7 +97,7 @@ def rows(blamed: Blamed) -> list[tuple[str, str, str, str]]:
 def _value(figure: Figure) -> str:
     if figure.value is None:
         return "unknown"
-    return size(figure.value) if figure.unit == "bytes" else f"{figure.value:,.3g}"
+    return size(figure.value) if figure.unit == "bytes" else rounded(figure.value)
 
 
 def size(value: float) -> str:

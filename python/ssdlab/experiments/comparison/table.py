@@ -11,7 +11,7 @@ from rich.text import Text
 from ssdlab.evidence import estimate
 from ssdlab.evidence.scale import tails_said
 from ssdlab.experiments.comparison.variant import Variant
-from ssdlab.foundation.quantities import format_share
+from ssdlab.foundation.quantities import format_deviation, format_share, rounded
 from ssdlab.presentation.terminal import fits, show
 from ssdlab.simulator.results import PARTS
 from ssdlab.simulator.results.text import UNTIMED
@@ -50,15 +50,15 @@ def _write_columns(variants: Sequence[Variant]) -> list[_Column]:
     present = [part for part in PARTS if any((_parts(variant) or {}).get(part) for variant in variants)]
     columns = [
         _Column("OP", lambda variant: format_share(variant.result.capacity.over_provisioning)),
-        _Column("eff. OP", _effective),
+        _Column("effective OP", _effective),
         _Column("WAF", _waf),
     ]
     columns += [_Column(_PART_HEADINGS.get(part, part), _part_cell(part)) for part in present]
     if _stage_differs(variants):
-        columns.append(_Column("whole", lambda variant: _number(variant.result.last_stage_ledger.waf, 3)))
+        columns.append(_Column("WAF, whole stage", lambda variant: _number(variant.result.last_stage_ledger.waf, 3)))
     if any(variant.expectation.value is not None for variant in variants):
         columns.append(_Column("theory", lambda variant: _number(variant.expectation.value, 3)))
-        columns.append(_Column("dev.", _deviation))
+        columns.append(_Column("off theory", _deviation))
     return columns
 
 
@@ -132,7 +132,7 @@ def _legend(variants: Sequence[Variant]) -> list[str]:
     if any(variant.result.steady_state for variant in variants):
         lines.append(
             "WAF: mean of the rounds behind the last change of trend, to the digits that its 95 % interval allows"
-            + ("; whole: over the whole last stage." if _stage_differs(variants) else ".")
+            + ("; WAF, whole stage: of all of the last stage." if _stage_differs(variants) else ".")
         )
         lines += _imprecise(variants)
         lines.append(
@@ -141,15 +141,15 @@ def _legend(variants: Sequence[Variant]) -> list[str]:
     else:
         lines.append("WAF: of the whole last stage; the run did not search for a steady state.")
     lines.append(
-        "eff. OP: effective over-provisioning, the spare, trimmed and never-written space that garbage collection has."
+        "effective OP: the over-provisioning that garbage collection has: spare, trimmed and never-written space."
     )
     if not all(variant.speed for variant in variants):
         lines.append(f"{UNTIMED}.")
     formulas = dict.fromkeys(variant.expectation.formula for variant in variants if variant.expectation.formula)
     if formulas:
         lines.append(
-            f"theory: {'; '.join(str(formula) for formula in formulas)}, at the effective OP; dev.: the simulated WAF "
-            "against it."
+            f"theory: {'; '.join(str(formula) for formula in formulas)}, at the effective OP; off theory: how far "
+            "the simulated WAF is from it."
         )
     for reason in dict.fromkeys(
         variant.expectation.reason for variant in variants if variant.expectation.value is None
@@ -230,7 +230,7 @@ def _effective(variant: Variant) -> str:
 
 
 def _deviation(variant: Variant) -> str:
-    return MISSING if variant.deviation is None else f"{variant.deviation * 100:+z.2f} %"
+    return MISSING if variant.deviation is None else format_deviation(variant.deviation, 2)
 
 
 def _erases(variant: Variant) -> str:
@@ -266,7 +266,5 @@ def _latency(latency_ns: float | None) -> str:
 
 
 def _significant(value: float | None) -> str:
-    """The number with three digits, or as a whole number from 100 on, without an exponent; a dash for None."""
-    if value is None:
-        return MISSING
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+    """The number with three digits, or a dash for None."""
+    return MISSING if value is None else rounded(value)

@@ -219,7 +219,7 @@ def plain(targets: Sequence[Target], compared: Sequence[Row]) -> list[JsonObject
 
 def cells(row: Row) -> list[str]:
     """The figures of a row as texts, and the ratio of the last to the first."""
-    ratio = "" if row.ratio is None else f"{row.ratio:.3g}"
+    ratio = "" if row.ratio is None else wording.rounded(row.ratio)
     return [*("-" if value is None else _number(value) for value in row.values), ratio]
 
 
@@ -241,8 +241,9 @@ def _pictures(targets: Sequence[Target], compared: Sequence[Row]) -> "list[Figur
         drawn.append(
             published_bars(
                 name=f"job-{number + 1}",
-                title=f"{job} on {wording.listed([each.label for each in targets])}, each run once",
-                caption="The same requests on each target; figures that at least two targets report.",
+                title=_told(job, targets, shown),
+                caption=f"{job}: the same requests on each target, each run once; figures that at least two targets "
+                "report.",
                 bars=bars,
                 x_title="",
                 own_axes=True,
@@ -250,6 +251,17 @@ def _pictures(targets: Sequence[Target], compared: Sequence[Row]) -> "list[Figur
             )
         )
     return drawn
+
+
+def _told(job: str, targets: Sequence[Target], shown: Sequence[Row]) -> str:
+    """The first latency of a job on each target, or its first figure."""
+    row = next((row for row in shown if "latency" in row.what), shown[0])
+    said = [
+        f"{wording.duration(value * 1000) if row.unit == 'us' else _number(value)} on {each.label}"
+        for each, value in zip(targets, row.values, strict=True)
+        if value is not None
+    ]
+    return f"{job}: {row.what} {wording.listed(said)}"
 
 
 def _page(
@@ -296,4 +308,4 @@ def _us(nanoseconds: float | None) -> float | None:
 
 
 def _number(value: float) -> str:
-    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
+    return wording.rounded(value, 4)

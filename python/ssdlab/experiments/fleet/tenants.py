@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from ssdlab.errors import InputError
 from ssdlab.experiments.advice.setting import Setting
-from ssdlab.experiments.advice.tenants import UNITS, drive_with_handles
+from ssdlab.experiments.advice.tenants import NO_HANDLES, UNITS, drive_with_handles
 from ssdlab.experiments.sweeps.plan import Planned
 from ssdlab.experiments.sweeps.points import Point
 from ssdlab.foundation.quantities import parse_bytes_with_unit
@@ -125,9 +125,9 @@ def plan_tenants(groups: Sequence[Group], setting: Setting, scale: Fraction | No
     left_out: list[tuple[str, str, str]] = []
     try:
         handles = drive_with_handles(drive)
-    except InputError as error:
+    except InputError:
         handles = None
-        left_out.append((HANDLES, "all", str(error)))
+        left_out.append((HANDLES, "all", NO_HANDLES))
     names = tuple(namespace.name for namespace in drive.file.namespaces)
     for group in groups:
         shared = _run(SHARED, group, group.job_file, drive, setting, seed)
@@ -151,8 +151,8 @@ def _split(group: Group, drive: ResolvedDrive, setting: Setting, seed: int) -> I
     for namespace in namespaces:
         try:
             share, own = share_of(drive, namespace)
-        except InputError as error:
-            yield SPLIT, f"{group.name}: {namespace.name}", f"its share is too small for a drive: {error}"
+        except InputError:
+            yield SPLIT, f"{group.name}: {namespace.name}", "its share is too small for a drive"
             continue
         jobs = jobs_of(group.job_file, namespace, namespaces)
         run = _run(f"{SPLIT}: {namespace.name}", group, jobs, own, setting, seed) if jobs.sections else None

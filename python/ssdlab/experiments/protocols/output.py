@@ -12,6 +12,7 @@ from ssdlab.experiments.protocols.contract import Protocol
 from ssdlab.experiments.protocols.figures import COLUMNS, Figures
 from ssdlab.experiments.protocols.page import PAGE_NAME, Extra, pictures, protocol_page
 from ssdlab.foundation.foreign import JsonObject
+from ssdlab.foundation.quantities import rounded
 from ssdlab.presentation.report.chosen import write_figures
 from ssdlab.presentation.terminal import show
 from ssdlab.simulator.results.files import staged
@@ -46,7 +47,7 @@ def print_table(protocol: Protocol, figures: Sequence[Figures], console: "Consol
 def _number(value: float | None) -> str:
     if value is None:
         return "-"
-    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
+    return rounded(value, 4)
 
 
 def write(

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from ssdlab.experiments.replays.theory import Form
 from ssdlab.foundation.foreign import JsonObject
-from ssdlab.foundation.quantities import format_bytes, format_bytes_binary, format_count, format_share
+from ssdlab.foundation.quantities import format_bytes, format_bytes_binary, format_count, format_share, rounded
 from ssdlab.presentation.terminal import show
 from ssdlab.simulator.workloads.traces.profile import Profile, Totals
 
@@ -114,7 +114,7 @@ def _updates(profile: Profile) -> list[str]:
     curve = dict(profile.update_curve)
     points = [f"{format_share(share)} take {format_share(curve[share])}" for share in _CURVE_SHOWN if share in curve]
     return [
-        f"a written unit is written {mean:.3g} times on average, {most:,} at most",
+        f"a written unit is written {rounded(mean)} times on average, {most:,} at most",
         f"of the writes the hottest units: {', '.join(points)}",
         "",
     ]

@@ -125,7 +125,10 @@ def rows_html(rows: Sequence[Row], had: str = "simulated") -> Markup:
 
 def _explained(rows: Sequence[Row]) -> str:
     """An explanation of the verdicts, and of the asterisk if it occurs."""
-    said = [f"{wording.verdict(rows)}. Input: arithmetic on what was given. Saturated: as many parameters as points."]
+    said = [
+        f"{wording.verdict(rows)}. Input: arithmetic on what was given. Saturated: as many parameters "
+        "fitted as there are points, so it tests nothing."
+    ]
     if any(row.printed == "ours" for row in rows):
         said.append(f"{wording.OURS}.")
     return " ".join(said)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 WIDTH = 80
 _COLUMNS = ("published", "simulated", "deviation")
-_FITTED_COLUMNS = ("fitted", "unfitted")
+_FITTED_COLUMNS = ("parameters / points", "unfitted")
 
 
 def print_rows(rows: Sequence[Row], console: "Console") -> None:
@@ -53,10 +53,12 @@ def _table(group: str, rows: Sequence[Row]) -> Table:
 
 
 def _legend(rows: Sequence[Row]) -> list[str]:
-    lines = ["", wording.verdict(rows), f"pt: points, a difference in the row's unit; {wording.MARKS}"]
+    lines = ["", wording.verdict(rows), f"points: a difference in the row's unit; {wording.MARKS}"]
     if any(row.printed == "ours" for row in rows):
         lines.append(wording.OURS)
     if _has_fitted(rows):
-        lines.append("fitted: parameters / points; unfitted: the same drive with the fitted keys taken back")
+        lines.append(
+            "parameters / points: how many were fitted, to how many; unfitted: the same drive without what was fitted"
+        )
     missing = {row.what: row.note for row in rows if row.simulated is None and row.note}
     return lines + [f"{what}: {note}" for what, note in missing.items()]

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ssdlab.experiments.studies.contract import Range, Row, Verdict
+from ssdlab.foundation.quantities import format_deviation
 from ssdlab.presentation.report import wording
 
 MISSING = "-"
@@ -57,14 +58,14 @@ def headline(finding: str) -> tuple[str, str]:
 
 
 def deviation(row: Row) -> str:
-    """The deviation, such as "+2.3 %" or "-0.4 pt", with a mark (`MARKS`) for the verdict, or "?" if unexplained."""
+    """The deviation, such as "+2.3 %" or "-0.4 points", with a mark (`MARKS`) for the verdict; "?": unexplained."""
     mark = _MARKS.get(row.verdict, "") if row.verdict else ""
     return _deviation(row, row.deviation) + (" ?" if row.is_unexplained else mark)
 
 
 MARKS = (
     "! missed; ? missed, not explained; = input: arithmetic on what was given; "
-    "~ saturated: as many parameters as points"
+    "~ saturated: as many parameters fitted as there are points, so it tests nothing"
 )
 OURS = "* our reading of words or of a picture"
 
@@ -77,15 +78,15 @@ def verdict_of(row: Row) -> str:
 
 
 def fitted(row: Row) -> str:
-    """The numbers of parameters and points, such as "1/3"; a dash if nothing was fitted."""
-    return f"{len(row.fitted.parameters)}/{row.fitted.points}" if row.fitted else MISSING
+    """The numbers of parameters and points, such as "1 / 3"; a dash if nothing was fitted."""
+    return f"{len(row.fitted.parameters)} / {row.fitted.points}" if row.fitted else MISSING
 
 
 def tolerance(row: Row) -> str:
-    """The tolerance, such as "5 %" or "0.5 pt"; a dash if there is none."""
+    """The tolerance, such as "5 %" or "0.5 points"; a dash if there is none."""
     if row.tolerance is None:
         return MISSING
-    return f"{row.tolerance:g} pt" if row.in_points else f"{row.tolerance * 100:g} %"
+    return f"{row.tolerance:g} points" if row.in_points else f"{row.tolerance * 100:g} %"
 
 
 def unfitted(row: Row) -> str:
@@ -100,7 +101,7 @@ def _deviation(row: Row, value: float | None) -> str:
     if value is None:
         return MISSING
     # "z" prevents "-0" for small negative numbers.
-    return f"{value:+z.2f} pt" if row.in_points else f"{value * 100:+z.1f} %"
+    return f"{value:+z.2f} points" if row.in_points else format_deviation(value)
 
 
 def overall(rows: Sequence[Row]) -> str:

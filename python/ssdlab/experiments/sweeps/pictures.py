@@ -135,7 +135,7 @@ def _summary(rows: pl.DataFrame) -> str:
     if waf.is_empty():
         return f"{rows.height} runs."
     low, high = waf.to_list()[waf.arg_min() or 0], waf.to_list()[waf.arg_max() or 0]
-    return f"{rows.height} runs; write amplification from {low:.3g} to {high:.3g}."
+    return f"{rows.height} runs; write amplification from {wording.rounded(low)} to {wording.rounded(high)}."
 
 
 def _figure(rows: pl.DataFrame, found: Roles, column: str, title: str, said: str, axes: Sequence[str]) -> Figure:
@@ -176,17 +176,18 @@ def _finding(summed: pl.DataFrame, found: Roles, said: str) -> str:
         ranked = summed.sort("value")
         least, most = ranked.row(0, named=True), ranked.row(-1, named=True)
         if not differ(_estimate(least), _estimate(most)):
-            return f"{said.capitalize()} is {least['value']:.3g} to {most['value']:.3g}: no difference was seen"
+            low_and_high = f"{wording.rounded(least['value'])} to {wording.rounded(most['value'])}"
+            return f"{said.capitalize()} is {low_and_high}: no difference was seen"
         return (
-            f"{said.capitalize()} is {least['value']:.3g} with {_shown(least[found.x])}, "
-            f"{most['value']:.3g} with {_shown(most[found.x])}"
+            f"{said.capitalize()} is {wording.rounded(least['value'])} with {_shown(least[found.x])}, "
+            f"{wording.rounded(most['value'])} with {_shown(most[found.x])}"
         )
     others = [name for name in (found.colour, found.panel) if name]
     ends = summed.sort(found.x).group_by(others, maintain_order=True) if others else [((), summed)]
     pairs = [(frame.row(0, named=True), frame.row(-1, named=True)) for _, frame in ends if frame.height > 1]
     ratios = [last["value"] / first["value"] for first, last in pairs]
     span = (
-        f"{first * 100:.3g} % to {last * 100:.3g} % over-provisioning"
+        f"{wording.share(first)} to {wording.share(last)} over-provisioning"
         if found.x == "op"
         else f"{table.axis(found.x)} {first:g} to {last:g}"
     )
@@ -196,7 +197,7 @@ def _finding(summed: pl.DataFrame, found: Roles, said: str) -> str:
     if not all(seen) or not ratios or min(ratios) < 1 < max(ratios):
         return f"{said.capitalize()} from {span}"
     factors = sorted(1 / ratio if max(ratios) < 1 else ratio for ratio in ratios)
-    low, high = (f"{factors[at]:.2g}" for at in (0, -1))
+    low, high = (wording.rounded(factors[at], 2) for at in (0, -1))
     change = low if low == high else f"{low} to {high}"
     return f"From {span}, {said} {'falls' if max(ratios) < 1 else 'rises'} by a factor of {change}"
 

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ssdlab.field.health.drive import Row
-from ssdlab.foundation.quantities import format_bytes
+from ssdlab.foundation.quantities import format_bytes, format_share, rounded
 from ssdlab.presentation.terminal import show
 from ssdlab.theory import endurance_class
 
@@ -69,7 +69,7 @@ def pace_text(row: Row) -> str:
     pace = row["host_bytes_per_day"]
     if pace is None:
         return ""
-    since = f"over the last {row['pace_days']:.3g} days" if row["pace_between_reports"] else "since it was new"
+    since = f"over the last {rounded(row['pace_days'])} days" if row["pace_between_reports"] else "since it was new"
     text = f"{format_bytes(round(pace))} a day {since}"
     if row["pace_low"] is not None and row["pace_high"] is not None:
         text += f" ({format_bytes(round(row['pace_low']))} to {format_bytes(round(row['pace_high']))} between reports)"
@@ -83,7 +83,7 @@ def standing_text(row: Row) -> str:
     if row["waf"] is None or row["waf_compared_with"] is None:
         return ""
     share, count = row["waf_share_below"], row["waf_compared_with"]
-    return f"WAF {row['waf']:.1f}: more than {share:.0%} of {count:,} {row['waf_compared_what']}.".replace("%", " %")
+    return f"WAF {row['waf']:.1f}: more than {format_share(share, 2)} of {count:,} {row['waf_compared_what']}."
 
 
 def meanings_text(row: Row) -> str:

@@ -6,6 +6,7 @@ is marked implausible, with the reason, and its value is not given.
 
 from dataclasses import dataclass
 
+from ssdlab.foundation.quantities import rounded
 from ssdlab.hardware.smart.change import Interval, ratio_of_steps
 from ssdlab.hardware.smart.reading import Reading
 
@@ -69,11 +70,11 @@ def _judged(reading: Reading, waf: Interval, source: str) -> LifetimeWaf:
     least = _LEAST_REDUCED if reading.reduces_data else _LEAST
     if waf.high < least:
         on = "" if reading.reduces_data else ", on a drive that does not reduce data"
-        reason = f"the flash would have taken {waf.value:.2g} times what the host wrote{on}"
+        reason = f"the flash would have taken {rounded(waf.value, 2)} times what the host wrote{on}"
         return LifetimeWaf(None, source, f"{reason}: one counter is wrong or has another unit", True, is_early)
     most = _MOST_EARLY if is_early else _MOST
     if waf.low > most and not (is_early and _fits_into(reading)):
-        wrote = f", which wrote {host_bytes / _GB:.3g} GB" if host_bytes is not None else ""
+        wrote = f", which wrote {rounded(host_bytes / _GB)} GB" if host_bytes is not None else ""
         reason = f"the flash would have taken {waf.value:,.0f} times what came from the host{wrote}: a counter is wrong"
         return LifetimeWaf(None, source, f"{reason}, was reset or has another unit", True, is_early)
     return LifetimeWaf(waf, source, None, False, is_early, _doubt(reading, waf, is_early))

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from ssdlab.evidence.comparing import differ
-from ssdlab.evidence.estimate import Estimate, exact
+from ssdlab.evidence.estimate import Estimate
 from ssdlab.presentation.report import headlines, wording
 from ssdlab.presentation.report.variant import LATENCY_PARTS, PARTS, ComparedVariant
 
@@ -42,25 +42,30 @@ def settling(variants: Sequence[ComparedVariant]) -> str:
 
 
 def spare_area_effect(variants: Sequence[ComparedVariant]) -> str:
-    """The title of WAF against OP: the savings of the best variant over the worst."""
-    known = _by_waf(variants)
+    """The title of WAF against OP: the values at both ends, and how far theory is from them.
+
+    The title of the page compares the best variant with the worst.
+    """
+    known = sorted(_by_waf(variants), key=lambda pair: pair[0].over_provisioning)
     if not known:
         return "WAF against over-provisioning"
-    (best, waf_best), (worst, waf_worst) = known[0], known[-1]
-    if len(known) == 1:
-        effect = f"{wording.spoken(best.label)} writes {wording.waf(waf_best)} bytes to flash per host byte"
-    else:
-        effect = headlines.least_and_most(
-            best.label, _estimate(best, waf_best), worst.label, _estimate(worst, waf_worst)
-        )
+    (least, waf_least), (most, waf_most) = known[0], known[-1]
+    effect = f"WAF {wording.waf(waf_least)} at {wording.share(least.over_provisioning)} of over-provisioning"
+    if most.over_provisioning > least.over_provisioning:
+        effect += f", {wording.waf(waf_most)} at {wording.share(most.over_provisioning)}"
+    theory = _theory(variants)
+    return f"{effect}; {theory}" if theory else effect
+
+
+def _theory(variants: Sequence[ComparedVariant]) -> str:
+    """How far theory is from the simulated WAF, as a clause; "" if it applies to none."""
     deviation = theory_deviation_max(variants)
     if deviation is None:
-        return effect
-    theory = (
-        "theory" if all(variant.theory is not None for variant, _ in known) else "the closed form, where it applies,"
-    )
+        return ""
+    applies = all(variant.theory is not None for variant, _ in _by_waf(variants))
+    theory = "theory" if applies else "the closed form, where it applies,"
     verb = "agrees within" if deviation <= _AGREES_WITHIN else "differs by up to"
-    return f"{effect}; {theory} {verb} {wording.share(max(deviation, 0.001), 2)}"
+    return f"{theory} {verb} {wording.share(max(deviation, 0.001), 2)}"
 
 
 def speed(variants: Sequence[ComparedVariant]) -> str:
@@ -200,18 +205,17 @@ def spare_room(variants: Sequence[ComparedVariant]) -> str:
 
 
 def summary(variants: Sequence[ComparedVariant]) -> str:
-    """One paragraph: the effect, its certainty, and the consequence for the lifetime of the drive."""
+    """One paragraph that can be read alone and does not repeat the title: figures, their certainty, the life."""
     known = _by_waf(variants)
     if not known:
         return "The host wrote nothing, so there is no write amplification to compare."
     (best, waf_best), (worst, waf_worst) = known[0], known[-1]
     in_state = " in the steady state" if all(variant.steady_reached for variant, _ in known) else ""
-    sentences = [f"{spare_area_effect(variants)}."]
+    said = f"Per host byte, {wording.waf(waf_worst)} bytes are programmed to NAND with {wording.spoken(worst.label)}"
     if len(known) > 1:
-        sentences.append(
-            f"Per host byte, {wording.waf(waf_worst)} bytes are programmed to NAND with {worst.label} "
-            f"and {wording.waf(waf_best)} with {best.label}{in_state}."
-        )
+        said += f" and {wording.waf(waf_best)} with {best.label}"
+    theory = _theory(variants)
+    sentences = [f"{said}{in_state}{f'; {theory}' if theory else ''}."]
     unsettled = [variant.label for variant in variants if variant.steady_reached is False]
     if unsettled:
         sentences.append(
@@ -248,10 +252,6 @@ def theory_deviation_max(variants: Sequence[ComparedVariant]) -> float | None:
 def _by_waf(variants: Sequence[ComparedVariant]) -> list[tuple[ComparedVariant, float]]:
     """The variants with a WAF, smallest first."""
     return sorted(((v, v.waf) for v in variants if v.waf is not None), key=lambda pair: pair[1])
-
-
-def _estimate(variant: ComparedVariant, waf: float) -> Estimate:
-    return variant.waf_estimate or exact(waf)
 
 
 def _of_direction(variant: ComparedVariant) -> str:

@@ -77,7 +77,7 @@ class Shown(ABC):
 
 def said(value: float | None) -> str:
     """A figure in a short `repr`: three significant digits, or "not measured"."""
-    return "not measured" if value is None else f"{value:.3g}"
+    return "not measured" if value is None else wording.rounded(value)
 
 
 def _svg(figure: "Figure") -> str | None:

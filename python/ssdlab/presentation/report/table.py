@@ -107,7 +107,7 @@ def _columns(variants: Sequence[ComparedVariant]) -> list[_Column]:
         _Column(
             "deviation",
             "deviation",
-            lambda v: _said(theory_deviation(v) if v.steady_reached else None, _signed_share),
+            lambda v: _said(theory_deviation(v) if v.steady_reached else None, wording.deviation),
             "(WAF - theory) / theory, of a steady state",
         ),
         _Column(
@@ -216,10 +216,6 @@ def _erase_counts(wear: WearStatistics | None) -> str | None:
     if wear is None:
         return None
     return f"{wear.erase_count_min:,} / {wording.significant(wear.erase_count_mean)} / {wear.erase_count_max:,}"
-
-
-def _signed_share(fraction: float) -> str:
-    return f"{fraction * 100:+z.1f}{wording.NO_BREAK_SPACE}%"
 
 
 def _said(value: float | None, text: Callable[[float], str]) -> str | None:

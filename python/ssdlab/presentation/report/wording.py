@@ -1,9 +1,11 @@
 """Numbers in titles, tables and captions: few digits, always a unit, with a no-break space before it."""
 
-import math
 import re
 
 from ssdlab.evidence import Estimate
+from ssdlab.foundation.quantities import format_deviation, format_share
+from ssdlab.foundation.quantities import rounded as rounded
+from ssdlab.foundation.quantities import significant as significant
 
 NO_BREAK_SPACE = "\u00a0"
 EM_DASH = "\u2014"
@@ -11,22 +13,14 @@ EM_DASH = "\u2014"
 _PRECISE_WITHIN = 0.05
 
 
-def significant(value: float, digits: int = 3) -> str:
-    """About `digits` significant digits, never in scientific notation: 12345 -> "12,345", 4.6012 -> "4.60"."""
-    if value == 0:
-        return "0"
-    # The magnitude after rounding: 0.9999 with three digits is 1.00.
-    magnitude = math.floor(math.log10(abs(float(f"{value:.{digits - 1}e}"))))
-    decimals = max(0, digits - 1 - magnitude)
-    return f"{value:,.{decimals}f}"
-
-
 def share(fraction: float, digits: int = 3) -> str:
     """0.07 -> "7 %", 0.127 -> "12.7 %"."""
-    text = significant(fraction * 100, digits)
-    if "." in text:
-        text = text.rstrip("0").rstrip(".")
-    return f"{text}{NO_BREAK_SPACE}%"
+    return unbroken(format_share(fraction, digits))
+
+
+def deviation(fraction: float) -> str:
+    """0.0231 -> "+2.3 %"."""
+    return unbroken(format_deviation(fraction))
 
 
 def size(count_bytes: float) -> str:

@@ -58,7 +58,7 @@ class Line:
             ]
             if values:
                 ends = dict.fromkeys((_deviation(min(values), in_points), _deviation(max(values), in_points)))
-                parts.append(" to ".join(ends) + (" pt" if in_points else " %"))
+                parts.append(" to ".join(ends) + (" points" if in_points else " %"))
         return ", ".join(parts)
 
     @property
