@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
+from rich.text import Text
 
 from ssdlab.cli import options
 from ssdlab.cli.console import Console
@@ -21,7 +23,7 @@ from ssdlab.experiments.advice.fit_fio import is_report, json_part
 from ssdlab.experiments.comparison import request, targets
 from ssdlab.hardware.device.opened import opened
 from ssdlab.hardware.device.place import Permission
-from ssdlab.presentation.terminal import show
+from ssdlab.presentation.terminal import fits, show
 from ssdlab.simulator import workloads
 from ssdlab.simulator.results.files import check_writable
 from ssdlab.simulator.targets import simulated
@@ -116,16 +118,35 @@ def compare(
 
 
 def _print(named: Sequence[Target], compared: Sequence[targets.Row], reasons: Mapping[str, str]) -> None:
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    for heading in ("job", "figure", *(each.label for each in named), "ratio"):
-        table.add_column(heading, justify="left" if heading in ("job", "figure") else "right", overflow="fold")
-    for row in compared:
-        table.add_row(row.job, f"{row.what}, {row.unit}" if row.unit else row.what, *targets.cells(row))
-    show(table, Console())
+    console = Console()
+    names = [each.label for each in named]
+    letters = [chr(ord("A") + index) for index in range(len(names))]
+    # Names of drives and files can be longer than all figures; one key then serves the tables of all jobs.
+    headings = names if all(fits(table, console) for table in _tables(compared, names)) else letters
+    for table in _tables(compared, headings):
+        show(table, console)
+        console.print()
+    if headings is letters:
+        for letter, name in zip(letters, names, strict=True):
+            console.print(f"{letter}: {name}", highlight=False, markup=False)
+    if found := targets.headline(named, compared):
+        console.print(f"{found}. {targets.caution(named)}", highlight=False, markup=False)
     for what, reason in reasons.items():
-        typer.echo(f"{what}: {reason}")
-    if len(named) > 1:
-        typer.echo(targets.caution(named))
+        console.print(f"{what}: {reason}", highlight=False, markup=False)
+
+
+def _tables(compared: Sequence[targets.Row], headings: Sequence[str]) -> list[Table]:
+    """A table for each job, under its name."""
+    found = []
+    for job, rows in groupby(compared, key=lambda row: row.job):
+        table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+        table.add_column(Text(job, style="bold"))
+        for heading in (*headings, "last / first"):
+            table.add_column(Text(heading), justify="right", no_wrap=True)
+        for row in rows:
+            table.add_row(Text(row.said), *targets.cells(row))
+        found.append(table)
+    return found
 
 
 def fio_report(file: str) -> JsonObject:

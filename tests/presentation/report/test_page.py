@@ -50,7 +50,7 @@ def test_every_picture_is_there_in_every_form(report: list[Path]) -> None:
 
 def test_titles_are_in_the_pictures(report: list[Path]) -> None:
     svg = next(path for path in report if path.name == "waf-against-over-provisioning-light.svg").read_text()
-    assert "less to flash than" in svg.replace("\u00a0", " ")
+    assert "of over-provisioning" in svg.replace("\u00a0", " ")
 
 
 class _References(HTMLParser):

@@ -82,3 +82,12 @@ def test_a_page_says_which_columns_do_not_fit() -> None:
     with_table = page.Page("t", "s", "", after=[page.Section("Drives", table)]).html()
     assert "columns are to the right" in with_table
     assert "columns are to the right" not in page.Page("t", "s", "").html()
+
+
+def test_cells_of_wide_tables_have_their_heads_for_cards() -> None:
+    """On a phone the style shows a row of many columns as a card: each cell brings its head."""
+    heads = ["drive", "size", "used", "state", "WAF"]
+    wide = str(parts.table("Drives", heads, [["a", "1", "2 %", "fine", "3"]]))
+    assert re.findall('data-head="(.*?)"', wide) == heads[1:]
+    assert 'class="scroll many"' in wide
+    assert "data-head" not in parts.table("Drives", heads[:4], [["a", "1", "2 %", "fine"]])

@@ -7,6 +7,7 @@ in wall-clock time.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,6 +47,11 @@ class Row:
     what: str
     unit: str
     values: Sequence[float | None]
+
+    @property
+    def said(self) -> str:
+        """The figure with its unit."""
+        return f"{self.what}, {self.unit}" if self.unit else self.what
 
     @property
     def ratio(self) -> float | None:
@@ -231,7 +237,7 @@ def _pictures(targets: Sequence[Target], compared: Sequence[Row]) -> "list[Figur
     for number, job in enumerate(dict.fromkeys(row.job for row in compared)):
         shown = [row for row in compared if row.job == job and sum(value is not None for value in row.values) > 1]
         bars = [
-            Bar(f"{row.what}, {row.unit}" if row.unit else row.what, each.label, value)
+            Bar(row.said, each.label, value)
             for row in shown
             for each, value in zip(targets, row.values, strict=True)
             if value is not None
@@ -274,14 +280,16 @@ def _page(
 ) -> str:
     from ssdlab.presentation.report import page, parts
 
-    rows = [[row.job, f"{row.what}, {row.unit}" if row.unit else row.what, *cells(row)] for row in compared]
-    heads = ["job", "figure", *(target.label for target in targets), "ratio"]
-    after = [page.Section("Comparison", parts.table("Comparison", heads, rows))]
+    body: list[list[str] | str] = []
+    for job, rows in groupby(compared, key=lambda row: row.job):
+        body += [job, *([row.said, *cells(row)] for row in rows)]
+    heads = ["", *(target.label for target in targets), "last / first"]
+    after = [page.Section("Comparison", parts.table("Comparison", heads, body, wraps=True))]
     if reasons:
         after.append(page.Section("Not measured", parts.definitions(sorted(reasons.items()))))
     after.append(page.Section("How to reproduce", parts.command(command_line)))
     return page.Page(
-        title=_headline(targets, compared) or title,
+        title=headline(targets, compared) or title,
         subtitle=f"{title} on {', '.join(each.label for each in targets)}",
         summary="One job file on several targets. Speeds of simulated drives are in simulated time, those of real "
         f"drives in wall-clock time; the ratio is the last target to the first. {caution(targets)}",
@@ -290,7 +298,7 @@ def _page(
     ).html()
 
 
-def _headline(targets: Sequence[Target], compared: Sequence[Row]) -> str | None:
+def headline(targets: Sequence[Target], compared: Sequence[Row]) -> str | None:
     """The rates of the first job with IOPS of at least two targets; None if there is none.
 
     No target is called faster: a real drive was measured once, and how far another run would be off is not known.

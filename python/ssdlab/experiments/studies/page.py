@@ -15,7 +15,7 @@ from ssdlab.simulator.specification import Specification
 
 PAGE_NAME = "report.html"
 NAMED_MAX = 3
-"""The maximum number of fitted parameters that a row lists by name."""
+"""The maximum number of fitted parameters that are listed by name."""
 JOBS_MAX = 64
 """The maximum number of jobs that the page lists of a specification."""
 
@@ -100,8 +100,11 @@ def rows_html(rows: Sequence[Row], had: str = "simulated") -> Markup:
     """The rows as a table that scrolls horizontally on a narrow screen. `had` is "simulated" or "measured"."""
     fitted = any(row.fitted or row.unfitted is not None for row in rows)
     units = any(row.unit for row in rows)
-    headings = ["published", had, *(["unit"] if units else []), "deviation", "tolerance", "verdict"]
-    headings += ["fitted", "with nothing fitted"] if fitted else []
+    tolerances = {wording.tolerance(row) for row in rows if row.tolerance is not None}
+    # One tolerance for all is said below; a column of it takes the room of the rows' names.
+    differs = len(tolerances) > 1
+    headings = ["published", had, *(["unit"] if units else []), "deviation", *(["tolerance"] if differs else [])]
+    headings += ["verdict", *(["parameters / points", "with nothing fitted"] if fitted else [])]
     body: list[list[str] | str] = []
     group = ""
     for row in rows:
@@ -114,34 +117,42 @@ def rows_html(rows: Sequence[Row], had: str = "simulated") -> Markup:
             _with_spread(row),
             *([row.unit] if units else []),
             wording.deviation(row),
-            wording.tolerance(row),
+            *([wording.tolerance(row)] if differs else []),
             wording.verdict_of(row),
         ]
-        cells += [_fitted(row), wording.unfitted(row)] if fitted else []
+        cells += [wording.fitted(row), wording.unfitted(row)] if fitted else []
         body.append([unbroken(cell) for cell in cells])
     table = parts.table(f"Published and {had}", ["", *headings], body, wraps=True)
-    return table + parts.paragraphs(_explained(rows))
+    return table + parts.paragraphs(_explained(rows, "" if differs else "".join(tolerances)), *_fitted(rows))
 
 
-def _explained(rows: Sequence[Row]) -> str:
-    """An explanation of the verdicts, and of the asterisk if it occurs."""
+def _explained(rows: Sequence[Row], tolerance: str) -> str:
+    """An explanation of the verdicts, the tolerance if all rows have one, and the asterisk if it occurs."""
     said = [
         f"{wording.verdict(rows)}. Input: arithmetic on what was given. Saturated: as many parameters "
         "fitted as there are points, so it tests nothing."
     ]
+    if tolerance:
+        said.append(f"Met: within {unbroken(tolerance)}.")
     if any(row.printed == "ours" for row in rows):
         said.append(f"{wording.OURS}.")
     return " ".join(said)
 
 
-def _fitted(row: Row) -> str:
-    """The names or the number of the fitted parameters, and the number of points."""
-    if row.fitted is None:
-        return wording.MISSING
-    parameters = row.fitted.parameters
-    # A longer list would make the column too wide.
-    named = ", ".join(parameters) if len(parameters) <= NAMED_MAX else f"{len(parameters)} parameters"
-    return f"{named}, to {row.fitted.points} points"
+def _fitted(rows: Sequence[Row]) -> list[str]:
+    """A sentence that says what the column of parameters and points counts, with the names where these are few."""
+    found = dict.fromkeys((row.group, row.fitted.parameters) for row in rows if row.fitted)
+    if not found:
+        return []
+    named: dict[tuple[str, ...], list[str]] = {}
+    for group, parameters in found:
+        named.setdefault(tuple(parameters), []).append(group)
+    said = [
+        f"{', '.join(names) if len(names) <= NAMED_MAX else f'{len(names)} keys of the drive file'} "
+        f"({', '.join(filter(None, groups))})".removesuffix(" ()")
+        for names, groups in named.items()
+    ]
+    return [f"Parameters / points: how many were fitted, to how many measured points. Fitted: {'; '.join(said)}."]
 
 
 def scale_notice(specifications: Iterable[Specification]) -> list[str]:

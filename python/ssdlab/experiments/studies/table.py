@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 WIDTH = 80
 _COLUMNS = ("published", "simulated", "deviation")
-_FITTED_COLUMNS = ("parameters / points", "unfitted")
+_FITTED_COLUMNS = ("fitted", "unfitted")
 
 
 def print_rows(rows: Sequence[Row], console: "Console") -> None:
@@ -58,7 +58,7 @@ def _legend(rows: Sequence[Row]) -> list[str]:
         lines.append(wording.OURS)
     if _has_fitted(rows):
         lines.append(
-            "parameters / points: how many were fitted, to how many; unfitted: the same drive without what was fitted"
+            "fitted: number of parameters / number of points; unfitted: the same drive without what was fitted"
         )
     missing = {row.what: row.note for row in rows if row.simulated is None and row.note}
     return lines + [f"{what}: {note}" for what, note in missing.items()]

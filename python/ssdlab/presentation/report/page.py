@@ -59,7 +59,7 @@ class Page:
             # In a script element only "</" can end it early; in JSON the slash can be escaped.
             data = json.dumps(pictures, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
             data = data.replace("</", "<\\/")
-        has_tables = any('class="scroll"' in section.html for section in (*self.before, *self.after))
+        has_tables = any('class="scroll' in section.html for section in (*self.before, *self.after))
         return render(
             "ssdlab.presentation.report",
             "page.html",
