@@ -13,6 +13,7 @@ from typing import Annotated, Any, cast, get_args
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from ssdlab.cli.command_line import command_line
 from ssdlab.cli.groups import flat
 from ssdlab.errors import NoRoom, RunFailed, check_word
 from ssdlab.presentation.report import chosen
@@ -135,7 +136,8 @@ _PICTURES = Annotated[
         "--pictures",
         metavar="|".join(get_args(Pictures)),
         autocompletion=lambda incomplete: [word for word in get_args(Pictures) if word.startswith(incomplete)],
-        help="Files of the report's pictures beside it: SVG and PNG, SVG, or none.  [default: none]",
+        help="Files of the report's pictures beside it: SVG and PNG, SVG, PDF and SVG for a paper, or none.  "
+        "[default: none]",
     ),
 ]
 
@@ -182,7 +184,9 @@ def _with_pictures(command: Callable[..., None]) -> Callable[..., None]:
     def call(*, pictures: str | None, **options: Any) -> None:
         if pictures is not None:
             check_word("--pictures", pictures, get_args(Pictures))
-        with chosen.choosing(cast(Pictures | None, pictures)):
+        context = next((each for each in options.values() if isinstance(each, typer.Context)), None)
+        repeated = command_line(context) if context and pictures == "paper" else None
+        with chosen.choosing(cast(Pictures | None, pictures), repeated):
             command(**options)
 
     signature = inspect.signature(command)

@@ -16,7 +16,7 @@ from ssdlab.experiments.comparison.request import Names, Running, Settings, Spar
 from ssdlab.experiments.comparison.variant import Variant
 from ssdlab.foundation.quantities import AUTO
 from ssdlab.presentation.report import headlines
-from ssdlab.presentation.report.chosen import Pictures, choosing
+from ssdlab.presentation.report.chosen import Pictures, choosing, write_figures
 from ssdlab.presentation.report.comparison import comparison_figures
 from ssdlab.presentation.report.figure import Figure
 from ssdlab.presentation.report.shown import Shown, said
@@ -100,15 +100,26 @@ class Comparison(Shown):
         """The pictures of the report."""
         return comparison_figures(output.compared(self.variants, self.notes))
 
+    def paper(self, directory: str | Path, *, command_line: str = "") -> list[str]:
+        """Writes each picture for a paper: PDF and SVG, 3.3 inches wide, without titles, for print in grey.
+
+        Beside each is its caption as text, with `command_line`, which should repeat it. Returns the names, below
+        `pictures/` of the folder. Raises RunFailed if there is not enough memory to draw.
+        """
+        folder = Path(directory)
+        folder.mkdir(parents=True, exist_ok=True)
+        with choosing("paper", command_line):
+            return write_figures(self.figures(), folder)
+
     def write(
         self, directory: str | Path, *, command_line: str | None = None, pictures: Pictures | None = None
     ) -> list[str]:
         """Writes report.html, result.json and the series as Parquet, all or none. Returns their names.
 
-        `pictures="svg"` or `"all"` (SVG and PNG) also writes the page's pictures as separate files. `command_line` is
+        `pictures="svg"`, `"all"` (SVG and PNG) or `"paper"` (as `paper`) also writes the pictures. `command_line` is
         shown on the page; it should reproduce the files. Raises RunFailed if the disk is full.
         """
-        with choosing(pictures):
+        with choosing(pictures, command_line):
             return output.write(
                 self.variants,
                 Path(directory),

@@ -10,26 +10,33 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from ssdlab.presentation.report import paper
 from ssdlab.presentation.report.files import write_atomically
 
 if TYPE_CHECKING:
     from ssdlab.presentation.report.figure import Figure
     from ssdlab.presentation.report.page import Page
 
-Pictures = Literal["all", "svg", "none"]
-"""SVG and PNG, SVG only, or no separate files."""
+Pictures = Literal["all", "svg", "paper", "none"]
+"""SVG and PNG, SVG only, PDF and SVG for a paper with captions, or no separate files."""
 
 _FOLDER = "pictures"
 _CHOICE: ContextVar[Pictures] = ContextVar("pictures", default="none")
+_COMMAND: ContextVar[str] = ContextVar("command", default="")
 
 
 @contextmanager
-def choosing(choice: Pictures | None) -> Iterator[None]:
-    """Within the block, `choice` applies; None keeps the choice that applies already."""
+def choosing(choice: Pictures | None, command: str | None = None) -> Iterator[None]:
+    """Within the block, `choice` applies; None keeps the choice that applies already.
+
+    `command` repeats the pictures: it is in the captions of those for a paper.
+    """
     token = _CHOICE.set(choice or _CHOICE.get())
+    of_command = _COMMAND.set(command or _COMMAND.get())
     try:
         yield
     finally:
+        _COMMAND.reset(of_command)
         _CHOICE.reset(token)
 
 
@@ -64,5 +71,6 @@ def picture_files(figures: "Iterable[Figure]") -> Iterator[tuple[str, str | byte
     if choice == "none":
         return
     for figure in figures:
-        for name, content in figure.files(png=choice == "all"):
+        files = paper.files(figure, _COMMAND.get()) if choice == "paper" else figure.files(png=choice == "all")
+        for name, content in files:
             yield f"{_FOLDER}/{name}", content

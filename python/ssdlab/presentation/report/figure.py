@@ -67,6 +67,11 @@ class Figure:
         whole: alt.TopLevelMixin = self.chart.from_dict(self._exported(LIGHT, self._whole()), validate=False)
         return whole
 
+    def still(self) -> VegaLite:
+        """Vega-Lite without what follows the pointer, with control characters written out: for a separate picture."""
+        written_out: VegaLite = _written_out(_still(self._whole()))
+        return written_out
+
     def svg(self) -> str:
         """The picture in the light theme. Raises RunFailed if drawing would abort."""
         return self._svg(LIGHT, _still(self._whole()))
