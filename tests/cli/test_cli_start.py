@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from ssdlab.simulator.results.fio_schema import FIO_VERSION
+
 HEAVY = ("polars", "altair", "scipy", "pydantic", "numpy", "ssdlab._engine")
 COMMANDS = ("run", "compare", "drives", "policies", "model")
 
@@ -98,3 +100,4 @@ def test_version(ssdlab: Any) -> None:
     ended = ssdlab("--version")
     assert ended.returncode == 0
     assert ended.stdout.startswith("ssdlab ")
+    assert ended.stdout.endswith(f"results in the JSON schema of {FIO_VERSION}\n")

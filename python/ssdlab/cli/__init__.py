@@ -71,14 +71,23 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"ssdlab {version('ssdlab')}")
+        # The package of results takes longer to import than `--help` may take.
+        from ssdlab.simulator.results.fio_schema import FIO_VERSION
+
+        typer.echo(f"ssdlab {version('ssdlab')}, results in the JSON schema of {FIO_VERSION}")
         raise typer.Exit
 
 
 @app.callback(help=_OVERVIEW)
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
+        bool,
+        typer.Option(
+            "--version",
+            help="Print the version, and that of the schema of results.",
+            callback=_print_version,
+            is_eager=True,
+        ),
     ] = False,
 ) -> None:
     pass
