@@ -41,7 +41,9 @@ def health(
     output: Annotated[
         str | None,
         typer.Option(
-            "--output", metavar="DIR", help="Write report.html, drives.parquet, summary.json; resumes where it stopped."
+            "--output",
+            metavar="DIR",
+            help="Write report.html, drives.parquet, drives.csv, summary.json; resumes where it stopped.",
         ),
     ] = None,
     prometheus: Annotated[

@@ -15,6 +15,7 @@ import zstandard
 from reports import ata, nvme
 from small_drives import Program, program_in
 from ssdlab.field.health import drive
+from ssdlab.field.health.surveying import health
 from ssdlab.hardware.smart.change import change
 from ssdlab.hardware.smart.reading import parse
 
@@ -354,3 +355,19 @@ def test_uncorrectable_errors_need_attention(ssdlab: Program, tmp_path: Path) ->
     assert done.returncode == 1
     assert "153 times" in done.stdout
     assert "no drive needs attention" not in done.stdout
+
+
+def test_a_fleet_is_grouped_and_has_a_sentence_for_each_ticket(tmp_path: Path) -> None:
+    """Serial, report and what is wrong in one sentence, drives by model, and "half" only of those that report it."""
+    found = health(str(Path(__file__).parents[2] / "hardware/smart/cases"))
+    found.write(tmp_path / "out")
+    page = (tmp_path / "out/report.html").read_text(encoding="utf-8")
+    urgent = found.frame().filter(pl.col("level").is_in(["failing", "attention"])).row(0, named=True)
+    ticket = re.search(r"<h2>For tickets</h2>.*?</section>", page, re.DOTALL)
+    assert ticket is not None
+    for said in (urgent["serial"], urgent["source"].rpartition("/")[2], urgent["level"]):
+        assert said in ticket[0]
+    assert "<h2>By model</h2>" in page
+    reported = found.frame()["used_percent"].count()
+    assert f"Half of the {reported} drives that report it" in page
+    assert pl.read_csv(tmp_path / "out/drives.csv", infer_schema_length=None)["model"].len() == found.summary.drives

@@ -19,6 +19,9 @@ from ssdlab.simulator.results.files import staged
 from ssdlab.theory.endurance_class import CLASSES
 
 SHOWN = 60
+URGENT = ("failing", "attention")
+"""The states that need a person, the most urgent first."""
+_MODELS_MIN = 2
 _POINTS = 101
 _WAF_SHOWN_MAX = 100.0
 
@@ -45,10 +48,13 @@ def write(
     whole = page.Page(
         title=found.finding(),
         subtitle="Health of drives, from SMART reports: wear, write amplification, time left",
-        summary=found.sentence(),
+        # The title is the finding, with which the sentence begins.
+        summary=wording.capitalized(found.sentence().removeprefix(found.finding()).lstrip(";. ")),
         figures=drawn,
         after=[
             page.Section("Most important drives", _table(gravest, found.drives)),
+            *_tickets(gravest),
+            *_models(drives),
             *_classes(drives),
             page.Section("Columns", parts.definitions(_MEANINGS)),
             *page.reproduced(command_line),
@@ -69,8 +75,41 @@ _MEANINGS = (
     ("used", "Used share of the rated life, as counted by the drive; it may exceed 100 %."),
     ("years left", "Power-on time until the rated life is used, at the drive's write rate."),
     ("writes left", "Host writes until then, with the same wear per byte as before."),
+    ("DWPD class", "The lowest class of endurance, in drive writes per day, that its rate of writing needs."),
+    ("report", "The file, archive or device that the figures are from; folders are often named after hosts."),
     ("state", f"{', '.join(LEVELS)}: urgency of action."),
 )
+
+
+def _tickets(rows: Sequence[Row]) -> list[page.Section]:
+    """A sentence for each drive that needs a person, to paste into a ticket; empty if none does."""
+    said = [table.ticket_text(row) for row in rows if row["level"] in URGENT]
+    return [page.Section("For tickets", parts.bullets(said))] if said else []
+
+
+def _models(drives: pl.LazyFrame) -> list[page.Section]:
+    """The drives by model, those with the most urgent drives first; empty for one model."""
+    bad = [pl.col("level").eq(level).sum().alias(level) for level in URGENT]
+    middles = [pl.col(name).median() for name in ("used_percent", "waf")]
+    known = drives.group_by(pl.col("model").replace("", None).fill_null("not reported")).agg(
+        pl.len().alias("drives"), *bad, *middles
+    )
+    rows = known.sort([*URGENT, "drives", "model"], descending=[*[True] * len(URGENT), True, False]).collect()
+    if rows.height < _MODELS_MIN:
+        return []
+    cells = [
+        [
+            str(row["model"]),
+            f"{row['drives']:,}",
+            *(f"{row[level]:,}" for level in URGENT),
+            "-" if row["used_percent"] is None else f"{wording.rounded(row['used_percent'])} %",
+            "-" if row["waf"] is None else wording.waf(row["waf"]),
+        ]
+        for row in rows.head(SHOWN).iter_rows(named=True)
+    ]
+    heads = ["model", "drives", *URGENT, "used, median", "WAF, median"]
+    said = "Medians are of the drives that report the figure."
+    return [page.Section("By model", parts.table("By model", heads, cells, wraps=True) + parts.paragraphs(said))]
 
 
 def _classes(drives: pl.LazyFrame) -> list[page.Section]:
@@ -102,18 +141,20 @@ def _table(rows: Sequence[Row], total: int) -> Markup:
         ]
         for row in rows
     ]
-    note = f"{len(rows):,} of {total:,}; all are in drives.parquet."
+    note = f"{len(rows):,} of {total:,}; all are in drives.parquet and drives.csv."
     return parts.paragraphs(note) + parts.table("Drives", heads, cells, sentence=1)
 
 
 def _waf(drives: pl.LazyFrame) -> Figure | None:
     settled = drives.filter(pl.col("waf").is_not_null() & ~pl.col("waf_is_early"))
-    points = _quantiles(settled, pl.col("waf").clip(upper_bound=_WAF_SHOWN_MAX))
-    if points is None:
+    found = _quantiles(settled, pl.col("waf").clip(upper_bound=_WAF_SHOWN_MAX))
+    if found is None:
         return None
+    count, points = found
     return published_lines(
         name="waf",
-        title=f"Half of the drives have a write amplification of {wording.waf(_middle(points))} or less",
+        title=f"Half of the {count:,} drives that count it have a write amplification of "
+        f"{wording.waf(_middle(points))} or less",
         caption="Drives with at least one full drive write, since they were new. The vertical axis is logarithmic.",
         lines=[Line("write amplification", points)],
         x_title="drives in ascending order, %",
@@ -123,12 +164,14 @@ def _waf(drives: pl.LazyFrame) -> Figure | None:
 
 
 def _used(drives: pl.LazyFrame) -> Figure | None:
-    points = _quantiles(drives.filter(pl.col("used_percent").is_not_null()), pl.col("used_percent"))
-    if points is None:
+    found = _quantiles(drives.filter(pl.col("used_percent").is_not_null()), pl.col("used_percent"))
+    if found is None:
         return None
+    count, points = found
     return published_lines(
         name="used",
-        title=f"Half of the drives have used {wording.significant(_middle(points), 2)} % of their rated life or less",
+        title=f"Half of the {count:,} drives that report it have used {wording.rounded(_middle(points), 2)} % of their "
+        "rated life or less",
         caption="The percentage that the drives themselves report.",
         lines=[Line("used", points)],
         x_title="drives in ascending order, %",
@@ -136,13 +179,14 @@ def _used(drives: pl.LazyFrame) -> Figure | None:
     )
 
 
-def _quantiles(drives: pl.LazyFrame, figure: pl.Expr) -> list[tuple[float, float]] | None:
+def _quantiles(drives: pl.LazyFrame, figure: pl.Expr) -> tuple[int, list[tuple[float, float]]] | None:
+    """The number of drives, and points (share of the drives in percent, figure); None for a single drive."""
     shares = [index / (_POINTS - 1) for index in range(_POINTS)]
     found = drives.select(
         pl.len().alias("n"), *(figure.quantile(share, "linear").alias(f"q{share}") for share in shares)
     ).collect()
     n, *values = found.row(0)
-    return [(share * 100, value) for share, value in zip(shares, values, strict=True)] if n > 1 else None
+    return (n, [(share * 100, value) for share, value in zip(shares, values, strict=True)]) if n > 1 else None
 
 
 def _middle(points: Sequence[tuple[float, float]]) -> float:

@@ -19,6 +19,7 @@ from ssdlab.presentation.report.shown import Shown
 from ssdlab.simulator.results.files import note_complete
 
 DRIVES_FILE = "drives.parquet"
+CSV_FILE = "drives.csv"
 
 
 @dataclass(frozen=True, repr=False)
@@ -61,13 +62,16 @@ class Health(Shown):
         return {"summary": self.summary.to_dict(), "drives": drives, "unread": self.unread.to_dicts()}
 
     def write(self, directory: str | Path, *, command_line: str = "") -> list[str]:
-        """Writes report.html, its pictures, summary.json and drives.parquet. Returns their names, the page last."""
+        """Writes report.html, its pictures, summary.json, drives.parquet and drives.csv.
+
+        Returns their names, the page last.
+        """
         folder = Path(directory)
         if self.kept_in != folder:
             _sink(self.drives, folder)
         gravest = self.gravest(page.SHOWN)
         written = page.write(folder, self.drives, self.reports, self.summary, gravest, command_line)
-        return [DRIVES_FILE, *written]
+        return [DRIVES_FILE, CSV_FILE, *written]
 
 
 def health(places: str | Path | Sequence[str | Path], *, anonymous: bool = False, workers: int | None = None) -> Health:
@@ -120,4 +124,7 @@ def _sink(drives: pl.LazyFrame, folder: Path) -> pl.LazyFrame:
     drives.sink_parquet(partial)
     partial.replace(path)
     note_complete(path)
+    partial_csv = folder / f"{CSV_FILE}.partial"
+    pl.scan_parquet(path).sink_csv(partial_csv)
+    partial_csv.replace(folder / CSV_FILE)
     return pl.scan_parquet(path)

@@ -83,7 +83,14 @@ def standing_text(row: Row) -> str:
     if row["waf"] is None or row["waf_compared_with"] is None:
         return ""
     share, count = row["waf_share_below"], row["waf_compared_with"]
-    return f"WAF {row['waf']:.1f}: more than {format_share(share, 2)} of {count:,} {row['waf_compared_what']}."
+    below = "all" if share >= 1 else format_share(share, 2)
+    return f"WAF {row['waf']:.1f}: more than {below} of {count:,} {row['waf_compared_what']}."
+
+
+def ticket_text(row: Row) -> str:
+    """A sentence for a ticket, which can be read alone: the drive, its serial number and report, and what is wrong."""
+    serial = f", serial {row['serial']}" if row["serial"] else ""
+    return f"{name_of(row)}{serial}, {row['level']} by {row['source']}: {row['concerns']}"
 
 
 def meanings_text(row: Row) -> str:
@@ -110,6 +117,7 @@ def _percent(name: str) -> Callable[[Row], str]:
 
 COLUMNS = (
     _Column("drive", name_of, justify_left=True),
+    _Column("serial", lambda row: row["serial"] or _MISSING, justify_left=True),
     _Column("size", _size("capacity_bytes")),
     _Column("written", _size("host_bytes")),
     _Column("NAND", _size("nand_bytes")),
@@ -118,10 +126,12 @@ COLUMNS = (
     _Column("years left", years_text),
     _Column("writes left", _size("left_bytes")),
     _Column("spare", _percent("spare_percent")),
+    _Column("DWPD class", lambda row: _MISSING if row["endurance_class"] is None else f"{row['endurance_class']:g}"),
+    _Column("report", lambda row: str(row["source"]), justify_left=True),
     _Column("state", lambda row: row["level"], justify_left=True),
 )
 # Columns that a narrow terminal omits, in this order.
-_LEFT_OUT_FIRST = ("writes left", "NAND", "spare", "written", "size")
+_LEFT_OUT_FIRST = ("report", "DWPD class", "writes left", "NAND", "spare", "serial", "written", "size")
 
 
 def printed(rows: Sequence[Row], console: Console) -> None:
