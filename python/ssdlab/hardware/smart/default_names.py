@@ -70,7 +70,9 @@ ALIKE = (1, 5, 9, 12, 187, 190, 192, 194, 196, 197, 198, 199)
 
 def is_default(attribute: Attribute) -> bool:
     """Whether smartctl names the number so on every drive that it does not know."""
-    return bool(_UNKNOWN.fullmatch(attribute.name)) or _DEFAULT.get(attribute.id) == attribute.name
+    # Web pages write the names with other capitals.
+    default = _DEFAULT.get(attribute.id, "")
+    return bool(_UNKNOWN.fullmatch(attribute.name)) or default.casefold() == attribute.name.casefold()
 
 
 def without_defaults(attributes: Iterable[Attribute]) -> list[Attribute]:

@@ -5,7 +5,7 @@ writes, in a known unit. A unit is accepted only if the two counts of host write
 Digital's CAh and Micron's logs count bytes.
 
 Names and forms are those of nvme-cli 1.x to 3 (plugins/intel, solidigm, memblaze, huawei, shannon, ymtc, dapustor, wdc,
-sndk, micron) and of FreeBSD's nvmecontrol.
+sndk, micron, seagate) and of FreeBSD's nvmecontrol.
 """
 
 import json
@@ -43,6 +43,12 @@ _MICRON_LINES = tuple(
         r"Physical Media Units Written - TLC",
         r"Physical Media Units Written - SLC",
     )
+)
+# Seagate's, in a unit that the host's writes prove: a number of the attribute can stand before the value.
+_SEAGATE = "physical ({}) bytes written"
+_SEAGATE_LINE = r"^[ \t]*physical \({}\) bytes written[ \t]+(?:\d+[ \t]+)?(0x[0-9a-f]{{1,32}})()[ \t]*$"
+_SEAGATE_NAND, _SEAGATE_HOST = (
+    re.compile(_SEAGATE_LINE.format(whose), re.MULTILINE | re.I) for whose in ("nand", "host")
 )
 
 
@@ -84,6 +90,9 @@ def of_json(value: Mapping[str, Any]) -> MakerLog | None:
     if "lifetime nand writes" in found:
         host = found.get("lifetime user writes")
         return MakerLog("D0h, Lifetime NAND Writes", found["lifetime nand writes"], host)
+    if _SEAGATE.format("nand") in found:
+        nand, host = (found.get(_SEAGATE.format(whose), 0) for whose in ("nand", "host"))
+        return MakerLog("extended SMART, Physical (NAND) bytes written", nand, host or None)
     return _micron(
         *(
             found.get(name)
@@ -107,6 +116,9 @@ def of_text(text: str) -> MakerLog | None:
     written = _number(_LIFETIME_NAND_LINE.search(text))
     if written is not None:
         return MakerLog("D0h, Lifetime NAND Writes", written, _number(_LIFETIME_HOST_LINE.search(text)))
+    written = _number(_SEAGATE_NAND.search(text))
+    if written is not None:
+        return MakerLog("extended SMART, Physical (NAND) bytes written", written, _number(_SEAGATE_HOST.search(text)))
     return _micron(*(_number(line.search(text)) for line in _MICRON_LINES))
 
 

@@ -12,10 +12,13 @@ from ssdlab.hardware.smart.formats import (
     crystaldiskinfo,
     emmc,
     esxi,
+    json_text,
     json_variants,
     megaraid,
     pasted,
     prometheus_text,
+    seachest,
+    servers,
     smartctl_text,
     smartd,
     windows,
@@ -30,7 +33,8 @@ _RECOGNISED_IN = 4096
 _ALLOWED = (
     "smartctl -a, smartctl --json, nvme smart-log, nvme ocp smart-add-log, nvme fdp stats, a maker's log, smartd's "
     "attrlog, the APIs of scrutiny and Proxmox VE, smartctl_exporter, CrystalDiskInfo, "
-    "Get-StorageReliabilityCounter, mmc extcsd, storcli, esxcli, Backblaze's CSV"
+    "Get-StorageReliabilityCounter, mmc extcsd, storcli, ssacli, racadm, Redfish's Drive, openSeaChest -i, esxcli, "
+    "Backblaze's CSV"
 )
 
 # Programs other than smartctl and nvme-cli, in the order in which they are looked for.
@@ -41,6 +45,8 @@ _OTHERS: tuple[tuple[Callable[[str], bool], Callable[[str], Iterator[JsonObject]
     (esxi.is_text, esxi.reports),
     (emmc.is_text, emmc.reports),
     (windows.is_text, windows.reports),
+    (seachest.is_text, seachest.reports),
+    (servers.is_text, servers.reports),
 )
 
 
@@ -58,7 +64,7 @@ def recognised(data: bytes, where: str) -> Iterator[JsonObject]:
     if backblaze.is_header(text[:_RECOGNISED_IN].lstrip()):
         return backblaze.reports(text, where)
     text = cleaned(text)
-    if not text.lstrip().startswith(("{", "[")) and not smartctl_text.starts(text):
+    if not json_text.begins(text) and not smartctl_text.starts(text):
         if smartd.is_text(text):
             return smartd.reports(text, where)
         for is_text, reports in _OTHERS:
@@ -72,6 +78,5 @@ def _or_said(found: Iterator[JsonObject]) -> Iterator[JsonObject]:
     try:
         yield from found
     except InputError as error:
-        raise InputError(
-            f"{error}; allowed: {_ALLOWED}" if "not a known report" in str(error) else str(error)
-        ) from None
+        is_unknown = any(words in str(error) for words in ("not a known report", "not of a known program"))
+        raise InputError(f"{error}; allowed: {_ALLOWED}" if is_unknown else str(error)) from None

@@ -21,6 +21,15 @@ _BEGINNING = re.compile(
     r"^([ \t]+)(?:smartctl \d|=== START OF|ID# +ATTRIBUTE|Device Model:|Model Number:|Critical Warning:|Smart Log for)",
     re.MULTILINE,
 )
+# Rows of Unraid's page of attributes, copied from a browser: blanks for the underscores of names, other words in two
+# columns, a label of NVMe's log behind a dash.
+_WEB_ROW = re.compile(
+    r"^[ \t]*(\d{1,3})\t([A-Z][^\t\n]*)\t(0x[0-9a-f]{4})\t([^\n]*)\t(Pre-fail|Old age)\t(Always|Offline)\t"
+    r"(Never|Past|Now|-|[A-Z][^\t\n]*)\t(?=\S)",
+    re.MULTILINE,
+)
+_WEB_FAILED = {"Never": "-", "Past": "Past", "In the past": "Past", "Now": "NOW", "Failing now": "NOW"}
+_WEB_LABEL = re.compile(r"^[ \t]*-\t([A-Z][^\t\n:]*)\t(?=\S)", re.MULTILINE)
 # Lines of attributes that a mail program has broken in two.
 _BROKEN = (
     re.compile(r"((?:Pre-fail|Old_age)[ \t]+(?:Always|Offline))[ \t]*\n[ \t]*(?=(?:-|FAILING_NOW|In_the_past)[ \t])"),
@@ -36,6 +45,7 @@ def cleaned(text: str) -> str:
     if _ENTITY.search(text):
         text = html.unescape(_TAG.sub("", text.replace("&nbsp;", " ")))
     text = _TABLE_ROW.sub(lambda row: row[0].replace("|", " "), _FENCE.sub("", text))
+    text = _WEB_LABEL.sub(r"\1: ", _WEB_ROW.sub(_attribute_line, text))
     lines = text.count("\n") + 1 - len(re.findall(r"^[ \t]*$", text, re.MULTILINE))
     if len(_QUOTED.findall(text)) > lines / 2:
         text = _QUOTE_MARK.sub("", text)
@@ -46,3 +56,11 @@ def cleaned(text: str) -> str:
     for broken in _BROKEN:
         text = broken.sub(r"\1 ", text)
     return text
+
+
+def _attribute_line(row: re.Match[str]) -> str:
+    number, name, flag, levels, kind, updated, failed = row.groups()
+    # The page writes all but the first word small, unlike smartctl.
+    title = "_".join(word if word.isupper() else word.capitalize() for word in name.split())
+    words = (number, title, flag, *levels.split(), kind.replace(" ", "_"), updated)
+    return " ".join((*words, _WEB_FAILED.get(failed, "-"), ""))

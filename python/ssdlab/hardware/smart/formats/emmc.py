@@ -17,6 +17,10 @@ _LIFE = re.compile(
 )
 _BOTH = re.compile(r"life_time[:= \t]+(0x[0-9a-f]+)[ \t]+(0x[0-9a-f]+)", re.I)
 _END = re.compile(r"(?:EXT_CSD_PRE_EOL_INFO\]?:?|pre_eol_info[:=]?|(?<!pre_)\beol_info[:=]?)[ \t]*(0x[0-9a-f]+)", re.I)
+# `cat` of the kernel's files prints no names; the command line above has them.
+_FILE = re.compile(r"/(life_time|pre_eol_info)\b")
+_BARE_LIFE = re.compile(r"^[ \t]*(0x[0-9a-f]{1,2})[ \t]+(0x[0-9a-f]{1,2})[ \t]*$", re.MULTILINE | re.I)
+_BARE_END = re.compile(r"^[ \t]*(0x0[0-3])[ \t]*$", re.MULTILINE | re.I)
 _SECTORS = re.compile(r"SEC_COUNT: (0x[0-9a-f]+)", re.I)
 _BEGIN = re.compile(r"^[ \t]*Extended CSD rev", re.MULTILINE)
 _NAME = re.compile(r"/(mmcblk\d+|\d+:\d+:\d+:\d+)/")
@@ -27,7 +31,11 @@ _SECTOR_BYTES = 512
 
 def is_text(text: str) -> bool:
     """Whether a text has one of the registers."""
-    return any(register.search(text) for register in (_LIFE, _BOTH, _END))
+    return any(register.search(text) for register in (_LIFE, _BOTH, _END)) or _is_bare(text)
+
+
+def _is_bare(text: str) -> bool:
+    return bool(_FILE.search(text)) and bool(_BARE_LIFE.search(text))
 
 
 def reports(text: str) -> Iterator[JsonObject]:
@@ -39,11 +47,13 @@ def reports(text: str) -> Iterator[JsonObject]:
 
 def _report(text: str) -> JsonObject:
     life = {(match[1] or match[3]).upper(): int(match[2] or match[4], 16) for match in _LIFE.finditer(text)}
-    both = _BOTH.search(text)
+    is_bare = _is_bare(text)
+    both = _BOTH.search(text) or (_BARE_LIFE.search(text) if is_bare else None)
     if both:
         life |= {"A": int(both[1], 16), "B": int(both[2], 16)}
     known = {name: step for name, step in life.items() if 0 < step <= _EXCEEDED}
-    end, sectors, name = _END.search(text), _SECTORS.search(text), _NAME.search(text)
+    end = _END.search(text) or (_BARE_END.search(text) if is_bare else None)
+    sectors, name = _SECTORS.search(text), _NAME.search(text)
     state = int(end[1], 16) if end else 0
     reported = {
         2: "Its pre-EOL state is a warning: 80 % of its reserved blocks are used.",

@@ -1,27 +1,40 @@
 """The reports and logs in a JSON value of smartctl, nvme-cli and other programs: an object, or several in arrays and
 objects."""
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ssdlab.foundation.foreign import JsonObject
-from ssdlab.hardware.smart.formats import megaraid, nvme_cli, proxmox, scrutiny, windows
+from ssdlab.hardware.smart.formats import megaraid, nvme_cli, proxmox, scrutiny, servers, windows
 
 _DEPTH_MAX = 4
 """Greatest depth of a report inside other objects, for example an object of reports by device."""
+# Shells' prompts begin with a bracket, too: `[root@host ~]# `, `[~] # `.
+_BEGIN = re.compile(r"\s*[{\[]\s*(?:[\"{\[}\]]|\Z)")
+
+# Programs other than smartctl and nvme-cli, in the order in which they are asked.
+_OTHERS: tuple[tuple[Callable[[Mapping[str, Any]], bool], Callable[[Mapping[str, Any]], Iterator[JsonObject]]], ...] = (
+    (scrutiny.is_object, scrutiny.reports),
+    (windows.is_object, lambda value: iter((windows.report_of(value),))),
+    (megaraid.is_object, lambda value: iter((megaraid.report_of(value),))),
+    (proxmox.is_object, lambda value: iter((proxmox.report_of(value),))),
+    (proxmox.is_disk, lambda value: iter((proxmox.report_of_disk(value),))),
+    (servers.is_object, lambda value: iter((servers.report_of(value),))),
+)
+
+
+def begins(text: str) -> bool:
+    """Whether a text begins as an object or array of JSON."""
+    return _BEGIN.match(text) is not None
 
 
 def parts_of(value: Any) -> Iterator[JsonObject]:
     """Reports of smartctl as they are, logs under the names that `nvme_cli` gives them, and others as reports."""
     for entry in _objects(value, 0):
-        if scrutiny.is_object(entry):
-            yield from scrutiny.reports(entry)
-        elif windows.is_object(entry):
-            yield windows.report_of(entry)
-        elif megaraid.is_object(entry):
-            yield megaraid.report_of(entry)
-        elif proxmox.is_object(entry):
-            yield proxmox.report_of(entry)
+        other = next((reports for is_object, reports in _OTHERS if is_object(entry)), None)
+        if other:
+            yield from other(entry)
         else:
             yield entry if "smartctl" in entry else nvme_cli.log_of(entry)
 
@@ -32,7 +45,7 @@ def _objects(value: Any, depth: int) -> Iterator[JsonObject]:
         for entry in value:
             yield from _objects(entry, depth)
     elif isinstance(value, dict):
-        is_other = any(program.is_object(value) for program in (scrutiny, windows, megaraid, proxmox))
+        is_other = any(is_object(value) for is_object, _ in _OTHERS)
         if "smartctl" in value or is_other or nvme_cli.log_of(value):
             yield value
         elif isinstance(value.get("ssdlab"), Mapping) and isinstance(value["ssdlab"].get("smart"), dict):

@@ -65,6 +65,7 @@ _NUMBER = re.compile(r"[0-9][^A-Za-z%(\[°]*")
 
 def log_of(value: Mapping[str, Any]) -> JsonObject:
     """The content of a JSON object of nvme-cli under the name of its log; empty for any other object."""
+    value = _flattened(value)
     if "media_units_written" in value and "data_units_written" in value:
         return {GROUP: {key: _whole(value.get(key)) for key in _GROUP_KEYS}}
     if "data_units_written" in value and ("avail_spare" in value or "percent_used" in value):
@@ -78,6 +79,13 @@ def log_of(value: Mapping[str, Any]) -> JsonObject:
         return _identity({key: str(value[key]) for key in _IDENTITY_KEYS if key in value})
     log = vendor_log.of_json(value)
     return {MAKER: asdict(log)} if log else {}
+
+
+def _flattened(value: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Seagate's logs as JSON are lists of names and values; as an object, they are read as any other log."""
+    entries = [entry for entries in value.values() if isinstance(entries, list) for entry in entries]
+    named = [entry for entry in entries if isinstance(entry, Mapping) and "attribute_name" in entry]
+    return {str(entry["attribute_name"]): entry.get("attribute_value") for entry in named} or value
 
 
 def _identity(found: Mapping[str, str]) -> JsonObject:

@@ -27,8 +27,8 @@ def reports(text: str, where: str) -> Iterator[JsonObject]:
         yield report
     if errors:
         raise InputError(f"{where}: {errors[0]}")
-    if is_empty and text.lstrip().startswith(("{", "[")):
-        raise InputError(f"{where}: is JSON, but not of a known program (smartctl --json, nvme smart-log)")
+    if is_empty and json_text.begins(text):
+        raise InputError(f"{where}: is JSON, but not of a known program")
     if is_empty:
         raise InputError(f"{where}: is not a known report")
 

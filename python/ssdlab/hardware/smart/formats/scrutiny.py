@@ -1,4 +1,5 @@
-"""Scrutiny's API: `/api/device/WWN/details`, a drive with its readings over time.
+"""Scrutiny's API: `/api/device/WWN/details`, a drive with its readings over time, and `/api/summary`, which has neither
+wear nor writes.
 
 The attributes of SATA drives have numbers but no names, so that their meaning depends on the model alone.
 """
@@ -11,13 +12,19 @@ from typing import Any
 from ssdlab.foundation.foreign import JsonObject
 from ssdlab.hardware.smart.attributes import whole
 from ssdlab.hardware.smart.formats.nvme_cli import HEALTH
+from ssdlab.hardware.smart.plain import Plain
 
 _RESULTS = "smart_results"
+_LATEST = "smart"
+_REMARK = "Scrutiny's summary has neither wear nor writes: ask /api/device/WWN/details for them."
 
 
 def is_object(value: Mapping[str, Any]) -> bool:
-    """Whether a JSON object is a drive with its readings."""
-    return isinstance(value.get("device"), Mapping) and isinstance(value.get(_RESULTS), list)
+    """Whether a JSON object is a drive with its readings, or an entry of the summary."""
+    device = value.get("device")
+    if not isinstance(device, Mapping):
+        return False
+    return isinstance(value.get(_RESULTS), list) or ("wwn" in device and isinstance(value.get(_LATEST), Mapping))
 
 
 def reports(value: Mapping[str, Any]) -> Iterator[JsonObject]:
@@ -33,6 +40,14 @@ def reports(value: Mapping[str, Any]) -> Iterator[JsonObject]:
     }
     if whole(device.get("capacity")):
         drive["user_capacity"] = {"bytes": device["capacity"]}
+    if _RESULTS not in value:
+        latest = value[_LATEST]
+        others = {
+            "temperature": {"current": latest.get("temp")},
+            "power_on_time": {"hours": latest.get("power_on_hours")},
+        }
+        yield Plain(remark=_REMARK).report(str(device.get("device_protocol") or ""), **others) | drive
+        return
     for result in value[_RESULTS]:
         if isinstance(result, Mapping):
             yield drive | _reading(result)

@@ -75,9 +75,10 @@ def report_of(text: str) -> JsonObject:
     version = _START.search(text)
     report: JsonObject = {"smartctl": {"version": [int(version[1]), int(version[2])] if version else []}}
     _identify(report, info)
-    if "Critical Warning" in info or "Data Units Written" in info:
+    if _is_nvme(info):
         _nvme(report, info)
-    elif "Vendor" in info and "Product" in info:
+    elif "Vendor" in info and "Product" in info and not _ATTRIBUTE.search(text):
+        # A NAS prints these two of SATA drives, too; only those have attributes.
         _scsi(report, info, text)
     else:
         _ata(report, info, text)
@@ -85,6 +86,10 @@ def report_of(text: str) -> JsonObject:
     if passed is not None:
         report["smart_status"] = {"passed": passed}
     return report
+
+
+def _is_nvme(info: dict[str, str]) -> bool:
+    return any(name.casefold() in ("critical warning", "data units written") for name in info)
 
 
 def _identify(report: JsonObject, info: dict[str, str]) -> None:
@@ -131,8 +136,10 @@ def _identify(report: JsonObject, info: dict[str, str]) -> None:
 
 def _nvme(report: JsonObject, info: dict[str, str]) -> None:
     log = {}
+    # Web pages write the labels with other capitals.
+    labels = {name.casefold(): value for name, value in info.items()}
     for name, key in _HEALTH.items():
-        value = _number(info.get(name))
+        value = _number(info.get(name, labels.get(name.casefold())))
         if value is not None:
             log[key] = value
     report["device"] = {"protocol": "NVMe"}

@@ -3,8 +3,8 @@ history, and its state files.
 
 The attributes of a SATA drive have numbers but no names, so that their meaning depends on the model, which only the
 file's name says. The log of a SAS drive has its error counters by name, with what was written in 10^9 bytes, but not
-how much of its life is used. smartd writes no log for NVMe drives (man page of smartd 7.5, `--attributelog`). Source:
-`write_dev_attrlog` in smartmontools' smartd.cpp.
+how much of its life is used. smartd names no log of NVMe drives (smartd(8) of smartmontools 7.3, `--attributelog`).
+Source: `write_dev_attrlog` in smartmontools' smartd.cpp.
 """
 
 import calendar
@@ -21,7 +21,8 @@ _SAS_LINE = re.compile(
 _SAS_PAIR = re.compile(r"([a-z-]+);(\d+(?:\.\d+)?);")
 _TRIPLE = re.compile(r"(\d{1,3});(\d{1,3});(\d+);")
 _STATE = re.compile(r"^ata-smart-attribute\.(\d+)\.(id|val|worst|raw)[ \t]*=[ \t]*(\d+)", re.MULTILINE)
-_NAME = re.compile(r"(?:attrlog|smartd)\.(.+)-([^-/]+)\.(ata|scsi|nvme)\.(?:csv|state)")
+# The prefix is what smartd was given, `attrlog.` by default, and can be empty.
+_NAME = re.compile(r"(?:attrlog[.-]|smartd[.-])?(.+)-([^-/]+)\.(ata|scsi|nvme)\.(?:csv|state)")
 
 
 def is_text(text: str) -> bool:
