@@ -62,10 +62,12 @@ def result(found: Found, context: Context) -> StudyResult:
     fallen = f"falls to {100 * whole.last():.0f} % after {fall_gb:.1f} GB" if fall_gb is not None else "does not fall"
     return StudyResult(
         finding=f"With a reserve that leaves T near U the full drive {fallen}, and with unpartitioned space it keeps "
-        f"{100 * partitioned.last():.0f} % over all 36 runs. Of the other accounts, an SLC cache ends at "
+        f"{100 * partitioned.last():.0f} % over all 36 runs. Of the other accounts, an SLC cache of 5 GB ends at "
         f"{100 * found[Key(CACHE, PARTITIONED, seed=seed)].last():.0f} % over-provisioned too, and a pool over a dirty "
-        f"spare area keeps {100 * found[Key(POOL, WHOLE, seed=seed)].last():.0f} % on the full drive: the published "
-        "pictures favour the reserve.",
+        f"spare area keeps {100 * found[Key(POOL, WHOLE, seed=seed)].last():.0f} % on the full drive. An SLC cache "
+        f"with a share of the free space ends at {100 * found[Key(FREE_SHARE, WHOLE, seed=seed)].last():.0f} % and "
+        f"{100 * found[Key(FREE_SHARE, PARTITIONED, seed=seed)].last():.0f} %: the published pictures cannot tell it "
+        "from the reserve.",
         rows=_of_the_reserve(found, context),
         figures=_figures(found, context),
         series={"runs": frame},
@@ -243,7 +245,7 @@ def _table(found: Found, context: Context) -> Table:
 
 
 def _figures(found: Found, context: Context) -> "list[Figure]":
-    from ssdlab.presentation.report.charts.published import Line, Marks, published_lines
+    from ssdlab.presentation.report.charts.published import Line, Marks, Panel, published_lines, published_panels
 
     of_reserve = {state: found[Key(RESERVE, state, seed=context.seed)] for state in (WHOLE, PARTITIONED)}
     fall_gb = of_reserve[WHOLE].fall_gb() or 0.0
@@ -270,26 +272,19 @@ def _figures(found: Found, context: Context) -> "list[Figure]":
         return made
 
     pictures = [
-        published_lines(
-            name="speed-per-run",
+        published_panels(
+            name="speed-and-data",
             title=f"The full drive collapses after {fall_gb:.1f} GB of random writes; with unpartitioned space it "
             "does not",
-            caption="Speed of each of 36 runs of sysbench fileio rndwr, 10 s each, over 140 GiB of files; with a "
-            f"reserve that leaves T near U. The shade is the spread over {SEEDS} seeds. Published: a fall shortly "
-            "after 5 GB without over-provisioning, and none with it.",
-            lines=lines_of("speeds"),
-            marks=fall_of("speeds"),
+            caption="Speed of each of 36 runs of sysbench fileio rndwr, 10 s each, over 140 GiB of files, and below it "
+            "what they have written; with a reserve that leaves T near U. The shade is the spread over "
+            f"{SEEDS} seeds; the diamond, the first run after the fall. Published: a fall shortly after 5 GB without "
+            "over-provisioning, and none with it.",
+            panels=[
+                Panel("speed, MB/s", lines_of("speeds"), fall_of("speeds")),
+                Panel("written, GB", lines_of("written_gb"), fall_of("written_gb")),
+            ],
             x_title="run",
-            y_title="written, MB/s",
-        ),
-        published_lines(
-            name="data-written",
-            title="What the runs write: the full drive falls behind once its free space is used up",
-            caption="Written up to the end of each run, of the same runs.",
-            lines=lines_of("written_gb"),
-            marks=fall_of("written_gb"),
-            x_title="run",
-            y_title="written, GB",
         ),
     ]
     ends = {

@@ -24,9 +24,10 @@ from ssdlab.presentation.report.charts.encodings import (
 from ssdlab.presentation.report.figure import NO_VERTICAL_AXIS, Figure
 from ssdlab.presentation.report.lines import Line, Marks
 
-__all__ = ["Bar", "Line", "Marks", "published_bars", "published_lines"]
+__all__ = ["Bar", "Line", "Marks", "Panel", "published_bars", "published_lines", "published_panels"]
 
 _HEIGHT_PX = 320
+_PANEL_PX = 200
 _ROW_PX = 46
 _BAR_PX = 16
 _PANEL_TITLE_PX = 14
@@ -44,6 +45,15 @@ class Bar:
     value: float
     published: float | tuple[float, float] | None = None
     spread: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One of several pictures over the same horizontal axis."""
+
+    y_title: str
+    lines: Sequence[Line]
+    marks: Sequence[Marks] = ()
 
 
 @dataclass(frozen=True)
@@ -70,6 +80,38 @@ def published_lines(
     `title` is the finding. The axis titles include units. `marked` is the word for the values shown as marks.
     """
     entries = _entries([*lines, *marks])
+    panel = Panel(y_title, lines, marks)
+    whole = _lines(name, panel, entries, x_title, number_format, marked, scale, scale_x).properties(height=_HEIGHT_PX)
+    return Figure(name, wording.unbroken(title), caption, switchable(whole, HIDDEN_VARIANTS), (variants_key(entries),))
+
+
+def published_panels(*, name: str, title: str, caption: str, panels: Sequence[Panel], x_title: str) -> Figure:
+    """Panels one below the other over the same horizontal axis, as `published_lines` draws each."""
+    labelled: list[Labelled] = []
+    for panel in panels:
+        labelled += [*panel.lines, *panel.marks]
+    entries = _entries(labelled)
+    drawn = [
+        _lines(f"{name}_{index}", panel, entries, x_title, ",.3~r", "published", "linear", "linear").properties(
+            height=_PANEL_PX
+        )
+        for index, panel in enumerate(panels)
+    ]
+    whole = switchable(alt.vconcat(*drawn, spacing=20), HIDDEN_VARIANTS)
+    return Figure(name, wording.unbroken(title), caption, whole, (variants_key(entries),))
+
+
+def _lines(
+    name: str,
+    panel: Panel,
+    entries: Sequence[Labelled],
+    x_title: str,
+    number_format: str,
+    marked: str,
+    scale: Literal["linear", "log"],
+    scale_x: Literal["linear", "log"],
+) -> Picture:
+    lines, marks, y_title = panel.lines, panel.marks, panel.y_title
     line_rows = [{"variant": line.label, "x": x, "y": y} for line in lines for x, y in line.points]
     mark_rows = [{"variant": mark.label, "x": x, "y": y} for mark in marks for x, y in mark.points]
     band_rows = [
@@ -120,8 +162,8 @@ def published_lines(
         ]
         points = chart(mark_rows).mark_point(style="mark", shape="diamond", size=190, opacity=1)
         layers.append(points.encode(x, y, variant_fill(entries, legend=not line_rows), tooltip=tooltip))
-    picture = switchable(alt.layer(*layers).properties(height=_HEIGHT_PX), HIDDEN_VARIANTS)
-    return Figure(name, wording.unbroken(title), caption, picture, (variants_key(entries),))
+    whole: Picture = alt.layer(*layers)
+    return whole
 
 
 def published_bars(
