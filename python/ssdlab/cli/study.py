@@ -19,6 +19,7 @@ from ssdlab.cli.progress import shown
 from ssdlab.errors import InputError
 from ssdlab.experiments.protocols.carrying_out import Target
 from ssdlab.experiments.studies import registry
+from ssdlab.experiments.studies.internal_fragmentation import windows
 from ssdlab.experiments.studies.real_drives import asked
 from ssdlab.experiments.studies.table import print_rows
 
@@ -66,6 +67,13 @@ class Readers:
         list[Path] | None,
         typer.Option("--readings", metavar="FILE", help="With internal-fragmentation: draw such a file. Repeatable."),
     ] = None
+    powershell: Annotated[
+        bool,
+        typer.Option(
+            "--powershell",
+            help="With internal-fragmentation: print its steps as a script for Windows, which writes such a file.",
+        ),
+    ] = False
 
 
 @dataclass(frozen=True)
@@ -103,6 +111,11 @@ def study(
         raise InputError(f"--contribute writes the readings of one drive: ssdlab study {CONTRIBUTED} --on PATH")
     if readers.readings and (name != CONTRIBUTED or real.on is not None):
         raise InputError(f"--readings are drawn by: ssdlab study {CONTRIBUTED}, without --on")
+    if readers.powershell:
+        if name != CONTRIBUTED or every or real.on is not None or readers.readings or given(one) or output:
+            raise InputError(f"--powershell prints a script, and is alone: ssdlab study {CONTRIBUTED} --powershell")
+        typer.echo(windows.script(), nl=False)
+        return
     is_one_sheet = (
         name in ("data-sheets", "ocp-acceptance")
         and one.drive is not None

@@ -1,5 +1,6 @@
 """Readings of readers' drives: written, read again, drawn; a file that is not one is refused with what is allowed."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -7,8 +8,9 @@ import pytest
 import ssdlab
 from in_process import call
 from ssdlab.errors import InputError
+from ssdlab.experiments.protocols.contract import Step
 from ssdlab.experiments.protocols.figures import Figures
-from ssdlab.experiments.studies.internal_fragmentation import pictures, readers
+from ssdlab.experiments.studies.internal_fragmentation import pictures, readers, windows
 from ssdlab.experiments.studies.internal_fragmentation.drives import CELLS, DRIVES, STEPS
 from ssdlab.experiments.studies.internal_fragmentation.reading import Readings
 
@@ -89,3 +91,70 @@ def test_where_they_do_not_belong_they_are_refused(tmp_path: Path, arguments: tu
         call("study", *arguments, "--output", tmp_path / "out")
     with pytest.raises(InputError, match="takes no readings"):
         ssdlab.study("pny-over-provisioning", readings=["x.toml"])
+
+
+def lines_of_steps() -> list[str]:
+    """What the script does between `try` and `finally`."""
+    return windows.script().split("\ntry {\n")[1].split("\n} finally {")[0].split("\n")
+
+
+def test_the_script_for_windows_has_the_article_s_steps_in_their_order() -> None:
+    waits = {number: 10 * number for number in (1, 2, 3)}
+    expected = ["Write-InOrder", *["Read-InOrder 'fresh' 10"] * 3]
+    for amount, cell, seed in zip(STEPS[1:], CELLS[1:], STEPS[1:], strict=True):
+        expected.append(f"Write-AtRandom {amount * 2**20} {seed}")
+        expected += [f"Read-InOrder '{cell}' {waits[number]}" for number in (1, 2, 3)]
+    expected += ["Read-InOrder 'after_an_hour' 3600", "Write-InOrder", "Read-InOrder 'after_remedy' 10"]
+    assert [line.strip() for line in lines_of_steps()] == expected
+
+
+def test_the_script_for_windows_is_whole() -> None:
+    script = windows.script()
+    assert "@" not in script.replace("@'", "").replace("'@", "").replace("@{}", "").replace("@(", ""), "a placeholder"
+    for one, other in ("()", "{}", "[]"):
+        assert script.count(one) == script.count(other)
+    called = {line.split()[0] for line in lines_of_steps()}
+    assert called == set(re.findall(r"^function ([A-Z]\w+-\w+)", script, re.MULTILINE))
+    methods = set(re.findall(r"\[Direct\]::(\w+)\(", script))
+    assert methods and all(re.search(rf"public static [\w\[\]]+ {method}\(", script) for method in methods)
+    # A here-string ends only at the beginning of a line, and a redirection would write UTF-16.
+    assert script.count("@'\n") == script.count("\n'@\n") == 1 and " > " not in script
+    assert script.isascii(), "Windows PowerShell reads a script without a byte order mark as ANSI"
+
+
+def test_what_the_script_for_windows_writes_is_read(tmp_path: Path) -> None:
+    """Its last lines, with what a run would put into them."""
+    tail = windows.script().split("$Lines = @(\n")[1].split("\n)\n")[0]
+    seconds: dict[str, list[str]] = {}
+    for line in lines_of_steps():
+        if line.strip().startswith("Read-InOrder"):
+            seconds.setdefault(line.split("'")[1], []).append("1.5000")
+    written = []
+    for line in (line.strip() for line in tail.split("\n")):
+        match line.split(" = ")[0]:
+            case '"drive' | '"firmware':
+                written.append(f'{line.split(" = ")[0][1:]} = "A \\"drive\\""')
+            case '"file_bytes':
+                assert line == '"file_bytes = $Size"'
+                written.append(f"file_bytes = {4 << 30}")
+            case '$Seconds.GetEnumerator() | ForEach-Object { "$($_.Key)':
+                written += [f"{cell} = [{', '.join(taken)}]" for cell, taken in seconds.items()]
+            case _:
+                written.append(line.strip("'"))
+    path = tmp_path / "drive.toml"
+    path.write_text("\n".join(written) + "\n", encoding="utf-8")
+    found = readers.load(path)
+    assert set(found.seconds) == set(readers.KEYS) and found.drive == 'A "drive"'
+    assert [len(taken) for taken in found.seconds.values()] == [3] * len(CELLS) + [1, 1]
+
+
+def test_a_step_that_the_script_has_no_function_for_is_not_left_out() -> None:
+    with pytest.raises(ValueError, match="no function"):
+        windows.line(Step("trim", "rw=trim\nbs=1m\n"))
+
+
+def test_the_script_is_printed_and_nothing_else(capsys: pytest.CaptureFixture[str]) -> None:
+    call("study", "internal-fragmentation", "--powershell")
+    assert capsys.readouterr().out == windows.script()
+    with pytest.raises(InputError, match="--powershell prints a script"):
+        call("study", "zones", "--powershell")
