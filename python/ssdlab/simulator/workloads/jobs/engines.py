@@ -32,7 +32,11 @@ _NOTED = (
     "clustername", "pool", "clientname", "busy_poll", "rbdname", "conf", "touch_objects",
     # gfapi, nbd, nfs, libiscsi, DAOS, HDFS, mtd, libcufile, windowsaio
     "volume", "brick", "single-instance", "uri", "nfs_url", "initiator", "cont", "object_class", "svcl", "namenode",
-    "hdfsdirectory", "hdfs_use_direct", "skip_bad", "gpu_dev_ids", "cuda_io", "no_completion_thread",
+    "hdfsdirectory", "hdfs_use_direct", "skip_bad", "gpu_dev_ids", "gpu_dev_id", "cuda_io", "no_completion_thread",
+    # http
+    "http_host", "http_user", "http_pass", "http_mode", "http_verbose", "https", "http_s3_key", "http_s3_keyid",
+    "http_s3_region", "http_s3_sse_customer_key", "http_s3_sse_customer_algorithm",
+    "http_s3_storage_class", "http_swift_auth_token",
     # FioSynth's engine for a distributed file system (jobfiles/70_30_libfio_ws.fio)
     "gflags",
 )  # fmt: skip
@@ -42,6 +46,7 @@ _REFUSED = (
     )),
     ("engines net, netsplice and rdma", ("hostname", "port")),
     ("engine rdma", ("bindname", "verb")),
+    ("engines librpma_apm and librpma_gpspm", ("serverip", "direct_write_to_pmem", "busy_wait_polling")),
     ("engine cpuio", ("cpuload", "cpuchunks", "cpumode", "exit_on_io_done")),
     ("engine exec", ("program", "arguments", "grace_time", "std_redirect")),
     ("engine e4defrag", ("donorname", "inplace")),
