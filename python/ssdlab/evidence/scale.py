@@ -63,7 +63,7 @@ def longest(drive: str, direction: Direction, rank: float) -> float | None:
 
 
 def _changes(name: str, entry: Entry, loads: Iterable[Load]) -> str:
-    by_load = {load: _ratios(entry, load) for load in loads}
+    by_load: dict[Load, Mapping[str, float]] = {load: _ratios(entry, load) for load in loads}
     parts = [
         f"{' / '.join(_percent(ratios[rank]) if rank in ratios else '-' for rank in _RANKS)} % ({WORDS[load]})"
         for load, ratios in by_load.items()
