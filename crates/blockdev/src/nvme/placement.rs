@@ -1,6 +1,5 @@
-//! Flexible data placement: handles named by directives, their logs, features and commands. NVM Express Base Specification
-//! 2.1, sections 5.1.12.1.28 to 5.1.12.1.31 (logs), 5.1.25.1.20 and 5.1.25.1.21 (features), 8.1.10; NVM Command Set
-//! Specification 1.1, 3.3.1 and 4.1.4.6 (I/O management). The drive is the only endurance group, with one configuration.
+//! Flexible data placement: handles named by directives, their logs (20h to 23h), features (1Dh, 1Eh) and commands (I/O
+//! management), as in the NVM Express Base Specification 2.1. The drive is the only endurance group, with one configuration.
 //!
 //! The figures are those of the drive's statistics.
 
