@@ -74,7 +74,7 @@ def test_pictures_are_files_of_their_own_on_demand(ssdlab: Any, tmp_path: Path) 
     assert {Path(name).suffix for name in names} == {".svg"}
     refused = ssdlab(*RUN, "--output", "jpeg/", "--pictures", "jpeg")
     assert refused.returncode == 2
-    assert "--pictures is 'jpeg'; allowed: all, svg, none" in refused.stderr
+    assert "--pictures is 'jpeg'; allowed: all, svg, paper, none" in refused.stderr
 
 
 def test_a_folder_of_another_command_is_refused(ssdlab: Any, tmp_path: Path) -> None:

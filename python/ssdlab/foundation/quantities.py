@@ -248,8 +248,8 @@ def parse_duration_ns(text: str) -> int:
 
 def significant(value: float, digits: int = 3) -> str:
     """About `digits` significant digits, never in scientific notation: 12345 -> "12,345", 4.6012 -> "4.60"."""
-    if value == 0:
-        return "0"
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g}"
     # The magnitude after rounding: 0.9999 with three digits is 1.00.
     magnitude = math.floor(math.log10(abs(float(f"{value:.{digits - 1}e}"))))
     decimals = max(0, digits - 1 - magnitude)

@@ -22,7 +22,7 @@ def test_a_difference_is_said_only_if_the_intervals_are_apart() -> None:
     assert "falls by a factor of 1" in pictures.figures(apart, AXES)[0].title
     assert (
         pictures.figures(unclear, AXES)[0].title
-        == "From 7 % to 28 % over-provisioning, write amplification shows no change"
+        == "From 7\u00a0% to 28\u00a0% over-provisioning, write amplification shows no change"
     )
     assert "WAF 5.00 with" in pictures.headline(apart, AXES)
     assert pictures.headline(unclear, AXES).startswith("WAF is 4.95 in all runs")

@@ -200,7 +200,7 @@ def holds(trials: Sequence[Trial], limit: Limit) -> bool:
 
 def tidy(share: float, own: float) -> float:
     """Rounds to three digits, so that a reader can repeat the run; never below the drive's own."""
-    return max(own, float(f"{share:.3g}"))
+    return own if share <= own else max(own, float(f"{share:.3g}"))
 
 
 def _most_that_holds_the_data(trials: Trials, own: float) -> float:

@@ -21,7 +21,7 @@ _BEGIN = re.compile(
 _LINE = re.compile(r"^[ \t]*([A-Za-z][^:=\n]*?)[ \t]*[:=][ \t]*(\S.*?)[ \t]*$", re.MULTILINE)
 _LEFT_JSON = "PredictedMediaLifeLeftPercent"
 _SIZES = {"HPE": {"GB": 10**9, "TB": 10**12}, "Dell": {"GB": 1 << 30, "TB": 1 << 40}}
-"""Dell's GB is a GiB: drives of 960 GB have 959,656,755,200 bytes behind its controllers, and are shown as 893.750 GB."""
+"""Dell's GB is a GiB: a drive of 960 GB has 959,656,755,200 bytes behind its controllers, shown as 893.750 GB."""
 _LEFT_MAX = 100
 
 
