@@ -1,16 +1,35 @@
 """The engine's modules import only from lower ones, in the order that ARCHITECTURE.md lists.
 
 A module is a file or folder of `crates/engine/src/`; paths that begin with `crate::` count, wherever they stand outside
-of tests. Files inside a folder may import each other.
+of tests. Files inside a folder may import each other, but not in circles, apart from those in `CIRCLES`.
 """
 
 import re
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[2]
 ENGINE = ROOT / "crates/engine/src"
 
+# The steps of one type, over several files. Each circle without an arrow that would be its last one.
+CIRCLES = {
+    ("ftl", "ftl/background"),
+    ("ftl", "ftl/gc"),
+    ("ftl", "ftl/placement_log"),
+    ("ftl", "ftl/slc_cache"),
+    ("ftl/layer", "ftl/layer/reduced/contents"),
+    ("ftl/layer", "ftl/recovery"),
+    ("timing/flash", "timing/flash/dies"),
+    ("timing/flash/background", "timing/flash/dies"),
+    ("timing/flash/known_ends", "timing/flash/dies"),
+    ("timing/flash/suspension", "timing/flash/dies"),
+    ("timing/front", "timing/front/reading"),
+}
+
+_USE = re.compile(r"^\s*(pub(?:\([^)]*\))? )?use ([^;]+);", re.MULTILINE)
 _NAMES = re.compile(r"\bcrate::(?:\{([^;]*)\}|(\w+))")
 _TESTS = re.compile(r"#\[cfg\(test\)\]\s*mod \w+ \{")
 
@@ -60,3 +79,79 @@ def test_an_import_upwards_is_found(tmp_path: Path) -> None:
     )
     order = layers("The engine's modules\n```\nsimulation\nftl\nnand\nunits\n```\n")
     assert against(order, imports(tmp_path)) == ["nand/mod.rs imports ftl"]
+
+
+def files_below(folder: Path) -> dict[str, str]:
+    """The text of each file outside of tests, by its path as a module."""
+    found = {}
+    for path in sorted(folder.rglob("*.rs")):
+        inner = path.relative_to(folder)
+        if path.name not in ("lib.rs", "tests.rs") and "tests" not in inner.parts:
+            text = re.split(r"#\[cfg\(test\)\]\s*(?:pub\(super\) )?mod \w+ \{", path.read_text(encoding="utf-8"))[0]
+            found[str(inner.with_suffix("")).removesuffix("/mod")] = text
+    return found
+
+
+def used(tree: str, before: str = "") -> Iterator[str]:
+    """The paths of a `use` with braces."""
+    start, brace, rest = tree.strip().partition("{")
+    if not brace:
+        yield before + start.split(" as ")[0]
+        return
+    depth, part = 0, ""
+    for character in rest[: rest.rindex("}")] + ",":
+        depth += (character == "{") - (character == "}")
+        if character == "," and depth == 0:
+            if part.strip():
+                yield from used(part, before + start)
+            part = ""
+        else:
+            part += character
+
+
+def arrows(files: dict[str, str]) -> dict[str, set[str]]:
+    """The files that each file uses; a name that a module passes on counts as its own file's."""
+    passed_on: dict[str, str] = {}
+    uses: dict[str, set[str]] = {name: set() for name in files}
+    for name, text in files.items():
+        for public, tree in _USE.findall(text):
+            for path in used(tree):
+                if target := _absolute(name, path, files):
+                    if public:
+                        passed_on[f"{name}/{target.rsplit('/', 1)[-1]}"] = target
+                    else:
+                        uses[name].add(target)
+    return {name: {_file_of(target, files, passed_on) for target in uses[name]} - {name, ""} for name in files}
+
+
+def _absolute(name: str, path: str, files: dict[str, str]) -> str | None:
+    place, parts = name, path.split("::")
+    if parts[0] == "crate":
+        return "/".join(parts[1:])
+    while parts[0] == "super":
+        place, parts = place.rpartition("/")[0], parts[1:]
+    target = "/".join(filter(None, (place, *parts)))
+    return target if path.startswith("super") or f"{place}/{parts[0]}" in files else None
+
+
+def _file_of(target: str, files: dict[str, str], passed_on: dict[str, str]) -> str:
+    while target in passed_on:
+        target = passed_on[target]
+    while target and target not in files:
+        target = target.rpartition("/")[0]
+    return target
+
+
+def test_files_of_the_engine_use_each_other_in_no_circle() -> None:
+    found = arrows(files_below(ENGINE))
+    assert {pair for pair in CIRCLES if pair[1] not in found[pair[0]]} == set(), "no longer there"
+    TopologicalSorter(
+        {name: {used for used in uses if (name, used) not in CIRCLES} for name, uses in found.items()}
+    ).prepare()
+
+
+def test_a_circle_is_found() -> None:
+    found = arrows({"a": "use crate::b::{c::C, D};", "b": "mod c;\npub use c::C;", "b/c": "use super::super::a::A;"})
+    assert found == {"a": {"b/c", "b"}, "b": set(), "b/c": {"a"}}
+    with pytest.raises(CycleError, match="nodes are in a cycle"):
+        TopologicalSorter(found).prepare()

@@ -7,9 +7,10 @@ use ssdlab_engine::random::Random;
 use ssdlab_engine::request::{Operation, Request};
 use ssdlab_engine::specification::drive::BackgroundOperations;
 use ssdlab_engine::specification::drive::*;
+use ssdlab_engine::timing::decision::Decision;
 use ssdlab_engine::timing::drive::{Idle, TimedDrive};
 use ssdlab_engine::timing::flash::Flash;
-use ssdlab_engine::timing::recorder::{Decision, Recorder};
+use ssdlab_engine::timing::recorder::Recorder;
 use ssdlab_engine::units::Lpn;
 
 const UNIT: u64 = 4096;

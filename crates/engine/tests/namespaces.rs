@@ -13,8 +13,9 @@ use ssdlab_engine::simulation::{InitialState, Outcome, Run, start, start_from};
 use ssdlab_engine::specification::drive::{Drive, EraseUnitKind, Namespace, PolicyChoice, SlcCache, WhenFull};
 use ssdlab_engine::specification::job::{BlockSize, Direction, Identifiers, PerDirection};
 use ssdlab_engine::specification::{Job, Specification, Until};
+use ssdlab_engine::timing::decision::Decision;
 use ssdlab_engine::timing::drive::Idle;
-use ssdlab_engine::timing::recorder::{Decision, Recorder};
+use ssdlab_engine::timing::recorder::Recorder;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 const UNIT: u64 = 4096;

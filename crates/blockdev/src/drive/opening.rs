@@ -19,8 +19,8 @@ use ssdlab_engine::random::Random;
 use ssdlab_engine::simulation::{SimulatedDrive, Stripe, TimedSimulatedDrive, build_timed, seed_of};
 use ssdlab_engine::specification::Drive;
 use ssdlab_engine::specification::drive::{devices_of, reclaim_groups_of};
+use ssdlab_engine::timing::decision::Decision;
 use ssdlab_engine::timing::front::Front;
-use ssdlab_engine::timing::recorder::Decision;
 use ssdlab_engine::units::EraseUnit;
 
 /// A drive's counters for the next process.

@@ -6,7 +6,7 @@ use crate::device::DeviceError;
 use crate::nand::Transfer;
 use ssdlab_engine::ftl::contents::StoredAs;
 use ssdlab_engine::request::Request;
-use ssdlab_engine::timing::recorder::Packed;
+use ssdlab_engine::timing::decision::Packed;
 use ssdlab_engine::units::{Lpn, Ppn};
 
 impl Stored {

@@ -11,9 +11,9 @@ use ssdlab_engine::ledger::{Cause, Ledger};
 use ssdlab_engine::request::{Operation, Request};
 use ssdlab_engine::simulation::{SimulatedDrive, StripeDevice, TimedSimulatedDrive, TimedStripeDevice};
 use ssdlab_engine::specification::Drive;
+use ssdlab_engine::timing::decision::{Decision, Packed};
 use ssdlab_engine::timing::drive::{Idle, TimedDrive};
 use ssdlab_engine::timing::in_memory::InMemory;
-use ssdlab_engine::timing::recorder::{Decision, Packed};
 use ssdlab_engine::units::{EraseUnit, Lpn};
 use std::ops::Range;
 

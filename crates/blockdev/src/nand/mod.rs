@@ -31,7 +31,7 @@ use packing::Packing;
 use serde::Serialize;
 use ssdlab_engine::ledger::Cause;
 use ssdlab_engine::specification::drive::DataReduction;
-use ssdlab_engine::timing::recorder::Decision;
+use ssdlab_engine::timing::decision::Decision;
 use ssdlab_engine::units::Lpn;
 use std::collections::VecDeque;
 use std::ops::AddAssign;

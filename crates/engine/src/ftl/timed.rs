@@ -5,9 +5,10 @@ use super::layer::Layer;
 use crate::error::ReadOnly;
 use crate::ledger::Ledger;
 use crate::request::Request;
+use crate::timing::decision::Decision;
 use crate::timing::drive::{Idle, TimedDrive};
 use crate::timing::in_memory::InMemory;
-use crate::timing::recorder::{Decision, Recorder};
+use crate::timing::recorder::Recorder;
 use crate::units::{Lpn, Ppn};
 use std::ops::Range;
 

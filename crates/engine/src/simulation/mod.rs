@@ -12,6 +12,7 @@ pub mod live;
 mod memory;
 mod outcome;
 mod patience;
+mod requests;
 mod rounds;
 mod series;
 mod source;
@@ -41,9 +42,10 @@ pub use intervals::Interval;
 pub use job_limits::{JobFailure, Limit};
 pub use memory::{Memory, memory_of, memory_of_drive};
 pub use outcome::{
-    JobBreakdown, JobOutcome, JobTiming, NamespaceOutcome, Outcome, Requests, StageOutcome, SteadyStateOutcome, Timing,
+    JobBreakdown, JobOutcome, JobTiming, NamespaceOutcome, Outcome, StageOutcome, SteadyStateOutcome, Timing,
 };
 use patience::Patience;
+pub use requests::Requests;
 use rounds::Rounds;
 pub use source::{Arrival, RequestSource, SourceError};
 use std::io::{Read, Write};

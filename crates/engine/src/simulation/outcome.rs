@@ -5,6 +5,7 @@ use super::intervals::Interval;
 use super::job_limits::JobFailure;
 use super::job_log::LogColumns;
 use super::job_steady_state::JobSteadyStateOutcome;
+use super::requests::Requests;
 use super::series::Columns;
 use super::time_series::TimeColumns;
 use super::timed_rounds::SteadyTiming;
@@ -153,15 +154,6 @@ pub struct JobBreakdown {
     pub write: BreakdownColumns,
     /// Of trims.
     pub trim: BreakdownColumns,
-}
-
-/// Counts of requests.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Requests {
-    /// Requests.
-    pub ios: u64,
-    /// Their bytes.
-    pub bytes: u64,
 }
 
 /// The boundaries of a stage.

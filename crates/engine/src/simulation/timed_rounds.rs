@@ -1,6 +1,6 @@
 //! The rounds of the steady state with a clock: requests a second, and the latencies of the rounds that count.
 
-use super::Requests;
+use super::requests::Requests;
 use crate::request::Operation;
 use crate::steady_state::{SteadyState, Verdict};
 use crate::timing::front::Completion;

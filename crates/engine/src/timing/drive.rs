@@ -1,7 +1,7 @@
 //! The interface of a front end to the drive below it: a translation layer that records its decisions.
 
+use super::decision::Decision;
 use super::in_memory::InMemory;
-use super::recorder::Decision;
 use crate::error::ReadOnly;
 use crate::ledger::Ledger;
 use crate::request::Request;

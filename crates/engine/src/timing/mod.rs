@@ -3,9 +3,10 @@
 
 use crate::ledger::Cause;
 use crate::units::{EraseUnit, Ppn};
-use recorder::Packed;
+use decision::Packed;
 
 pub mod breakdown;
+pub mod decision;
 pub mod drive;
 pub mod flash;
 pub mod front;

@@ -7,7 +7,8 @@ use super::distribution::{
 };
 use super::error::StreamError;
 use super::job_class::{JobClass, check_percentages};
-use super::place::{JOB_CLASSES, Scattered};
+use super::place::Scattered;
+use super::sizes::JOB_CLASSES;
 use super::zones::Zones;
 use crate::random::Random;
 use crate::request::Operation;
@@ -34,7 +35,7 @@ pub fn places(job: &Job, job_classes: &[JobClass; JOB_CLASSES], random: &mut Ran
         let places = places_of(job, job_classes, range, random)?;
         Ok(File::new(places, range.offset_bytes, range.offset_bytes + range.size_bytes))
     };
-    let files: Vec<File> = ranges.into_iter().map(file).collect::<Result<_, StreamError>>()?;
+    let files: Vec<File<_>> = ranges.into_iter().map(file).collect::<Result<_, StreamError>>()?;
     Ok(Places::Composed(Box::new(Composed::new(files, service, run(job, job_classes)?))))
 }
 

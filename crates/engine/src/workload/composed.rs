@@ -2,16 +2,15 @@
 //! distributions of files. It chooses the distribution with a branch for each request, so plain jobs do not use it.
 
 use super::chances::Chances;
-use super::distribution::Places;
-use super::place::{Extent, JOB_CLASSES, Place};
-use super::sizes::Sizes;
+use super::place::{Extent, Place};
+use super::sizes::{JOB_CLASSES, Sizes};
 use crate::random::Random;
 use crate::specification::job::Sequencer;
 
 /// See the file's description.
 #[derive(Clone, Debug)]
-pub struct Composed {
-    files: Vec<File>,
+pub struct Composed<P> {
+    files: Vec<File<P>>,
     /// Files whose pass is not over yet.
     files_left: usize,
     service: Service,
@@ -22,18 +21,18 @@ pub struct Composed {
 
 /// One file of the job, with its own last positions, as in fio.
 #[derive(Clone, Debug)]
-pub struct File {
-    places: Places,
+pub struct File<P> {
+    places: P,
     start_bytes: u64,
     end_bytes: u64,
     last: [Option<Extent>; JOB_CLASSES],
     is_over: bool,
 }
 
-impl File {
+impl<P> File<P> {
     /// A file in this range of the drive.
-    pub fn new(places: Places, start_bytes: u64, end_bytes: u64) -> File {
-        File { places, start_bytes, end_bytes, last: [None; JOB_CLASSES], is_over: false }
+    pub fn new(places: P, start_bytes: u64, end_bytes: u64) -> Self {
+        Self { places, start_bytes, end_bytes, last: [None; JOB_CLASSES], is_over: false }
     }
 }
 
@@ -64,15 +63,15 @@ pub struct Run {
     pub left: u32,
 }
 
-impl Composed {
+impl<P: Place> Composed<P> {
     /// Panics without files or if a count is zero.
-    pub fn new(files: Vec<File>, service: Service, run: Run) -> Composed {
+    pub fn new(files: Vec<File<P>>, service: Service, run: Run) -> Self {
         let ios = match service {
             Service::RoundRobin { ios } | Service::Random { ios } => ios,
             Service::Sequential | Service::Weighted(_) => 1,
         };
         assert!(!files.is_empty() && run.ios > 0 && ios > 0);
-        let mut composed = Composed { files_left: files.len(), files, service, file: 0, ios_left: 0, run };
+        let mut composed = Self { files_left: files.len(), files, service, file: 0, ios_left: 0, run };
         composed.rewind();
         composed
     }
@@ -141,7 +140,7 @@ impl Composed {
     }
 }
 
-impl Place for Composed {
+impl<P: Place> Place for Composed<P> {
     fn next<S: Sizes>(&mut self, job_class: usize, sizes: &S, random: &mut Random) -> Extent {
         if self.files.len() > 1 {
             self.choose_file(random);
@@ -175,7 +174,7 @@ impl Place for Composed {
     }
 }
 
-impl File {
+impl<P> File<P> {
     /// Where the job class's last request ended, or the start; None if no size fits there.
     fn behind_last<S: Sizes>(&self, job_class: usize, sizes: &S) -> Option<u64> {
         let at = self.last[job_class].map_or(self.start_bytes, |last| last.offset_bytes + u64::from(last.length_bytes));

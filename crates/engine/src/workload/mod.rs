@@ -34,8 +34,8 @@ use distribution::{Places, each};
 pub use error::StreamError;
 use identifiers::Marker;
 use job_class::JobClass;
-use place::{JOB_CLASSES, Place};
-use sizes::{OneSize, SeveralSizes, Sizes};
+use place::Place;
+use sizes::{JOB_CLASSES, OneSize, SeveralSizes, Sizes};
 
 /// One job's requests, in order. The same job gives the same requests, in whatever batches they are fetched.
 ///

@@ -1,10 +1,7 @@
 //! From a block of the job's grid to a byte range within the job's part of the drive.
 
-use super::sizes::Sizes;
+use super::sizes::{JOB_CLASSES, Sizes};
 use crate::random::Random;
-
-/// A job of one direction uses job class 0; a mixed job reads in job class 0 and writes in job class 1.
-pub const JOB_CLASSES: usize = 2;
 
 /// A byte range of the drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,10 @@
 //! The lengths of requests: one size, which costs nothing, or a draw among several.
 
 use super::chances::Chances;
-use super::place::JOB_CLASSES;
 use crate::random::Random;
+
+/// A job of one direction uses job class 0; a mixed job reads in job class 0 and writes in job class 1.
+pub const JOB_CLASSES: usize = 2;
 
 /// A table of sizes for each job class, followed by one for each job class's non-random requests in a random job.
 pub const TABLES: usize = 2 * JOB_CLASSES;

@@ -1,17 +1,16 @@
 //! Jobs that move from zone to zone of their part of the drive: fio's `zonemode=strided`. All zones have the positions
 //! of the first, shifted; the last may be cut by the end of the part.
 
-use super::distribution::Places;
 use super::place::{Extent, Place};
 use super::sizes::Sizes;
 use crate::random::Random;
 
 #[derive(Clone, Debug)]
-pub struct Zones {
+pub struct Zones<P> {
     /// For the first zone.
-    places: Places,
+    places: P,
     /// For a last zone that is shorter, relative to the first.
-    last: Option<Places>,
+    last: Option<P>,
     whole_zones: u64,
     step_bytes: u64,
     /// Bytes transferred in a zone before the next one's turn.
@@ -20,9 +19,9 @@ pub struct Zones {
     bytes_left: u64,
 }
 
-impl Zones {
-    pub fn new(places: Places, last: Option<Places>, whole_zones: u64, step_bytes: u64, transfer_bytes: u64) -> Zones {
-        Zones { places, last, whole_zones, step_bytes, transfer_bytes, zone: 0, bytes_left: transfer_bytes }
+impl<P: Place> Zones<P> {
+    pub fn new(places: P, last: Option<P>, whole_zones: u64, step_bytes: u64, transfer_bytes: u64) -> Self {
+        Self { places, last, whole_zones, step_bytes, transfer_bytes, zone: 0, bytes_left: transfer_bytes }
     }
 
     /// The end of zones that begin at `start_bytes`.
@@ -34,7 +33,7 @@ impl Zones {
         }
     }
 
-    fn places(&mut self) -> &mut Places {
+    fn places(&mut self) -> &mut P {
         match &mut self.last {
             Some(last) if self.zone == self.whole_zones => last,
             _ => &mut self.places,
@@ -49,7 +48,7 @@ impl Zones {
     }
 }
 
-impl Place for Zones {
+impl<P: Place> Place for Zones<P> {
     fn next<S: Sizes>(&mut self, job_class: usize, sizes: &S, random: &mut Random) -> Extent {
         if self.bytes_left == 0 {
             let zones = self.whole_zones + u64::from(self.last.is_some());

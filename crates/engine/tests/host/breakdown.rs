@@ -7,9 +7,9 @@ use ssdlab_engine::ledger::Cause;
 use ssdlab_engine::simulation::{JobBreakdown, JobOutcome};
 use ssdlab_engine::specification::Drive;
 use ssdlab_engine::timing::breakdown::BreakdownColumns;
+use ssdlab_engine::timing::decision::Decision;
 use ssdlab_engine::timing::flash::Flash;
 use ssdlab_engine::timing::histogram::Latency;
-use ssdlab_engine::timing::recorder::Decision;
 use ssdlab_engine::timing::service::Service;
 use ssdlab_engine::units::{EraseUnit, Ppn};
 

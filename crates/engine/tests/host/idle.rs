@@ -7,11 +7,11 @@ use ssdlab_engine::ledger::{Cause, Ledger};
 use ssdlab_engine::request::{Operation, Request};
 use ssdlab_engine::specification::{Drive, Job};
 use ssdlab_engine::timing::breakdown::Parts;
+use ssdlab_engine::timing::decision::Decision;
 use ssdlab_engine::timing::drive::{Idle, TimedDrive};
 use ssdlab_engine::timing::flash::Flash;
 use ssdlab_engine::timing::front::Completion;
 use ssdlab_engine::timing::host::{Client, Host, Pacing, Plan};
-use ssdlab_engine::timing::recorder::Decision;
 use ssdlab_engine::units::{EraseUnit, Ppn};
 
 const ERASE_NS: u64 = 5_000_000;

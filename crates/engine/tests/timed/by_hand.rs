@@ -3,8 +3,8 @@
 
 use ssdlab_engine::specification::Drive;
 use ssdlab_engine::specification::drive::{EraseUnitKind, Nand};
+use ssdlab_engine::timing::decision::Decision;
 use ssdlab_engine::timing::flash::Flash;
-use ssdlab_engine::timing::recorder::Decision;
 
 /// A page is one unit of 4 KiB and crosses the channel at 800 MB/s; a read takes 60 us, a program 700 us, an erase 5
 /// ms.

@@ -7,8 +7,8 @@ use ssdlab_engine::policies::die_choice;
 use ssdlab_engine::request::{Operation, Request};
 use ssdlab_engine::simulation::{TimedSimulatedDrive, build, build_timed};
 use ssdlab_engine::specification::drive::{Drive, EraseUnitKind, Faults, PolicyChoice};
+use ssdlab_engine::timing::decision::Decision;
 use ssdlab_engine::timing::flash::Flash;
-use ssdlab_engine::timing::recorder::Decision;
 use ssdlab_engine::units::{EraseUnit, Lpn, Ppn};
 
 /// Single blocks as erase units on four dies, each with a channel of its own.

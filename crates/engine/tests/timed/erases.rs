@@ -4,8 +4,8 @@ use super::by_hand::{OneDie, UNIT_NS};
 use ssdlab_engine::ledger::Cause;
 use ssdlab_engine::specification::Drive;
 use ssdlab_engine::specification::drive::{EraseUnitKind, Nand};
+use ssdlab_engine::timing::decision::Decision::{Erase, Read};
 use ssdlab_engine::timing::flash::Flash;
-use ssdlab_engine::timing::recorder::Decision::{Erase, Read};
 use ssdlab_engine::units::{EraseUnit, Ppn};
 
 const READ_NS: u64 = 60_000 + UNIT_NS;

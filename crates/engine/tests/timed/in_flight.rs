@@ -3,8 +3,8 @@
 use ssdlab_engine::ledger::Cause;
 use ssdlab_engine::specification::Drive;
 use ssdlab_engine::specification::drive::{EraseUnitKind, Nand};
+use ssdlab_engine::timing::decision::Decision::{Program, Read};
 use ssdlab_engine::timing::flash::Flash;
-use ssdlab_engine::timing::recorder::Decision::{Program, Read};
 use ssdlab_engine::units::Ppn;
 
 fn in_memory(flash: &mut Flash, ppns: std::ops::Range<u32>) -> Vec<u32> {

@@ -3,7 +3,7 @@
 use super::by_hand::{OneDie, UNIT_NS};
 use ssdlab_engine::ledger::Cause;
 use ssdlab_engine::specification::drive::Nand;
-use ssdlab_engine::timing::recorder::Decision::{self, Program, Read};
+use ssdlab_engine::timing::decision::Decision::{self, Program, Read};
 use ssdlab_engine::units::Ppn;
 
 const READ_NS: u64 = 60_000 + UNIT_NS;

@@ -6,8 +6,8 @@ use ssdlab_engine::ledger::Cause;
 use ssdlab_engine::request::Operation;
 use ssdlab_engine::specification::Drive;
 use ssdlab_engine::specification::drive::{EraseUnitKind, Nand, PageTimes, SlcCache};
+use ssdlab_engine::timing::decision::Decision::{self, Open, Program, Read};
 use ssdlab_engine::timing::flash::Flash;
-use ssdlab_engine::timing::recorder::Decision::{self, Open, Program, Read};
 use ssdlab_engine::units::{EraseUnit, Ppn};
 
 const READ_NS: [u64; 3] = [40_000, 60_000, 90_000];

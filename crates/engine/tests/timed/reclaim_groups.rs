@@ -7,8 +7,8 @@ use ssdlab_engine::simulation::{Outcome, start};
 use ssdlab_engine::specification::drive::{Drive, PolicyChoice};
 use ssdlab_engine::specification::job::{BlockSize, Direction, PerDirection};
 use ssdlab_engine::specification::{Job, Specification, Until};
+use ssdlab_engine::timing::decision::Decision;
 use ssdlab_engine::timing::flash::Flash;
-use ssdlab_engine::timing::recorder::Decision;
 use ssdlab_engine::units::{EraseUnit, Ppn};
 
 /// Handles in as many reclaim groups.

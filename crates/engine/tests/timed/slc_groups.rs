@@ -6,8 +6,8 @@
 use ssdlab_engine::ledger::Cause;
 use ssdlab_engine::specification::Drive;
 use ssdlab_engine::specification::drive::{EraseUnitKind, Nand, SlcCache};
+use ssdlab_engine::timing::decision::Decision::{self, Erase, Open, Program, Read};
 use ssdlab_engine::timing::flash::Flash;
-use ssdlab_engine::timing::recorder::Decision::{self, Erase, Open, Program, Read};
 use ssdlab_engine::units::{EraseUnit, Ppn};
 
 /// A unit, which is a page here, over the channel.

@@ -6,7 +6,7 @@ use super::fusing::latencies;
 use ssdlab_engine::ledger::Cause;
 use ssdlab_engine::request::Operation;
 use ssdlab_engine::specification::drive::Nand;
-use ssdlab_engine::timing::recorder::Decision::{Erase, Program, Read};
+use ssdlab_engine::timing::decision::Decision::{Erase, Program, Read};
 use ssdlab_engine::units::{EraseUnit, Ppn};
 
 fn suspending(nand: Nand) -> Nand {

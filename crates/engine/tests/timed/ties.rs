@@ -7,8 +7,8 @@ use ssdlab_engine::ledger::Cause;
 use ssdlab_engine::policies::die_choice;
 use ssdlab_engine::specification::Drive;
 use ssdlab_engine::specification::drive::{EraseUnitKind, Nand, PageTimes};
+use ssdlab_engine::timing::decision::Decision::{self, Erase, Program, Read};
 use ssdlab_engine::timing::flash::Flash;
-use ssdlab_engine::timing::recorder::Decision::{self, Erase, Program, Read};
 use ssdlab_engine::units::{EraseUnit, Ppn};
 
 /// A read takes 3 ns, a program 4, an erase 5; a page of 4 KiB crosses its channel in 2.

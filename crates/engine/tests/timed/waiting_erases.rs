@@ -5,8 +5,8 @@ use ssdlab_engine::ledger::Cause;
 use ssdlab_engine::request::Operation;
 use ssdlab_engine::specification::Drive;
 use ssdlab_engine::specification::drive::{EraseUnitKind, Nand};
+use ssdlab_engine::timing::decision::Decision::{self, Erase, Program, Read};
 use ssdlab_engine::timing::flash::Flash;
-use ssdlab_engine::timing::recorder::Decision::{self, Erase, Program, Read};
 use ssdlab_engine::units::{EraseUnit, Ppn};
 
 const READ_NS: u64 = 60_000 + 5_120;

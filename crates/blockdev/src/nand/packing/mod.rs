@@ -20,7 +20,7 @@ use directory::Entry;
 use known::Known;
 use ssdlab_engine::ledger::Cause;
 use ssdlab_engine::specification::drive::DataReduction;
-use ssdlab_engine::timing::recorder::{Decision, Packed};
+use ssdlab_engine::timing::decision::{Decision, Packed};
 use std::ops::Range;
 
 pub(super) struct Packing {

@@ -11,7 +11,7 @@
 
 use super::background::Background;
 use super::copy_turns::CopyTurns;
-use super::groups::GroupId;
+use super::in_memory::GroupId;
 use super::kind::Kind;
 use super::known_ends::KnownEnds;
 use super::operation::{Array, Costs, Operation, Work};

@@ -6,15 +6,12 @@
 //! Where several pages are programmed in one shot, those in SLC mode are still programmed singly. Such a group is
 //! recorded as one whose other pages were taken long ago.
 
-use super::in_memory::{InMemory, Numbering};
+use super::in_memory::{GroupId, InMemory, Numbering};
 use super::kind::{Any, Kind};
 use super::service::Queued;
 use crate::divisor::Divisor;
 use crate::units::Ppn;
 use std::ops::Range;
-
-/// The index of a group in its list; reused when the group is done.
-pub type GroupId = u32;
 
 /// In place of the number of a group that has no slots. No other group has it, since the last slot is `Ppn::UNMAPPED`.
 const JOURNAL: u32 = u32::MAX;

@@ -4,9 +4,11 @@
 //! Slots are found by their program groups. There are few such groups, with consecutive numbers: the lowest bits of a
 //! number index a hash table of groups.
 
-use super::groups::GroupId;
 use crate::divisor::Divisor;
 use crate::units::Ppn;
+
+/// The index of a program group in the list of them; reused when the group is done.
+pub type GroupId = u32;
 
 const NONE: GroupId = GroupId::MAX;
 

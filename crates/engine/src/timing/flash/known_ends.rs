@@ -23,7 +23,7 @@ use super::service::{Ended, Queued};
 use super::winner_tree::{index_of, key, time_of};
 use super::{CopyRun, Flash, copies_at, slots_of_copy};
 use crate::ledger::Cause;
-use crate::timing::recorder::Decision;
+use crate::timing::decision::Decision;
 use crate::units::Ppn;
 
 const NEVER: u64 = u64::MAX;
@@ -586,8 +586,8 @@ mod tests {
     use crate::ledger::Cause;
     use crate::specification::Drive;
     use crate::specification::drive::{EraseUnitKind, Nand};
+    use crate::timing::decision::Decision;
     use crate::timing::flash::Flash;
-    use crate::timing::recorder::Decision;
     use crate::units::Ppn;
 
     /// How many events five copies and a write of the host take, on two dies with a channel each.

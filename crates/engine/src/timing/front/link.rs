@@ -1,7 +1,7 @@
 //! The link between host and controller: one transfer at a time in each direction, or in both together, first come,
 //! first served; and the admission of commands, at a maximum rate and not while the controller works on a trim.
 
-use super::FrontEnd;
+use super::front_end::FrontEnd;
 use crate::request::{Operation, Request};
 use crate::specification::drive::Rate;
 

@@ -3,7 +3,7 @@
 //! do not wait: their data is in the controller's memory, and only the end of the request waits.
 
 use crate::ledger::Cause;
-use crate::timing::recorder::Decision;
+use crate::timing::decision::Decision;
 use crate::units::Ppn;
 
 /// The index of a chain in its list; reused when the chain is done.

@@ -17,6 +17,7 @@ mod delays;
 mod event_queue;
 mod features;
 mod flush_turns;
+mod front_end;
 mod journal;
 mod link;
 mod map_waits;
@@ -29,19 +30,19 @@ mod read_streams;
 mod reading;
 mod slots;
 mod striped;
+mod submission;
 mod throttle;
 
 use super::breakdown::{Part, Parts};
+use super::decision::Decision;
 use super::drive::{Idle, TimedDrive};
 use super::flash::{Finished, Flash};
-use super::recorder::Decision;
 use super::service::Service;
 use crate::error::{ReadOnly, SpecificationError};
 use crate::ledger::Ledger;
-use crate::policies::gc_throttling::GcThrottling;
-use crate::request::{Operation, Request};
+use crate::request::Request;
 use crate::specification::Drive;
-use crate::specification::drive::{Rate, reclaim_groups_of};
+use crate::specification::drive::reclaim_groups_of;
 use account::GcShare;
 use buffer::{BUFFERED_FIRST, Buffer};
 use command_slots::CommandSlots;
@@ -49,6 +50,7 @@ use delays::Delays;
 use event_queue::{Event, EventQueue, Step};
 use features::{AnyFeatures, FeatureSet, Features, for_features};
 use flush_turns::FlushTurns;
+pub use front_end::FrontEnd;
 use journal::Journal;
 use link::{Admission, Link};
 use pacer::Pacer;
@@ -58,44 +60,13 @@ pub use reading::Reading;
 use slots::Slots;
 use std::ops::Range;
 pub use striped::{Devices, StripedFront};
+pub use submission::{Completion, Submission};
 use throttle::Throttle;
 
 /// How long a write without a buffer waits for others to fill its program group while other requests are in progress.
 /// Assumed: firmware has such a time, and none is published. It is long compared with any request, so that it only
 /// matters to a write that would otherwise wait for as long as others read.
 const PATIENCE_NS: u64 = 100_000_000;
-
-/// A request as submitted to a front.
-#[derive(Clone, Copy, Debug)]
-pub struct Submission {
-    /// The request.
-    pub request: Request,
-    /// Now, or earlier: the time since then counts as latency.
-    pub issued_ns: u64,
-    /// The caller's identifier: a job, or an index into a list.
-    pub tag: u32,
-    /// Whether a write completes only when its data would survive a loss of power.
-    pub is_through: bool,
-    /// The host's own time before the drive has the command.
-    pub host_ns: u32,
-}
-
-/// A completed request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Completion {
-    /// The tag of its submission.
-    pub tag: u32,
-    /// Its operation.
-    pub operation: Operation,
-    /// Its length.
-    pub length_bytes: u32,
-    /// Its start.
-    pub offset_bytes: u64,
-    /// When it was issued.
-    pub issued_ns: u64,
-    /// When it completed.
-    pub completed_ns: u64,
-}
 
 /// The interface of a front, for one drive or several, to the submitters of requests.
 pub trait Intake {
@@ -162,87 +133,6 @@ pub enum Stepped {
     Events(u64),
     /// The number of events, and no other event before the given time.
     ToTheEnd(u64),
-}
-
-/// Parameters of the stages between host and flash.
-#[derive(Clone, Debug, Default)]
-pub struct FrontEnd {
-    /// The time of a request that waits for no flash: a buffered write, a trim, a read of unwritten addresses.
-    pub command_ns: u64,
-    /// 0: no limit.
-    pub commands_per_second_max: u64,
-    /// The time of the controller on a trim, during which no other command enters.
-    pub trim_ns: f64,
-    /// The same for each byte of its range.
-    pub trim_ns_per_byte: f64,
-    /// 0: no limit.
-    pub command_slots: u32,
-    /// Whether requests of different tags take turns for them.
-    pub slots_in_turn: bool,
-    /// None: transfers take no time.
-    pub link: Option<Rate>,
-    /// 0: no buffer.
-    pub buffer_units: u64,
-    /// The fill at which a buffer that was full opens again; 0: as soon as there is space.
-    pub buffer_resume_units: u64,
-    /// The fill beyond which it closes; 0: its size.
-    pub buffer_close_units: u64,
-    /// Writes a second admitted while it is closed.
-    pub closed_per_second: u64,
-    /// Whether reads suspend nothing while writes wait for space in the buffer.
-    pub holds_suspends: bool,
-    /// Whether a write replaces units that wait in the buffer for their program.
-    pub coalesces: bool,
-    /// Whether units release their space when their program begins.
-    pub frees_at_program: bool,
-    /// Whether buffered data is lost with the power.
-    pub is_volatile: bool,
-    /// Whether it is on SATA: then a flush is alone in the drive, and a write that must survive a loss of power is
-    /// followed by one.
-    pub is_sata: bool,
-    /// The share of the arriving units that the buffer admits while garbage collection has operations pending; 0: all.
-    pub gc_admission_share: f64,
-    /// Whether waiting writes are admitted at the mean rate at which the buffer is emptied.
-    pub is_paced: bool,
-    /// The share of commands without flash that take longer, and their mean additional time.
-    pub delays: (f64, f64),
-    /// Whether garbage collection asks if the dies have a backlog of its operations.
-    pub tells_backlog: bool,
-}
-
-impl FrontEnd {
-    /// Errors name the key of the drive, its value and what is allowed.
-    pub fn of(drive: &Drive) -> Result<Self, SpecificationError> {
-        Ok(Self {
-            command_ns: (drive.controller.command_us * 1000.0).round() as u64,
-            commands_per_second_max: drive.controller.commands_per_second_max,
-            trim_ns: drive.controller.trim_us * 1000.0,
-            trim_ns_per_byte: drive.controller.trim_us_per_mib * 1000.0 / f64::from(1 << 20),
-            command_slots: drive.controller.command_slots,
-            slots_in_turn: drive.controller.slots_in_turn,
-            link: drive.host_link.rate()?,
-            buffer_units: drive.write_buffer.bytes / u64::from(drive.ftl.mapping_unit_bytes),
-            buffer_resume_units: drive.write_buffer.resume_bytes / u64::from(drive.ftl.mapping_unit_bytes),
-            buffer_close_units: drive.write_buffer.close_bytes / u64::from(drive.ftl.mapping_unit_bytes),
-            closed_per_second: drive.write_buffer.closed_per_second,
-            holds_suspends: drive.write_buffer.programs_first,
-            coalesces: drive.write_buffer.coalesce,
-            frees_at_program: drive.write_buffer.free_at_program,
-            is_volatile: !drive.write_buffer.power_loss_protection,
-            // Linux does not use FUA on SATA drives (libata.fua, off by default: kernel-parameters.txt).
-            is_sata: drive.host_link.is_sata(),
-            gc_admission_share: drive.write_buffer.gc_admission_share,
-            is_paced: drive.write_buffer.paced,
-            delays: (drive.controller.delayed_share, drive.controller.delay_us * 1000.0),
-            tells_backlog: GcThrottling::new(&drive.ftl.gc_throttling)?.piece_units().is_some(),
-        })
-    }
-}
-
-impl FrontEnd {
-    fn buffer_units_until_closed(&self) -> u64 {
-        if self.buffer_close_units > 0 { self.buffer_close_units.min(self.buffer_units) } else { self.buffer_units }
-    }
 }
 
 /// The front of one drive.

@@ -14,8 +14,8 @@ use crate::ledger::Cause;
 use crate::request::{Operation, Request};
 use crate::specification::Drive;
 use crate::timing::breakdown::Part;
+use crate::timing::decision::Decision;
 use crate::timing::flash::Finished;
-use crate::timing::recorder::Decision;
 use crate::units::Ppn;
 
 /// Slots from this number on stand for the controller's own reads: chains of map pages, or segments read ahead.

@@ -1,7 +1,7 @@
 //! The outstanding requests of a front, each in a slot.
 
 use super::account::Account;
-use super::{Completion, Submission};
+use super::submission::{Completion, Submission};
 use crate::request::{Operation, Request};
 use crate::timing::breakdown::Parts;
 

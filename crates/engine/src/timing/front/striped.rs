@@ -16,7 +16,7 @@ use crate::error::ReadOnly;
 use crate::ledger::Ledger;
 use crate::request::Request;
 use crate::timing::breakdown::Parts;
-use crate::timing::recorder::Decision;
+use crate::timing::decision::Decision;
 use std::collections::VecDeque;
 
 /// The translation layers of the devices.

@@ -46,9 +46,9 @@ pub enum Places {
     /// See `like_fio`.
     LikeFio(Scattered<like_fio::LikeFio>),
     /// See [`Composed`].
-    Composed(Box<Composed>),
+    Composed(Box<Composed<Self>>),
     /// See [`Zones`].
-    Zones(Box<Zones>),
+    Zones(Box<Zones<Self>>),
 }
 
 /// Applies the same to each variant.

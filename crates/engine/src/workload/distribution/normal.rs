@@ -6,8 +6,9 @@
 //! the width of the uniform part, not a standard deviation.
 
 use crate::random::{Random, scale};
-use crate::workload::place::{Blocks, JOB_CLASSES};
+use crate::workload::place::Blocks;
 use crate::workload::scatter::Scatter;
+use crate::workload::sizes::JOB_CLASSES;
 
 const SUMMANDS: u64 = 12;
 

@@ -3,8 +3,9 @@
 
 use crate::random::Random;
 use crate::random::power::{exp2, log2};
-use crate::workload::place::{Blocks, JOB_CLASSES};
+use crate::workload::place::Blocks;
 use crate::workload::scatter::Scatter;
+use crate::workload::sizes::JOB_CLASSES;
 
 /// See the file's description.
 #[derive(Clone, Debug)]

@@ -1,8 +1,8 @@
 //! From the start of the job's part to its end, repeatedly.
 
 use crate::random::Random;
-use crate::workload::place::{Extent, JOB_CLASSES, Place};
-use crate::workload::sizes::Sizes;
+use crate::workload::place::{Extent, Place};
+use crate::workload::sizes::{JOB_CLASSES, Sizes};
 
 /// Reads and writes of a mixed job have separate positions, as in fio.
 ///

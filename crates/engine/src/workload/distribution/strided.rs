@@ -1,8 +1,8 @@
 //! Sequential with gaps, or backwards: fio's `rw=write:4k`, `rw=read:-8k`.
 
 use crate::random::Random;
-use crate::workload::place::{Extent, JOB_CLASSES, Place};
-use crate::workload::sizes::Sizes;
+use crate::workload::place::{Extent, Place};
+use crate::workload::sizes::{JOB_CLASSES, Sizes};
 
 /// Each request starts `skip_bytes` after the end of the job class's last one, so 4 KiB requests with -8 KiB move
 /// backwards one by one. The first is at the start. A request that would not fit goes to the start, or backwards to the

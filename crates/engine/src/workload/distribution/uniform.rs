@@ -1,7 +1,8 @@
 //! Every block with equal probability, independently (fio with `norandommap`).
 
 use crate::random::Random;
-use crate::workload::place::{Blocks, JOB_CLASSES};
+use crate::workload::place::Blocks;
+use crate::workload::sizes::JOB_CLASSES;
 
 /// See the file's description.
 #[derive(Clone, Debug)]

@@ -6,8 +6,9 @@
 
 use crate::random::Random;
 use crate::random::power::{exp2, log2};
-use crate::workload::place::{Blocks, JOB_CLASSES};
+use crate::workload::place::Blocks;
 use crate::workload::scatter::Scatter;
+use crate::workload::sizes::JOB_CLASSES;
 use std::f64::consts::LN_2;
 
 /// See the file's description.

@@ -4,8 +4,9 @@
 use crate::random::{Random, scale};
 use crate::specification::job::{AbsoluteZone, Zone};
 use crate::workload::chances::Chances;
-use crate::workload::place::{Blocks, Grid, JOB_CLASSES};
+use crate::workload::place::{Blocks, Grid};
 use crate::workload::scatter::Scatter;
+use crate::workload::sizes::JOB_CLASSES;
 
 /// See the file's description.
 #[derive(Clone, Debug)]

@@ -7,9 +7,9 @@
 //! until the next checkpoint; then the log before that checkpoint is deleted or recycled. Splits, new pages and hint
 //! bits are not modelled, and pages are written by checkpoints only.
 
+use super::planned::{BLOCK_BYTES, Cause, Interval, Planned, Requests};
 use super::popularity::Popularity;
 use super::space::{NoSpace, Piece, Space};
-use super::{Cause, Interval, Planned, Requests};
 use crate::random::Random;
 use crate::request::{Operation, Request};
 use crate::specification::Job;
@@ -166,7 +166,7 @@ impl BPlusTree {
                 Ok(std::mem::replace(last, pieces))
             }
             Log::Recycled { pieces, at_bytes } => {
-                let mut left = bytes.next_multiple_of(super::BLOCK_BYTES);
+                let mut left = bytes.next_multiple_of(BLOCK_BYTES);
                 let whole: u64 = pieces.iter().map(|piece| piece.length_bytes).sum();
                 while left > 0 {
                     let mut skip = *at_bytes;

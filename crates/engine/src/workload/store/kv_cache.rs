@@ -11,9 +11,9 @@
 //! Layerwise, the keys and values of a layer are written and read for all chunks of a turn, then those of the next
 //! layer. Not modelled: chunks that sessions share (system prompts, documents), memory above the drive, compression.
 
+use super::planned::{BLOCK_BYTES, Cause, Interval, Planned, Requests};
 use super::popularity::Popularity;
 use super::space::Piece;
-use super::{BLOCK_BYTES, Cause, Interval, Planned, Requests};
 use crate::random::Random;
 use crate::recency::Recency;
 use crate::request::Operation;

@@ -10,8 +10,8 @@
 //! last one (`level_compaction_dynamic_level_bytes` keeps the multiplier and shrinks level 1); the output of a
 //! compaction is split into files of equal size.
 
+use super::planned::{BLOCK_BYTES, Cause, Interval, Planned, Requests};
 use super::space::{NoSpace, Piece, Space};
-use super::{BLOCK_BYTES, Cause, Interval, Planned, Requests};
 use crate::specification::Job;
 use crate::specification::store::{Store, Tree};
 

@@ -7,6 +7,7 @@
 mod b_plus_tree;
 mod kv_cache;
 mod lsm_tree;
+mod planned;
 mod popularity;
 mod space;
 
@@ -17,34 +18,12 @@ use crate::specification::store::{Store, Tree};
 use b_plus_tree::BPlusTree;
 use kv_cache::KvCache;
 use lsm_tree::LsmTree;
+use planned::{BLOCK_BYTES, Cause, Interval, Planned};
 use schemars::JsonSchema;
 use serde::Serialize;
 pub use space::NoSpace;
-use space::Piece;
 use std::collections::VecDeque;
 use std::fmt;
-
-/// The unit of allocation of files.
-const BLOCK_BYTES: u64 = 4096;
-
-/// A request with its cause, and the number of its bytes that the user of the database wrote.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Planned {
-    request: Request,
-    cause: Cause,
-    user_bytes: u32,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Cause {
-    Log,
-    /// A level of an LSM tree, 0 for flushed memtables; 0 for the pages of a B+ tree and for new chunks.
-    Level(u8),
-    /// A table, index or chunk that was there before.
-    Rebuilt,
-    Deleted,
-    Read,
-}
 
 /// Bytes written, read and deleted by a database or a cache since the job started.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -61,13 +40,6 @@ pub struct StoreCounts {
     pub deleted_bytes: u64,
     /// Read by a KV cache (hits); databases do not read.
     pub read_bytes: u64,
-}
-
-/// The ordered lists of requests of an interval, which are written concurrently.
-struct Interval {
-    lists: Vec<Vec<Planned>>,
-    /// For each list: the share of the interval over which it is written.
-    spread: Vec<f64>,
 }
 
 #[derive(Clone, Debug)]
@@ -227,55 +199,6 @@ impl Interval {
 impl Planned {
     fn written_bytes(&self) -> u64 {
         if self.request.operation == Operation::Write { u64::from(self.request.length_bytes) } else { 0 }
-    }
-}
-
-/// Splits pieces of files into requests.
-#[derive(Clone, Debug)]
-struct Requests {
-    bytes_max: u64,
-    identifiers: Vec<u8>,
-}
-
-impl Requests {
-    /// The identifier of the log (`index` 0) or of level `index - 1`.
-    fn identifier(&self, index: usize) -> u8 {
-        let last = self.identifiers.len().saturating_sub(1);
-        self.identifiers.get(index.min(last)).copied().unwrap_or(0)
-    }
-
-    fn write(&self, out: &mut Vec<Planned>, pieces: &[Piece], cause: Cause) {
-        let identifier = self.identifier(match cause {
-            Cause::Log => 0,
-            Cause::Level(level) => 1 + usize::from(level),
-            Cause::Rebuilt | Cause::Deleted | Cause::Read => 1,
-        });
-        for &piece in pieces {
-            self.split(out, piece, Operation::Write, cause, identifier);
-        }
-    }
-
-    fn split(&self, out: &mut Vec<Planned>, piece: Piece, operation: Operation, cause: Cause, identifier: u8) {
-        let mut at = 0;
-        while at < piece.length_bytes {
-            let length = self.bytes_max.min(piece.length_bytes - at);
-            let mut request = Request::new(operation, piece.offset_bytes + at, length as u32);
-            request.content.identifier = identifier;
-            out.push(Planned { request, cause, user_bytes: 0 });
-            at += length;
-        }
-    }
-
-    fn delete(&self, out: &mut Vec<Planned>, pieces: &[Piece]) {
-        // The length of a request has 32 bits.
-        const TRIM_BYTES_MAX: u64 = 1 << 30;
-        for &Piece { offset_bytes, length_bytes } in pieces {
-            for at in (0..length_bytes).step_by(TRIM_BYTES_MAX as usize) {
-                let length = TRIM_BYTES_MAX.min(length_bytes - at);
-                let request = Request::new(Operation::Trim, offset_bytes + at, length as u32);
-                out.push(Planned { request, cause: Cause::Deleted, user_bytes: 0 });
-            }
-        }
     }
 }
 

@@ -5,8 +5,10 @@
 //! and is whole again when all of its units have been written in order, by one request or by many. A short run at the
 //! start of a segment without other data is also a run.
 
-use super::Page;
 use serde::{Deserialize, Serialize};
+
+/// The number of a map page, which has the entries of the host's units `page * entries..`.
+pub type Page = u32;
 
 const BROKEN: u16 = 1 << 15;
 

@@ -16,10 +16,8 @@ use crate::recency::Recency;
 use crate::specification::drive::{MapCache as Keys, MapForm};
 use crate::units::Lpn;
 use extents::Extents;
+pub use extents::Page;
 use serde::{Deserialize, Serialize};
-
-/// The number of a map page, which has the entries of the host's units `page * entries..`.
-pub type Page = u32;
 
 const NOWHERE: u32 = u32::MAX;
 

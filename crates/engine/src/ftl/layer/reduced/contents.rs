@@ -4,7 +4,8 @@ use crate::error::ReadOnly;
 use crate::ftl::Ftl;
 use crate::ftl::layer::Layer;
 use crate::request::Request;
-use crate::timing::recorder::{Packed, Recorder};
+use crate::timing::decision::Packed;
+use crate::timing::recorder::Recorder;
 use crate::units::{Lpn, Ppn};
 
 /// How a unit of the host is stored.

@@ -12,7 +12,7 @@ use crate::request::{Operation, Request};
 use crate::specification::Drive;
 use crate::table::TableBytes;
 use crate::timing::Clock;
-use crate::timing::recorder::Packed;
+use crate::timing::decision::Packed;
 use crate::units::{EraseUnit, Lpn, Ppn, StreamId};
 use std::ops::RangeInclusive;
 
