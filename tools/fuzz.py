@@ -27,6 +27,7 @@ NBD = "nbd"
 RUST = (*TRACES, NBD)
 TEXTS = ("jobs", "scripts", "reports")
 SPECIFICATIONS = "specifications"
+DRAWN = "specifications::drawn"
 TARGETS = (*RUST, *TEXTS, SPECIFICATIONS)
 SECONDS = 600
 INPUT_BYTES_MAX = 2048
@@ -155,9 +156,23 @@ def fuzz(target: str, seconds: int, triple: str) -> bool:
 
 def draw(seconds: int) -> bool:
     """Draws specifications for this time and runs them, other ones each time. Returns False if one failed."""
-    test = ["cargo", "test", "--locked", "-p", "ssdlab-engine", "--test", SPECIFICATIONS, "drawn", "--", "--nocapture"]
+    test = [
+        "cargo",
+        "test",
+        "--release",
+        "--locked",
+        "-p",
+        "ssdlab-engine",
+        "--test",
+        "engine",
+        DRAWN,
+        "--",
+        "--nocapture",
+    ]
     seed = int(time.time())
     numbers = {"PROPTEST_CASES": str(2**31), "PROPTEST_RNG_SEED": str(seed), "SSDLAB_FUZZ_SECONDS": str(seconds)}
+    # As fast as a release, and with all assertions.
+    numbers |= {"CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS": "true", "CARGO_TARGET_DIR": str(PROGRAMS)}
     log = OUT / f"{SPECIFICATIONS}.log"
     with log.open("w") as output:
         ended = subprocess.run(test, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT, env=os.environ | numbers)
@@ -165,8 +180,11 @@ def draw(seconds: int) -> bool:
     if ended.returncode != 0:
         print(f"{SPECIFICATIONS}: failed, seed {seed}; see {log.relative_to(ROOT)}\n{text[-2000:]}")
         return False
-    drawn = re.search(r"(\d+) drawn", text)
-    print(f"{SPECIFICATIONS}: {drawn[1] if drawn else 'none'} in {seconds} s, nothing broke")
+    drawn = re.search(r"(\d+) drawn, (\d+) of them with an outcome", text)
+    if not drawn:
+        print(f"{SPECIFICATIONS}: no test ran; see {log.relative_to(ROOT)}")
+        return False
+    print(f"{SPECIFICATIONS}: {int(drawn[1]):,} drawn in {seconds} s, {int(drawn[2]):,} with an outcome, nothing broke")
     return True
 
 
