@@ -14,6 +14,7 @@ import contextlib
 import os
 import shutil
 import signal
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -41,6 +42,8 @@ def pytest_configure() -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_sessionfinish(session: pytest.Session) -> Iterator[None]:
     """After the workers of the run have ended, too, since pytest-xdist waits for them in this hook."""
+    if program := sys.modules.get("program"):
+        program.end()
     yield
     if os.environ[_MARK] != str(os.getpid()):
         return

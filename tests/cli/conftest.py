@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from small_drives import Program, drive_file, program_in
+from program import Program, program_in
+from small_drives import drive_file
 
 # Small enough to reach steady state in a second.
 DRIVE = drive_file("small", blocks=512, pages=64, user_bytes=104857600)

@@ -9,6 +9,8 @@ from typing import Any
 import polars as pl
 import pytest
 
+from program import program_in
+
 RUN = ("run", "uniform.fio", "--drive", "small.toml")
 USER_BYTES = 104857600
 
@@ -41,6 +43,7 @@ def test_json_and_the_identities_in_it(ssdlab: Any) -> None:
 
 
 def test_same_specification_same_bytes_whatever_the_file_name(ssdlab: Any, tmp_path: Path) -> None:
+    ssdlab = program_in(tmp_path, fresh=True)
     (tmp_path / "other name.fio").write_bytes((tmp_path / "uniform.fio").read_bytes())
     for job, place in (("uniform.fio", "a/"), ("other name.fio", "deep/b/")):
         ended = ssdlab("run", job, "--drive", "small.toml", "--seed", "7", "--output", place)

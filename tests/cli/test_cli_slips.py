@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from small_drives import Program
+from program import Program
 
 
 @pytest.mark.parametrize(

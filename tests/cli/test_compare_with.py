@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from small_drives import Program
+from program import Program
 from ssdlab.errors import InputError
 from ssdlab.experiments.comparison.targets import Target, caution, figures_of_report
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from small_drives import Program, drive_file, program_in
+from program import Program, program_in
+from small_drives import drive_file
 from ssdlab.cli.commands import COMMANDS, loaded
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.table import Table
 
+from program import program_in
 from small_drives import drive_file
 from ssdlab.cli.commands import COMMANDS
 from ssdlab.cli.console import Console
@@ -131,9 +132,7 @@ def test_every_command_is_given_hostile_names() -> None:
 
 
 def _call(words: list[str], folder: Path) -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, "-m", "ssdlab", *words]
-    ended = subprocess.run(command, cwd=folder, capture_output=True, timeout=600, env=os.environ | {"COLUMNS": "100"})
-    return subprocess.CompletedProcess(words, ended.returncode, ended.stdout.decode(), ended.stderr.decode())
+    return program_in(folder, columns=100)(*words)
 
 
 def test_json_on_stdout_keeps_its_values(folder: Path) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from compared_results import variants_of
-from small_drives import Program, drive_file, program_in
+from program import Program, program_in
+from small_drives import drive_file
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 MONDAY, FRIDAY = (str(EXAMPLES / name) for name in ("monday.json", "friday.json"))

@@ -13,7 +13,8 @@ import polars as pl
 import pytest
 
 import ssdlab
-from small_drives import Program, drive_file, program_in
+from program import Program, program_in
+from small_drives import drive_file
 from ssdlab.cli.groups import flat
 from ssdlab.foundation.quantities import parse_share
 from ssdlab.presentation.report.shown import ROWS_SHOWN_MAX, Shown

@@ -9,7 +9,8 @@ import polars as pl
 import pytest
 
 import ssdlab
-from small_drives import Program, drive_file, program_in
+from program import Program, program_in
+from small_drives import drive_file
 from ssdlab.presentation.report.shown import Shown
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import Page
 
 from processes import of_group
-from small_drives import program_in
+from program import program_in
 from ssdlab.live.catalogue import page_files
 from ssdlab.live.server import LiveServer
 from waiting import SECONDS_MAX, wait_for

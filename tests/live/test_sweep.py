@@ -11,8 +11,9 @@ import pytest
 from playwright.sync_api import Page as BrowserPage
 from playwright.sync_api import expect
 
+from program import program_in
 from running_server import running
-from small_drives import drive_file, program_in
+from small_drives import drive_file
 from ssdlab.errors import InputError
 from ssdlab.experiments.sweeps.dataset import Dataset
 from ssdlab.experiments.sweeps.execution import Sweep, carry_out, on_this_machine

@@ -1,12 +1,4 @@
-"""Drive files of a single die for tests, and the program as a user calls it."""
-
-import os
-import subprocess
-import sys
-from collections.abc import Callable
-from pathlib import Path
-
-Program = Callable[..., subprocess.CompletedProcess[str]]
+"""Drive files of a single die for tests."""
 
 _DRIVE = """
 name = "{name}"
@@ -42,21 +34,3 @@ spare_area = "dynamic"
 def drive_file(name: str, *, blocks: int, pages: int, user_bytes: int) -> str:
     """The text of a drive file with this number of blocks, and of pages of 4 KiB per block."""
     return _DRIVE.format(name=name, blocks=blocks, pages=pages, user_bytes=user_bytes)
-
-
-def program_in(folder: Path, columns: int = 80) -> Program:
-    """Calls the program in a folder, with a terminal of this width; `stdin` is given as bytes."""
-
-    def call(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[str]:
-        ended = subprocess.run(
-            [sys.executable, "-m", "ssdlab", *arguments],
-            capture_output=True,
-            input=stdin,
-            cwd=folder,
-            timeout=600,
-            env=os.environ | {"COLUMNS": str(columns)},
-        )
-        out, err = ended.stdout.decode(), ended.stderr.decode()
-        return subprocess.CompletedProcess(ended.args, ended.returncode, out, err)
-
-    return call

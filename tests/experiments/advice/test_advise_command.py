@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from small_drives import Program, drive_file, program_in
+from program import Program, program_in
+from small_drives import drive_file
 from ssdlab.cli import app
 from ssdlab.errors import InputError
 

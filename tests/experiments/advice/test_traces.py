@@ -12,7 +12,8 @@ from statistics import fmean
 import pytest
 
 from compared_results import variants_of
-from small_drives import Program, drive_file, program_in
+from program import Program, program_in
+from small_drives import drive_file
 from ssdlab.experiments.advice.recorded import of_trace
 from ssdlab.experiments.advice.setting import Setting
 from ssdlab.simulator.drives import load, resolve

@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 
 from dask_cluster import await_workers, scheduler, worker
-from small_drives import Program, drive_file, program_in
+from program import Program, program_in
+from small_drives import drive_file
 from ssdlab.experiments.fleet.packing import packed
 from ssdlab.experiments.fleet.page import price_notes, second_note, sentence, spread_rows
 from ssdlab.experiments.fleet.plan import FleetPlan

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from small_drives import Program, drive_file, program_in
+from program import Program, program_in
+from small_drives import drive_file
 
 Request = tuple[str, int, int]
 """Operation (read, write or trim), offset and length in bytes."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from small_drives import Program
+from program import Program
 from ssdlab import InputError
 
 UNIT = 4096

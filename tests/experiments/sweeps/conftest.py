@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from small_drives import Program, drive_file, program_in
+from program import Program, program_in
+from small_drives import drive_file
 
 SWEEP = """
 name = "small"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dask_cluster import await_workers, scheduler, worker
-from small_drives import Program
+from program import Program
 from ssdlab.errors import InputError
 from ssdlab.experiments.sweeps import cluster
 from ssdlab.experiments.sweeps.dataset import Dataset

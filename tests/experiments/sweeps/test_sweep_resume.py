@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from small_drives import Program
+from program import Program
 from ssdlab.experiments.sweeps.dataset import Dataset
 from waiting import SECONDS_MAX, wait_for
 

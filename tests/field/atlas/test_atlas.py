@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 from playwright.sync_api import Browser
 
+from program import Program, program_in
 from reports import ata, nvme
-from small_drives import Program, program_in
 from ssdlab.errors import InputError
 from ssdlab.field.atlas import comparisons, distributions
 from ssdlab.field.atlas.distributions import Distribution

@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 import zstandard
 
+from program import Program, program_in
 from reports import ata, nvme
-from small_drives import Program, program_in
 from ssdlab.field.health import drive
 from ssdlab.field.health.surveying import health
 from ssdlab.hardware.smart.change import change

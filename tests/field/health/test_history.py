@@ -5,7 +5,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from small_drives import program_in
+from program import program_in
 from ssdlab.field.health import history
 from ssdlab.field.health.spool import frame_of
 

@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from program import program_in
 from running_drives import DRIVE, Mount, Mounts
 
 Serve = Callable[..., Mount]
@@ -42,8 +42,7 @@ def on(mount: Mount) -> list[str]:
 
 
 def ssdlab(*arguments: str | Path, code: int = 0) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "ssdlab", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = program_in(Path.cwd())(*map(str, arguments))
     assert done.returncode == code, f"{arguments}: {done.returncode}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
     return done
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from own_devices import Devices, make_ext4, needs, run, served_drive, write_out
+from program import program_in
 from running_drives import DRIVE
 from ssdlab.errors import InputError
 from ssdlab.hardware.diagnosis import fresh, read_speed, reads, trim
@@ -305,7 +306,7 @@ def test_where_a_refresh_is_no_remedy_another_is_named(devices: Devices) -> None
 
 
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "ssdlab", "check", *arguments], capture_output=True, text=True)
+    return program_in(Path.cwd())("check", *arguments)
 
 
 def test_the_command_line(ext4: Path) -> None:

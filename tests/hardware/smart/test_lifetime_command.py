@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from program import Program, program_in
 from reports import ata, nvme
-from small_drives import Program, drive_file, program_in
+from small_drives import drive_file
 
 FAMILY = "Intel 545s Series SSDs"
 

@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 from pasted import CASES, rows, unknown_drive
+from program import Program, program_in
 from reports import nvme
-from small_drives import Program, program_in
 from ssdlab.field.health import drive
 from ssdlab.field.health.concerns import duration
 from ssdlab.hardware.smart import reading

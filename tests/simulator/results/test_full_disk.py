@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from small_drives import Program, drive_file, program_in
+from program import Program, program_in
+from small_drives import drive_file
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small file system")
 

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 import ssdlab
-from small_drives import Program, drive_file, program_in
+from program import Program, program_in
+from small_drives import drive_file
 from ssdlab.simulator.results.result import Result
 from ssdlab.simulator.targets import simulated
 from ssdlab.simulator.targets.preconditioning import saved_state, steady_state

@@ -9,7 +9,8 @@ import pytest
 
 import ssdlab
 from in_process import call
-from small_drives import drive_file, program_in
+from program import program_in
+from small_drives import drive_file
 from ssdlab.errors import Note
 from ssdlab.simulator import workloads
 from ssdlab.simulator.drives import ResolvedDrive, names

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import ssdlab
-from small_drives import program_in
+from program import program_in
 from ssdlab.errors import InputError
 from ssdlab.simulator.results import Result
 from ssdlab.simulator.targets import simulated
