@@ -307,11 +307,12 @@ impl<L: Layer, C: Clock> Ftl<L, C> {
     #[inline(always)]
     fn write_unit(&mut self, lpn: Lpn, identifier: u8) -> Result<(), ReadOnly> {
         let mut stream = self.placement.host_stream(lpn, identifier, || self.overwritten(lpn));
-        if self.space.is_stopped(stream) && !self.passes_turn(stream) {
+        if self.space.is_stopped(stream) && !self.passes_turn(stream, lpn) {
             self.make_room_for_host(stream)?;
             // Garbage collection may have moved the old copy, which the policy decides by.
             stream = self.placement.host_stream(lpn, identifier, || self.overwritten(lpn));
             if self.space.is_stopped(stream) {
+                self.space.head_for(stream, lpn);
                 self.make_room_for_host(stream)?;
             }
         }
@@ -330,7 +331,8 @@ impl<L: Layer, C: Clock> Ftl<L, C> {
     /// Passes the stream's turn to the next die where that needs no decision, which is most of what
     /// `make_room_for_host` does on a drive of single blocks.
     #[inline(always)]
-    fn passes_turn(&mut self, stream: StreamId) -> bool {
+    fn passes_turn(&mut self, stream: StreamId, lpn: Lpn) -> bool {
+        self.space.head_for(stream, lpn);
         self.read_only.is_none() && !self.lacks_reserve() && self.space.pass_turn(stream, C::PACED)
     }
 
@@ -627,6 +629,7 @@ impl<L: Layer, C: Clock> Ftl<L, C> {
             if units.is_empty() {
                 return;
             }
+            self.space.head_for(stream, units[0].0);
             if self.space.is_stopped(stream) && !self.go_on(stream) {
                 self.open(stream);
                 continue;

@@ -31,6 +31,11 @@ impl Frontier {
         self.next == self.stop
     }
 
+    /// Gives up the slots before the next stop, for another frontier to take its turn.
+    pub fn stop(&mut self) {
+        self.stop = self.next;
+    }
+
     /// Slots before the next stop.
     #[inline(always)]
     pub fn run_length(&self) -> u32 {

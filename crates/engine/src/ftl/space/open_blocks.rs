@@ -16,19 +16,24 @@ use crate::nand::Geometry;
 use crate::policies::die_choice::{DieChoice, View};
 use crate::random::Random;
 use crate::specification::drive::{Drive, EraseUnitKind};
-use crate::units::{EraseUnit, Ppn, StreamId};
+use crate::units::{EraseUnit, Lpn, Ppn, StreamId};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 pub struct OpenBlocks {
     dies: u32,
+    /// Units after which the turn may pass: those of a program group, or 1 with a policy that goes by addresses.
     group_units: Divisor,
+    program_units: Divisor,
     policy: DieChoice,
     /// For policies with random choice.
     random: Random,
     /// Whether the next die with space takes the next group.
     takes_turns: bool,
+    goes_by_address: bool,
     has_parity: bool,
+    /// By stream: the die of the next unit's address; only with a policy that goes by addresses.
+    homes: Vec<u32>,
     /// By stream: the die of its frontier, or on which the next is opened.
     active: Vec<u32>,
     /// By stream: how many more times its turn can pass to the next die before a block is full or missing; 0 if that is
@@ -85,8 +90,8 @@ impl OpenBlocks {
     /// `die_of` lists the die of each erase unit.
     pub fn new(drive: &Drive, geometry: &Geometry, streams: u8, die_of: &[u16], seed: u64) -> Box<Self> {
         let dies = geometry.dies();
-        let group_units = geometry.units_per_page * drive.nand.pages_per_program;
-        let transfer_us = f64::from(group_units * geometry.mapping_unit_bytes) / drive.nand.channel_mb_s;
+        let program_units = geometry.units_per_page * drive.nand.pages_per_program;
+        let transfer_us = f64::from(program_units * geometry.mapping_unit_bytes) / drive.nand.channel_mb_s;
         let policy = DieChoice::new(&drive.ftl.die_choice).expect("it was checked");
         let mut erase_units = vec![Vec::new(); dies as usize];
         for (erase_unit, &die) in (0..).map(EraseUnit).zip(die_of) {
@@ -94,7 +99,10 @@ impl OpenBlocks {
         }
         Box::new(Self {
             dies,
-            group_units: Divisor::new(group_units),
+            group_units: Divisor::new(if policy.goes_by_address() { 1 } else { program_units }),
+            program_units: Divisor::new(program_units),
+            goes_by_address: policy.goes_by_address(),
+            homes: vec![0; usize::from(streams)],
             takes_turns: policy.takes_turns(),
             has_parity: drive.parity.units_per_stripe > 0,
             policy,
@@ -124,7 +132,7 @@ impl OpenBlocks {
         self.dies
     }
 
-    /// Units of a program group, after which the turn passes to another die.
+    /// Units after which the turn may pass to another die.
     pub fn group_units(&self) -> u32 {
         self.group_units.get()
     }
@@ -295,16 +303,36 @@ impl Space {
         self.frontiers.iter().position(is_it).map(|stream| StreamId(stream as u8))
     }
 
-    /// Brings an open block whose position is inside one of the groups to the stream's frontier. A parked one may be
-    /// inside a group too: its turn was interrupted when another was brought to the front. False if there is none.
-    pub fn go_within(&mut self, stream: StreamId, groups: &[Range<u32>]) -> bool {
-        if self.stands_within(stream, groups) {
-            return true;
+    /// The stream's next unit is that of `lpn`, by which a policy may choose its die.
+    #[inline(always)]
+    pub fn head_for(&mut self, stream: StreamId, lpn: Lpn) {
+        if let Some(open_blocks) = &mut self.open_blocks
+            && open_blocks.goes_by_address
+        {
+            let home = open_blocks.program_units.quotient(lpn.0) % open_blocks.dies;
+            open_blocks.homes[stream.index()] = home;
+            if open_blocks.active[stream.index()] != home {
+                self.frontiers[stream.index()].stop();
+            }
         }
-        let Some(open_blocks) = &self.open_blocks else { return false };
-        let parked = open_blocks.parked_of(stream).iter().find(|frontier| self.is_within(frontier, groups));
-        let open = parked.and_then(|frontier| frontier.erase_unit);
-        open.is_some_and(|erase_unit| self.bring_to_front(erase_unit).is_some())
+    }
+
+    /// Brings an open block whose position is inside one of the groups to the stream's frontier, where the next unit
+    /// goes. A parked one may be inside a group too: its turn was interrupted when another was brought to the front, or
+    /// the policy goes by addresses. False if there is none.
+    pub fn go_within(&mut self, stream: StreamId, groups: &[Range<u32>]) -> bool {
+        if !self.stands_within(stream, groups) {
+            let Some(open_blocks) = &self.open_blocks else { return false };
+            let parked = open_blocks.parked_of(stream).iter().find(|frontier| self.is_within(frontier, groups));
+            let open = parked.and_then(|frontier| frontier.erase_unit);
+            if open.is_none_or(|erase_unit| self.bring_to_front(erase_unit).is_none()) {
+                return false;
+            }
+        }
+        if let Some(open_blocks) = &mut self.open_blocks {
+            open_blocks.homes[stream.index()] = open_blocks.active[stream.index()];
+        }
+        true
     }
 
     /// Parks the stream's frontier and passes the turn to the die that the policy chooses. `may_open` says whether an
@@ -327,7 +355,8 @@ impl Space {
         // If none has, the host collects garbage wherever that frees space, and tries again.
         let none_has_room = !(0..open_blocks.dies).any(has_room);
         let may_take = |die| none_has_room || has_room(die);
-        let view = View { last, dies: open_blocks.dies, has_room: may_take, free_at_ns: &open_blocks.free_at_ns };
+        let (home, dies) = (open_blocks.homes[stream.index()], open_blocks.dies);
+        let view = View { last, home, dies, has_room: may_take, free_at_ns: &open_blocks.free_at_ns };
         let die = open_blocks.policy.choose(&view, &mut open_blocks.random);
         assert!(may_take(die), "a die is chosen that has room");
         if is_timed {
@@ -377,8 +406,8 @@ impl Space {
             return false;
         }
         let last = open_blocks.active[stream.index()];
-        let dies = open_blocks.dies;
-        let view = View { last, dies, has_room: |_| true, free_at_ns: &open_blocks.free_at_ns };
+        let (home, dies) = (open_blocks.homes[stream.index()], open_blocks.dies);
+        let view = View { last, home, dies, has_room: |_| true, free_at_ns: &open_blocks.free_at_ns };
         let die = open_blocks.policy.choose(&view, &mut open_blocks.random);
         if is_timed {
             open_blocks.free_at_ns[die as usize] += open_blocks.group_ns;

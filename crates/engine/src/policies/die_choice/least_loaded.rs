@@ -44,7 +44,7 @@ mod tests {
     fn the_first_to_be_free_takes_the_group() {
         let choose = |last, room: &[bool], free_at_ns: &[u64]| {
             let has_room = |die| room[die as usize];
-            let view = View { last, dies: room.len() as u32, has_room, free_at_ns };
+            let view = View { last, home: 0, dies: room.len() as u32, has_room, free_at_ns };
             LeastLoaded.choose(&view, &mut Random::new(1))
         };
         assert_eq!(choose(0, &[true; 3], &[30, 20, 10]), 2);

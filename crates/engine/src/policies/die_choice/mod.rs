@@ -1,9 +1,11 @@
 //! The die that receives the next program group of the host or of garbage collection, for drives whose erase units are
 //! single blocks (`ftl.erase_unit = "block"`): each open stream then has an open block on every die.
 //!
-//! The engine calls `choose` for a stream when its last group is full. The result must be a die with space; random
-//! numbers come from the engine's generator. A superblock has a fixed order of dies and no such choice.
+//! The engine calls `choose` for a stream when its last group is full, or, if the policy goes by addresses, when the next
+//! unit belongs to another die. The result must be a die with space; random numbers come from the engine's generator. A
+//! superblock has a fixed order of dies and no such choice.
 
+mod by_address;
 mod least_loaded;
 mod one_block;
 mod random;
@@ -19,6 +21,9 @@ use crate::specification::drive::PolicyChoice;
 pub struct View<'a, R> {
     /// The die that took the stream's last group.
     pub last: u32,
+    /// The die on which the next unit would lie if all addresses had been written in order; only for policies that go by
+    /// addresses, and 0 otherwise.
+    pub home: u32,
     /// The number of dies.
     pub dies: u32,
     /// Whether a die has an open block for the stream, or an erased one to open. At least one die has.
@@ -42,6 +47,9 @@ pub trait DieChoicePolicy: registry::Named + Sized {
     const KEEPS_ONE_BLOCK: bool = false;
     /// Whether `choose` reads `free_at_ns`.
     const USES_LOAD: bool = false;
+    /// Whether `choose` reads `home`; then the turn may pass after each unit, and the groups of several dies may be half
+    /// full.
+    const GOES_BY_ADDRESS: bool = false;
     /// Whether `choose` always returns the next die with space; then it need not be called.
     const TAKES_TURNS: bool = false;
 
@@ -53,7 +61,7 @@ pub trait DieChoicePolicy: registry::Named + Sized {
 
 macro_rules! die_choices {
     ($($policy:ident in $file:ident),+ $(,)?) => {
-        /// The policy of a drive: chosen once, called once a program group.
+        /// The policy of a drive: chosen once, called at most once a unit.
         #[allow(missing_docs, reason = "the files of the policies describe them")]
         pub enum DieChoice { $($policy($file::$policy)),+ }
 
@@ -76,6 +84,11 @@ macro_rules! die_choices {
             /// See `DieChoicePolicy::USES_LOAD`.
             pub fn uses_load(&self) -> bool {
                 match self { $(Self::$policy(_) => $file::$policy::USES_LOAD),+ }
+            }
+
+            /// See `DieChoicePolicy::GOES_BY_ADDRESS`.
+            pub fn goes_by_address(&self) -> bool {
+                match self { $(Self::$policy(_) => $file::$policy::GOES_BY_ADDRESS),+ }
             }
 
             /// See `DieChoicePolicy::TAKES_TURNS`.
@@ -102,4 +115,5 @@ die_choices! {
     LeastLoaded in least_loaded,
     Random in random,
     OneBlock in one_block,
+    ByAddress in by_address,
 }

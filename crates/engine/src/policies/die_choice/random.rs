@@ -43,7 +43,7 @@ mod tests {
         let mut random = random::Random::new(1);
         let mut chosen = [0; 4];
         for _ in 0..3000 {
-            let view = View { last: 1, dies: 4, has_room: |die| die != 2, free_at_ns: &[] };
+            let view = View { last: 1, home: 0, dies: 4, has_room: |die| die != 2, free_at_ns: &[] };
             chosen[Random.choose(&view, &mut random) as usize] += 1;
         }
         assert_eq!(chosen[2], 0);

@@ -45,7 +45,7 @@ mod tests {
     fn the_next_with_room_takes_the_group() {
         let choose = |last, room: &[bool]| {
             let has_room = |die| room[die as usize];
-            let view = View { last, dies: room.len() as u32, has_room, free_at_ns: &[] };
+            let view = View { last, home: 0, dies: room.len() as u32, has_room, free_at_ns: &[] };
             RoundRobin.choose(&view, &mut Random::new(1))
         };
         assert_eq!(choose(0, &[true, true, true]), 1);

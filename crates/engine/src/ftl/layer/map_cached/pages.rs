@@ -168,10 +168,11 @@ impl<C: Clock> Ftl<MapCached, C> {
     }
 
     fn write_map_page(&mut self, page: Page) -> Result<(), ReadOnly> {
+        let lpn = self.layer.lpn_of(page);
         if self.space.is_stopped(STREAM) {
+            self.space.head_for(STREAM, lpn);
             self.make_room_for_host(STREAM)?;
         }
-        let lpn = self.layer.lpn_of(page);
         let ppn = self.space.frontier(STREAM).take();
         let old = self.map.physical(lpn);
         self.map.link(lpn, ppn);
