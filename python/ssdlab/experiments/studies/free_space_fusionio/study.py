@@ -1,13 +1,24 @@
 """The MySQL performance blog's curve of 2010: random writes against space in use, on two striped Fusion-io devices."""
 
 from ssdlab.experiments.studies.context import Context
-from ssdlab.experiments.studies.contract import Assumption, Study, StudyResult
-from ssdlab.experiments.studies.free_space_fusionio import curve
+from ssdlab.experiments.studies.contract import Assumption, Study, StudyResult, joined
+from ssdlab.experiments.studies.free_space_fusionio import curve, other_cards
 
 
 def run(context: Context) -> StudyResult:
-    """Simulates the curve, the leave-one-out fits, and the cost of a copy."""
-    return curve.run(context)
+    """Simulates the curve, the leave-one-out fits, and the cost of a copy; and the curves of other cards."""
+    of_two = curve.run(context)
+    return joined([of_two, other_cards.run(context, _speeds(context, of_two))])
+
+
+def _speeds(context: Context, of_two: StudyResult) -> list[tuple[float, float]]:
+    """GiB in use and MiB/s of the two cards, formatted to all of their space."""
+    rows = of_two.series["curve"].rows(named=True)
+    return [
+        (float(row["space_in_use_gib"]), float(row["mib_s"]))
+        for row in rows
+        if row["variant"] == curve.FORMATTED and row["seed"] == context.seed
+    ]
 
 
 STUDY = Study(
@@ -30,9 +41,15 @@ STUDY = Study(
         ),
         Assumption(
             "free space is erased space",
-            "Files are written on a formatted card; what they do not use was never written and serves as spare area.",
+            "Files are written on a formatted card; what they do not use was never written and serves as spare area. "
+            "For the Intel 320 the opposite is shown as well: full of older data, and never trimmed.",
+        ),
+        Assumption(
+            "another card's flash, and what of it is spare, is its generation's",
+            "Published are what the cards sell, their channels and their rated speeds; of the MLC card also how fast "
+            "it is when full, to which the flash that it hides is fitted.",
         ),
     ),
-    jobs=("random-writes.fio",),
+    jobs=("random-writes.fio", "random-writes-on-used.fio"),
     run=run,
 )

@@ -179,7 +179,8 @@ def _of_the_reserve(found: Found, context: Context) -> list[Row]:
             is_unexplained=True,
             group=group,
             note="Not explained: nothing in the model makes the over-provisioned drive slower when nothing is full. "
-            "Two runs of a real drive may well lie 4 % apart.",
+            "A test of a real drive is not that exact: three runs of sequential writes on a Toshiba XG6 lay 13 % apart "
+            "(github.com/jhkay/nvmevirt-xg6-reproducibility, appendix A.4).",
         ),
         Row(
             "left free to the controller by test_file.[1-8]?",
