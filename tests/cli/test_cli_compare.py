@@ -71,7 +71,7 @@ def test_the_tail_is_that_of_all_requests_of_the_steady_state(compared: tuple[En
     for result in variants_of(folder / "result.json"):
         together = result["ssdlab"]["steady_state"]["iops"]["latency_ns"]["write"]["percentile"]["99.900000"]
         assert result["ssdlab"]["variant"]["speed"]["write"]["latency_ns_p999"] == together
-    assert "IOPS, MB/s, latencies: simulated, over all requests of the steady state; percentiles" in " ".join(
+    assert "latencies: simulated, over all requests of the steady state, to the digits" in " ".join(
         ended.stdout.split()
     )
     page = (folder / "report.html").read_text()

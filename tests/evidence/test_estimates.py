@@ -27,6 +27,30 @@ def test_a_run_of_few_requests_is_known_little() -> None:
 
 
 @pytest.mark.parametrize(
+    ("value", "half_width", "expected"),
+    [
+        (34_166.0, 342.0, "34,200"),
+        (34_166.0, 12.0, "34,200"),
+        (1349.0, 564.0, "1,300 \N{PLUS-MINUS SIGN}600"),
+        (1350.0, 2000.0, "1,000 \N{PLUS-MINUS SIGN}2,000"),
+        (2.59, 0.1, "2.6 \N{PLUS-MINUS SIGN}0.1"),
+        (0.0, 0.0, "0.00"),
+    ],
+)
+def test_a_rate_of_few_requests_has_few_digits(value: float, half_width: float, expected: str) -> None:
+    """A regression: 22 requests had "1,350" per second and "2.59 ms", to three digits."""
+    found = Estimate(value, value - half_width, value + half_width, 22, "made up")
+    assert estimate.text(found, digits_max=3) == expected
+
+
+def test_the_mean_of_few_latencies_is_known_little() -> None:
+    few = Latency(22, 1, 10, 5.0, 2.0, ((5, 22),)).mean_estimate
+    many = Latency(10**6, 1, 10, 5.0, 2.0, ((5, 10**6),)).mean_estimate
+    assert few and many and many.share == pytest.approx(estimate.SEEDS_DIFFER)
+    assert few.share == pytest.approx(1.96 * 2 / 5 * math.sqrt(10 / 22), rel=1e-3)
+
+
+@pytest.mark.parametrize(
     ("low", "high", "expected"),
     [(2.5335, 2.5345, "2.534"), (8.52, 8.62, "8.57"), (8.3, 8.9, "8.6 \N{PLUS-MINUS SIGN}0.3"), (2.0, 2.0, "2.000")],
 )

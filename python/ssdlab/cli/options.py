@@ -142,7 +142,7 @@ SetLists = Annotated[
 ]
 PRECONDITION_HELP = (
     "State of the drive at the start: none: fresh; fill: written once sequentially; steady: the steady state that a "
-    "smaller drive reaches under the job."
+    "smaller drive reaches under the job, and with a clock one more drive write that is not counted."
 )
 Precondition = Annotated[Beginning, typer.Option(help=PRECONDITION_HELP)]
 Dwpd = Annotated[

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean, stdev
 
 Z = 1.959964
@@ -27,6 +27,10 @@ class Estimate:
     def share(self) -> float:
         """Half the width of the interval as a share of the value; infinite for a value of 0."""
         return (self.high - self.low) / 2 / self.value if self.value else math.inf
+
+    def times(self, factor: float) -> "Estimate":
+        """The same in another unit, or a figure in a fixed ratio to it."""
+        return replace(self, value=factor * self.value, low=factor * self.low, high=factor * self.high)
 
 
 def exact(value: float) -> Estimate:
@@ -72,15 +76,30 @@ def of_groups(values: Sequence[float], withins: Sequence[float]) -> Estimate:
     return Estimate(value, value * max(0.0, 1 - share), value * (1 + share), len(values), f"{len(values)} runs")
 
 
-def text(estimate: Estimate, decimals_max: int = 3) -> str:
-    """The value with the digits that its interval allows, and the interval where it is wide: "2.534", "8.6 ±0.3".
+def text(estimate: Estimate, decimals_max: int = 3, *, digits_max: int = 9) -> str:
+    """The value with the digits that its interval allows, and the interval where it is wide: "2.534", "34,200",
+    "8.6 ±0.3".
 
-    The last digit is not smaller than half the width of the interval, but one digit is left at least.
+    The last digit is not smaller than half the width of the interval, but one digit of the value is left at least.
     """
     half_width = (estimate.high - estimate.low) / 2
-    decimals = decimals_max if half_width == 0 else min(decimals_max, max(0, -math.floor(math.log10(half_width))))
-    value = f"{estimate.value:,.{decimals}f}"
-    return value if estimate.share < WIDE else f"{value} \N{PLUS-MINUS SIGN}{half_width:.{decimals}f}"
+    places = decimals(estimate, decimals_max, digits_max=digits_max)
+    value = _fixed(estimate.value, places)
+    return (
+        value if not half_width or estimate.share < WIDE else f"{value} \N{PLUS-MINUS SIGN}{_fixed(half_width, places)}"
+    )
+
+
+def decimals(estimate: Estimate, decimals_max: int = 3, *, digits_max: int = 9) -> int:
+    """How many decimals of the value its interval allows; below 0 for tens, hundreds and so on."""
+    half_width = (estimate.high - estimate.low) / 2
+    leading = math.floor(math.log10(abs(estimate.value))) if estimate.value else 0
+    found = min(decimals_max, digits_max - 1 - leading)
+    return min(found, max(-math.floor(math.log10(half_width)), -leading)) if half_width > 0 else found
+
+
+def _fixed(value: float, decimals: int) -> str:
+    return f"{round(value, decimals):,.{max(0, decimals)}f}"
 
 
 WIDE = 0.02

@@ -54,6 +54,28 @@ def test_a_short_job_keeps_the_whole_drive(job: Path) -> None:
     assert (drive.scale, drive.chosen) == (1, None)
 
 
+def test_a_job_of_few_requests_keeps_them(job: Path) -> None:
+    """A regression: of 22 requests after a fill, a scale for 30 s left 6, and a larger drive 3."""
+    few = "[w]\nrw=randwrite\nbs=1m\ndirect=1\nnumber_ios={}\n"
+    drive = ssdlab.drive("generic-tlc-480")
+
+    def scale(number: int, name: ResolvedDrive, said: str) -> Fraction:
+        job.write_text(few.format(number))
+        with pytest.warns(Note, match=said):
+            (found,) = auto_scale.fitted(workloads.load(job), [name], until="job", precondition="fill", timed=True)
+        return found.scale
+
+    # Two such drives are about 60 s of work.
+    whole = "^the whole drive, about [0-9]+ s of work; a smaller drive would measure fewer than"
+    assert scale(22, drive, f"{whole} 22 requests$") == 1
+    assert scale(12_000, drive, f"{whole} 10,000 requests$") == 1
+    assert scale(25_000, drive, "^scale 1/2, chosen.*; a smaller drive would") == Fraction(1, 2)
+    assert scale(200_000, drive, "^scale 1/4, chosen.* 2 min$") == Fraction(1, 4)
+    # For a drive of eight times that size, the whole would be four minutes.
+    large = scale(22, ssdlab.drive("generic-nvme-dc-3840"), "; the smallest job has about [0-9]+ of its 22 requests$")
+    assert large < 1
+
+
 def test_a_runtime_limits_the_work(job: Path) -> None:
     job.write_text(LONG + "runtime=5\ntime_based\n")
     assert chosen(job, ssdlab.drive("generic-tlc-480"))[0].scale == 1
@@ -96,7 +118,7 @@ def test_traces_databases_and_states_keep_the_whole_drive(tmp_path: Path) -> Non
 
 def test_a_job_that_does_not_fit_the_smaller_drive_takes_a_larger_one(job: Path) -> None:
     # A request of 1 GiB does not shrink: a hundredth of 1/8 of the drive has no room for it.
-    job.write_text("[w]\nrw=write\nbs=1g\nsize=1%\ndirect=1\nloops=1000\n")
+    job.write_text("[w]\nrw=write\nbs=1g\nsize=1%\ndirect=1\nloops=10000\n")
     (drive,) = chosen(job, ssdlab.drive("generic-tlc-480"))
     assert drive.scale == Fraction(1, 4)
     with pytest.raises(ssdlab.InputError):

@@ -219,7 +219,7 @@ def _subtitle(variants: Variants, stages: Stages, seed: int) -> str:
     start = {
         "fill": "filled sequentially first",
         "none": "from a fresh drive",
-        "steady": "from the steady state of a smaller drive",
+        "steady": "from the steady state of a smaller drive, with a clock after one more drive write",
     }[stages.precondition]
     end = "until the steady state by SNIA's rule" if stages.until == "steady" else "until the end of the job"
     return f"{variants.stems}; {start}, {end}; seed {seed}"

@@ -8,12 +8,13 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from ssdlab.evidence import estimate
+from ssdlab.evidence import Estimate, estimate
 from ssdlab.evidence.scale import tails_said
 from ssdlab.experiments.comparison.variant import Variant
 from ssdlab.foundation.quantities import format_deviation, format_share, rounded
 from ssdlab.presentation.terminal import fits, show
 from ssdlab.simulator.results import PARTS
+from ssdlab.simulator.results.latency import Latency
 from ssdlab.simulator.results.text import UNTIMED
 
 if TYPE_CHECKING:
@@ -55,7 +56,12 @@ def _write_columns(variants: Sequence[Variant]) -> list[_Column]:
     ]
     columns += [_Column(_PART_HEADINGS.get(part, part), _part_cell(part)) for part in present]
     if _stage_differs(variants):
-        columns.append(_Column("WAF, whole stage", lambda variant: _number(variant.result.last_stage_ledger.waf, 3)))
+        columns.append(
+            _Column(
+                "WAF, whole stage",
+                lambda variant: _number(variant.result.last_stage_ledger.waf, _waf_decimals(variant)),
+            )
+        )
     if any(variant.expectation.value is not None for variant in variants):
         columns.append(_Column("theory", lambda variant: _number(variant.expectation.value, 3)))
         columns.append(_Column("off theory", _deviation))
@@ -67,22 +73,28 @@ def _speed_columns(variants: Sequence[Variant]) -> list[_Column]:
     if not any(variant.speed for variant in variants):
         return []
     columns = [
-        _Column("IOPS", lambda variant: _significant(variant.speed.iops if variant.speed else None)),
-        _Column("MB/s", lambda variant: _significant(variant.speed.mb_s if variant.speed else None)),
+        _Column("IOPS", lambda variant: _estimate(variant.speed.estimate if variant.speed else None)),
+        _Column("MB/s", _mb_s),
     ]
     for name in ("read", "write"):
         of_direction = [getattr(variant.speed, name) for variant in variants if variant.speed]
         if any(direction.iops for direction in of_direction):
             columns += [
-                _Column(f"{name} mean", _latency_cell(name, "latency_ns_mean")),
-                _Column(f"{name} p99", _latency_cell(name, "latency_ns_p99")),
-                _Column(f"{name} p99.9", _latency_cell(name, "latency_ns_p999")),
+                _Column(f"{name} mean", _latency_cell(name, lambda latency: latency.mean_estimate)),
+                _Column(f"{name} p99", _latency_cell(name, lambda latency: latency.estimate(99))),
+                _Column(f"{name} p99.9", _latency_cell(name, lambda latency: latency.estimate(99.9))),
             ]
     return columns
 
 
-def _latency_cell(name: str, figure: str) -> Callable[[Variant], str]:
-    return lambda variant: MISSING if variant.speed is None else _latency(getattr(getattr(variant.speed, name), figure))
+def _mb_s(variant: Variant) -> str:
+    """As certain as the requests per second."""
+    speed = variant.speed
+    return MISSING if speed is None else _estimate(speed.estimate.times(speed.mb_s / speed.iops if speed.iops else 0.0))
+
+
+def _latency_cell(name: str, figure: Callable[[Latency], Estimate | None]) -> Callable[[Variant], str]:
+    return lambda variant: MISSING if variant.speed is None else _latency(figure(getattr(variant.speed, name).latency))
 
 
 def _life_columns(variants: Sequence[Variant]) -> list[_Column]:
@@ -160,7 +172,8 @@ def _legend(variants: Sequence[Variant]) -> list[str]:
         lines.append(f"no theory{who}: {reason}.")
     for window in dict.fromkeys(variant.speed.window for variant in variants if variant.speed):
         lines.append(
-            f"IOPS, MB/s, latencies: simulated, over all requests of the {window}; percentiles need ten requests above."
+            f"IOPS, MB/s, latencies: simulated, over all requests of the {window}, to the digits that their 95 % "
+            "intervals allow; percentiles need ten requests above."
         )
     rates = dict.fromkeys(variant.drive_writes_per_day for variant in variants)
     lines.append(
@@ -196,7 +209,13 @@ def _parts(variant: Variant) -> dict[str, float] | None:
 
 
 def _part_cell(part: str) -> Callable[[Variant], str]:
-    return lambda variant: _number((_parts(variant) or {}).get(part), 3)
+    return lambda variant: _number((_parts(variant) or {}).get(part), _waf_decimals(variant))
+
+
+def _waf_decimals(variant: Variant) -> int:
+    """Parts of a write amplification are not more certain than the whole."""
+    found = variant.result.waf_estimate
+    return 3 if found is None else max(0, estimate.decimals(found))
 
 
 def _stage_differs(variants: Sequence[Variant]) -> bool:
@@ -255,14 +274,19 @@ def _terabytes(count_bytes: float | None) -> str:
     return _significant(None if count_bytes is None else count_bytes / BYTES_PER_TB)
 
 
-def _latency(latency_ns: float | None) -> str:
-    """A latency such as `5.02 us`, with three digits in the unit that gives one to three before the point."""
+def _estimate(found: Estimate | None) -> str:
+    """At most three digits, or fewer if its interval allows no more, and the interval where it is wide."""
+    return MISSING if found is None else estimate.text(found, digits_max=3)
+
+
+def _latency(latency_ns: Estimate | None) -> str:
+    """A latency such as `5.02 us`, in the unit that gives one to three digits before the point."""
     if latency_ns is None:
         return MISSING
     for unit, ns in (("s", 10**9), ("ms", 10**6), ("us", 1000)):
-        if latency_ns >= 0.9995 * ns:
-            return f"{_significant(latency_ns / ns)} {unit}"
-    return f"{latency_ns:.0f} ns"
+        if latency_ns.value >= 0.9995 * ns:
+            return f"{_estimate(latency_ns.times(1 / ns))} {unit}"
+    return f"{_estimate(latency_ns)} ns"
 
 
 def _significant(value: float | None) -> str:

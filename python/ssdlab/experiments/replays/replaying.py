@@ -178,6 +178,9 @@ def _subtitle(variants: Variants, choices: Choices, repeating: Repeating, start:
         "steady": "from the steady state of the trace",
         "state": "from a saved state",
     }["state" if start.from_state is not None else start.precondition]
+    if choices.timed and (start.precondition == "steady" or start.from_state is not None):
+        # A trace has no part that could be repeated before it without changing its times.
+        beginning += " with empty buffer and queues (latencies of the first drive write are those after a rest)"
     end = "repeated until the steady state by SNIA's rule" if choices.until_steady else "once through"
     end = f"repeated until {repeating.loop_until} is written" if repeating.loop_until else end
     whole = f"{variants.stems}; {beginning}, the trace {end}; addresses: {choices.address_map}; seed {choices.seed}"

@@ -5,6 +5,8 @@ For runs that end with their job. For runs that search for the steady state, `st
 
 from typing import TYPE_CHECKING
 
+from ssdlab.simulator.workloads.specifying import WARM_UP_NAME
+
 if TYPE_CHECKING:
     from ssdlab.simulator.results.result import Result
 
@@ -24,31 +26,42 @@ _DRIVE_WRITES_MIN = 3
 _DRIVE_WRITES_MIN_WHEN_STEADY = 1
 
 
-# The saved state is the map: buffer, queues and open blocks are empty.
+# The saved state is the map: buffer, queues and open blocks are empty; docs/steady-state.md has what that changes.
 _COLD = (
-    "; latencies of the first drive write are those of an idle drive (up to 54 % off), leave them out with ramp_time"
+    "; latencies of the first drive write are those of a drive that was idle before (99.9th percentiles up to 5 times "
+    "as long): leave them out with ramp_time"
 )
 
 
 def said(result: "Result", start: str) -> str:
     """The state at the start and at the end of the last stage, with the figures that show it."""
-    began = f"the drive began {_STARTS[start]}"
+    began = f"the drive began {_STARTS[start]}{_warm_up(result)}"
     written = result.last_stage_ledger.host_written_bytes
     share = written / result.capacity.user_bytes
     if not written or result.waf is None:
         return f"{began}; the last stage wrote nothing"
     wrote = f"the last stage wrote {share:.2g} times its capacity"
+    is_cold = start in ("steady", "saved") and not _warm_up(result) and result.timing_series is not None
+    cold = _COLD if is_cold else ""
     needed = _needed(start)
     if share < needed:
-        return f"{began}; {wrote}, too little to tell the state at the end (which takes {needed} times)"
+        return f"{began}; {wrote}, too little to tell the state at the end (which takes {needed} times){cold}"
     before, last = waf_of_last_parts(result)
     whole = result.last_stage_ledger.waf
     if before is None or last is None or whole is None:
-        return f"{began}; {wrote}"
+        return f"{began}; {wrote}{cold}"
     ended = "near steady" if _is_level(before, last) else "not steady"
     figures = f"WAF {last:.2f} over the last fifth of that, {whole:.2f} over all of it"
-    warmth = _COLD if start == "steady" and result.timing_series is not None else ""
-    return f"{began} and ended {ended}: {wrote}, {figures}{warmth}"
+    return f"{began} and ended {ended}: {wrote}, {figures}{cold}"
+
+
+def _warm_up(result: "Result") -> str:
+    """What was written before anything was counted; "" if nothing was."""
+    if result.specification.jobs[0]["name"] != WARM_UP_NAME or not result.stages:
+        return ""
+    stage = result.stages[0]
+    written = stage["host_written_bytes_end"] - stage["host_written_bytes_start"]
+    return f", was written {written / result.capacity.user_bytes:.2g} times more, not measured"
 
 
 def caveat(result: "Result", start: str) -> str:

@@ -102,6 +102,16 @@ class Latency:
             f"ranks of {self.count:,} requests",
         )
 
+    @property
+    def mean_estimate(self) -> Estimate | None:
+        """The mean with its interval, of CLUSTERED times fewer independent requests; None without requests."""
+        if self.mean_ns is None:
+            return None
+        spread = Z * (self.stddev_ns or 0.0) * math.sqrt(CLUSTERED / self.count)
+        half_width = max(SEEDS_DIFFER * self.mean_ns, spread)
+        low, high = max(0.0, self.mean_ns - half_width), self.mean_ns + half_width
+        return Estimate(self.mean_ns, low, high, self.count, f"mean of {self.count:,} requests")
+
     def carries(self, percent: float) -> bool:
         """Whether there are enough requests above this percentile to report it."""
         # 1e-6: the share above 99.9 % is not exact in binary.

@@ -184,7 +184,7 @@ def _tails(result: Result) -> str:
     """How the percentiles of a scaled run depend on the scale; empty without latencies."""
     names: tuple[Literal["read", "write"], ...] = ("read", "write")
     found: list[Literal["read", "write"]] = [
-        name for name in names if any(job.direction(name).latency for job in result.jobs)
+        name for name in names if any((latency := job.direction(name).latency) and latency.count for job in result.jobs)
     ]
     return tails_said([result.specification.drive["name"]], found) if found else ""
 

@@ -21,7 +21,7 @@ from ssdlab.simulator.results import chosen_scale
 from ssdlab.simulator.specification import ChosenScale
 from ssdlab.simulator.targets.preconditioning import keeps_more_than_a_map
 from ssdlab.simulator.workloads.jobs.jobfile import JobFile
-from ssdlab.simulator.workloads.specifying import Beginning, Until, specify
+from ssdlab.simulator.workloads.specifying import WARM_UP_DRIVE_WRITES, Beginning, Until, specify
 
 if TYPE_CHECKING:
     from ssdlab.simulator.drives import ResolvedDrive
@@ -31,6 +31,12 @@ if TYPE_CHECKING:
 
 SECONDS = 30
 """The estimated work of a command at its chosen scale, at most."""
+
+REQUESTS_MIN = 10_000
+"""Jobs shrink with the drive. Fewer requests have no 99.9th percentile, which needs ten above it."""
+
+SECONDS_FOR_REQUESTS = 4 * SECONDS
+"""The estimated work up to which a command keeps that number of requests; beyond it, a line says how few are left."""
 
 UNITS_PER_ERASE_UNIT_MIN = 2048
 """In smaller erase units the number of live units varies more, and garbage collection finds emptier ones, which lowers
@@ -87,7 +93,12 @@ def fitted(
     def work(halvings: int) -> float:
         return sum(math.ldexp(seconds, -min(halvings, most)) for seconds, most in zip(whole, smallest, strict=True))
 
-    halvings = next((each for each in range(max(smallest)) if work(each) <= SECONDS), max(smallest))
+    within = next((each for each in range(max(smallest)) if work(each) <= SECONDS), max(smallest))
+    requests = math.inf if until == "steady" else min(_requests(workload, drive, precondition) for drive in drives)
+    halvings = within
+    while halvings and requests / 2**halvings < REQUESTS_MIN and work(halvings - 1) <= SECONDS_FOR_REQUESTS:
+        halvings -= 1
+    kept = halvings if halvings < within else None
     chosen = list(drives)
     while halvings:
         chosen = [drive.at(Fraction(1, 2 ** min(halvings, most))) for drive, most in zip(drives, smallest, strict=True)]
@@ -95,18 +106,29 @@ def fitted(
             break
         chosen, halvings = list(drives), halvings - 1
     how = ChosenScale(seconds=round(work(halvings), 1), seconds_whole=round(sum(whole), 1))
-    if sentence := _said(chosen, how):
+    few = _few(requests, halvings, is_for_them=halvings == kept)
+    if sentence := _said(chosen, how, few):
         notify([sentence])
     return [replace(drive, chosen=how) if drive.scale < 1 else drive for drive in chosen]
 
 
-def _said(drives: Sequence["ResolvedDrive"], how: ChosenScale) -> str:
+def _few(requests: float, halvings: int, *, is_for_them: bool) -> str:
+    """What a job of few requests has to do with the choice; "" if nothing."""
+    left = requests / 2**halvings
+    if halvings and left < REQUESTS_MIN:
+        return f"; the smallest job has about {left:,.0f} of its {requests:,.0f} requests"
+    if is_for_them:
+        return f"; a smaller drive would measure fewer than {min(REQUESTS_MIN, requests):,.0f} requests"
+    return ""
+
+
+def _said(drives: Sequence["ResolvedDrive"], how: ChosenScale, few: str) -> str:
     """What was chosen, in one line; "" for whole drives within SECONDS."""
     names: dict[Fraction, list[str]] = {}
     for drive in drives:
         names.setdefault(drive.scale, []).append(drive.name)
     is_long = how["seconds"] > SECONDS
-    why = "; a smaller drive could change write amplification by more than 1 %" if is_long else ""
+    why = few or ("; a smaller drive could change write amplification by more than 1 %" if is_long else "")
     if list(names) == [1]:
         return f"the whole drive, about {chosen_scale.duration(how['seconds'])} of work{why}" if is_long else ""
     scales = ", ".join(
@@ -193,12 +215,21 @@ def _seconds(
     factor = rates.more_than_a_map if keeps_more_than_a_map(drive) else 1
     if last:
         us += _us_of_rounds(last, user_bytes, unit_bytes, rates)
+    if timed and precondition == "steady":
+        written = last or specification.last_stage_jobs
+        us += WARM_UP_DRIVE_WRITES / ROUNDS * _us_of_rounds(written, user_bytes, unit_bytes, rates)
     us *= factor
     if precondition == "steady" and keeps_more_than_a_map(drive):
         # The state is that of a drive of the same size, written without a clock.
         written = last or specification.last_stage_jobs
         us += _UNTIMED.more_than_a_map * _us_of_rounds(written, user_bytes, unit_bytes, _UNTIMED)
     return (us + _US_PER_UNIT_OF_DRIVE * drive.capacity.physical_units) / 1e6
+
+
+def _requests(workload: "Workload", drive: "ResolvedDrive", precondition: Beginning) -> float:
+    """The number of requests of the job of the last stage that has the fewest, about."""
+    specification = _specified(workload, drive, "job", precondition, timed=True)
+    return min(_moved_bytes(job, drive) / _request_bytes(job) for job in specification.last_stage_jobs)
 
 
 def _us_of_rounds(jobs: Sequence["plain.Job"], user_bytes: int, unit_bytes: int, rates: _Rates) -> float:
@@ -212,13 +243,17 @@ def _us_of_rounds(jobs: Sequence["plain.Job"], user_bytes: int, unit_bytes: int,
 
 def _us(job: "plain.Job", moved_bytes: float, unit_bytes: int, rates: _Rates) -> float:
     """The work of so many bytes of the job's requests."""
-    read = _read_share(job)
-    sizes = job["block_sizes"]["read" if read == 1 else "write"]
-    request_bytes = sum(each["bytes"] * each["percent"] for each in sizes) / 100
+    read, request_bytes = _read_share(job), _request_bytes(job)
     written_unit = rates.ordered_unit if job["sequential"] else rates.random_unit
     per_unit = read * rates.ordered_unit + (1 - read) * written_unit
     units = max(moved_bytes / unit_bytes, moved_bytes / request_bytes)
     return moved_bytes / request_bytes * rates.request + units * per_unit
+
+
+def _request_bytes(job: "plain.Job") -> float:
+    """The mean size of the job's requests."""
+    sizes = job["block_sizes"]["read" if _read_share(job) == 1 else "write"]
+    return sum(each["bytes"] * each["percent"] for each in sizes) / 100
 
 
 def _read_share(job: "plain.Job") -> float:

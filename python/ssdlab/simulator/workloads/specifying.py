@@ -30,6 +30,7 @@ Beginning = Literal["none", "fill", "steady"]
 
 PRECONDITION_NAME = "precondition"
 LAYOUT_NAME = "lay out"
+WARM_UP_NAME = "warm up"
 PRECONDITION_BLOCK_BYTES = 128 * 1024
 # SNIA's specification leaves the depth of the fill to the test. At this depth a drive without a write buffer does not
 # have to pad half-filled multi-plane programs.
@@ -42,6 +43,13 @@ DRIVE_WRITES_MAX = 40
 PRECISION = 0.01
 """A run goes on until the 95 % intervals of write amplification and of the rates are at most this share of their means
 on either side; docs/steady-state.md has the trial of the rule."""
+
+# A job that only reads ends with the writers beside it; this many times what they write is more than it can read.
+_READS_MOST = 1000
+
+WARM_UP_DRIVE_WRITES = 1
+"""What is written to a drive in a saved steady state before anything is counted. The state has no buffer, no queues and
+no order of dies; docs/steady-state.md has how far latencies are off before and after."""
 
 SERIES_POINTS_MAX = 2048
 
@@ -63,6 +71,7 @@ def specify(
     initial_state: InitialState | None = None,
     interval_ns: int | None = None,
     lays_out: bool = False,
+    warms_up: bool = False,
 ) -> Specification:
     """Resolves a run completely, into plain values, for `ssdlab.run_many`.
 
@@ -71,7 +80,8 @@ def specify(
     rounds of about U host bytes, whole passes over the job's range, or until it has written 40 such rounds.
     `precondition="fill"` writes the whole drive once sequentially before the first stage; `initial_state` starts from a
     saved state. `interval_ns`, in the time of the full-size drive, adds the counters of each interval
-    (`Result.intervals`). `lays_out` is for fresh drives: files that jobs read are written first, as fio does.
+    (`Result.intervals`). `lays_out` is for fresh drives: files that jobs read are written first, as fio does. With
+    `warms_up` the last stage first runs for a drive write that is not counted, for states without buffer and queues.
 
     Without `timed` there is no clock: the run measures write amplification only. `series_points_max` limits the points
     of the time series. Raises InputError if the job does not fit on the drive, or if the last stage never writes and
@@ -94,6 +104,9 @@ def specify(
         layout = _layout(jobs, engine_jobs, drive, seed, timed=timed)
         engine_jobs = _after(layout, engine_jobs)
         reporting = [*(Reporting({}, shown=False) for _ in layout), *reporting]
+    if warms_up and (warm_up := _warm_up(engine_jobs, user_bytes)):
+        engine_jobs = _after(warm_up, engine_jobs)
+        reporting = [*(Reporting({}, shown=False) for _ in warm_up), *reporting]
     if timed and isinstance(jobs, JobFile):
         jobs.add_notes(_free_trims(engine_jobs, drive))
     if until == "steady":
@@ -129,6 +142,47 @@ def _after(first: list[plain.Job], jobs: list[plain.Job]) -> list[plain.Job]:
     for each in jobs if first else []:
         each["stage"] += 1
     return [*first, *jobs]
+
+
+def _warm_up(jobs: Sequence[plain.Job], user_bytes: int) -> list[plain.Job]:
+    """The jobs of the last stage until one of them has written its part of WARM_UP_DRIVE_WRITES, and no longer.
+
+    None for databases, which cannot begin with their last stage, and for jobs at the write pointers of zones.
+    """
+    last = [job for job in jobs if job["stage"] == jobs[-1]["stage"]]
+    if any(job.get("store") or job.get("zoned") for job in last):
+        return []
+    part_bytes = WARM_UP_DRIVE_WRITES * user_bytes / max(1, sum(writes(job) for job in last))
+    found: list[plain.Job] = []
+    for job in last:
+        found.append(
+            {
+                **job,
+                "name": WARM_UP_NAME,
+                "clone": len(found),
+                "stage": 0,
+                "io_bytes": math.ceil(part_bytes / (_written_share(job) or 1 / _READS_MOST)),
+                "number_ios": None,
+                "loops": 1,
+                "runtime_ns": None,
+                "time_based": False,
+                "ramp_ns": 0,
+                "start_delay_ns": 0,
+                "wait_for": None,
+                "ends_others": "stage",
+                "log": None,
+                "steady_state": None,
+                "limits": None,
+                "latency_target": None,
+            }
+        )
+    return found
+
+
+def _written_share(job: plain.Job) -> float:
+    """The share of the job's bytes that it writes, about, if its requests have different sizes."""
+    shares = {"write": 1.0, "trim-write": 0.5, "read-write": 1 - job["read_percent"] / 100}
+    return shares.get(job["direction"], 0.0)
 
 
 def _layout(
