@@ -1,12 +1,24 @@
-"""Fits the drives of the study `internal-fragmentation` to their published times and writes them to the catalogue.
+"""Fits the drives of the study `internal-fragmentation` to their published times. Writes values of the drives to the
+catalogue, and what their reader gets of the link to `as_read.toml` of the study.
 usage: fit_fragmentation.py [DRIVE ...]; all ten drives by default. Takes half a minute per drive."""
 
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import tomlkit
+
 from ssdlab.experiments.advice.fit import Fit, fit
-from ssdlab.experiments.studies.internal_fragmentation.drives import CELLS, DRIVES, EXTENTS, SEGMENT_BYTES, Fragmented
+from ssdlab.experiments.studies.internal_fragmentation.drives import (
+    AS_READ,
+    CELLS,
+    DRIVES,
+    EXTENTS,
+    FOLDER,
+    OF_THE_READER,
+    SEGMENT_BYTES,
+    Fragmented,
+)
 from ssdlab.experiments.studies.internal_fragmentation.fitting import model
 from ssdlab.simulator.drives import DriveFile, Source, load, to_toml
 from ssdlab.simulator.drives import settings as drive_settings
@@ -22,8 +34,9 @@ def main(names: Sequence[str]) -> None:
             continue
         begun = prepared(each)
         points = [each.seconds[CELLS.index(cell)] for cell in each.cells]
-        found = fit(model(begun, each.free, each.cells), each.free, points)
+        found = fit(model(begun, each, each.cells), each.free, points)
         (CATALOGUE / f"{each.drive}.toml").write_text(to_toml(fitted(begun, each, found, points)), encoding="utf-8")
+        keep_of_reader(each, found)
         values = ", ".join(f"{key.name} {value:.4g}" for key, value in zip(each.free, found.values, strict=True))
         deviations = " ".join(f"{deviation:+.1%}" for deviation in found.deviations)
         sys.stdout.write(f"{each.drive}: {values}; {deviations}; confounded {list(found.confounded)}\n")
@@ -56,11 +69,26 @@ def prepared(each: Fragmented) -> DriveFile:
 
 def fitted(begun: DriveFile, each: Fragmented, found: Fit, points: Sequence[float]) -> DriveFile:
     """The drive with the fitted values to four digits, each with the points it was fitted to."""
-    values = {key.name: f"{value:.4g}" for key, value in zip(each.free, found.values, strict=True)}
+    values = {key: value for key, value in named(each, found).items() if not key.startswith(OF_THE_READER)}
     result = drive_settings.apply(begun, values)
     cells = ", ".join(f"{cell} {point:g} s" for cell, point in zip(each.cells, points, strict=True))
-    said = f"least squares, {len(values)} free, {len(points)} points of {SOURCE}: {cells}"
+    said = f"least squares, {len(each.free)} free, {len(points)} points of {SOURCE}: {cells}"
     return result.with_sources({key: Source(kind="fitted", source=said) for key in values})
+
+
+def named(each: Fragmented, found: Fit) -> dict[str, str]:
+    """The fitted values to four digits, by key."""
+    return {key.name: f"{value:.4g}" for key, value in zip(each.free, found.values, strict=True)}
+
+
+def keep_of_reader(each: Fragmented, found: Fit) -> None:
+    """Writes what the reader gets of the link to the study's file."""
+    path = FOLDER / AS_READ
+    document = tomlkit.parse(path.read_text(encoding="utf-8"))
+    for key, value in named(each, found).items():
+        if key.startswith(OF_THE_READER):
+            document[each.drive][key] = float(value)
+    path.write_text(tomlkit.dumps(document), encoding="utf-8")
 
 
 def _extents(each: Fragmented) -> dict[str, object]:

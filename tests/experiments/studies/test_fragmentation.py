@@ -9,7 +9,7 @@ import pytest
 from ssdlab.experiments.studies import Context
 from ssdlab.experiments.studies.contract import Verdict
 from ssdlab.experiments.studies.internal_fragmentation import comparison, database_table
-from ssdlab.experiments.studies.internal_fragmentation.drives import CELLS, DRIVES, Fragmented
+from ssdlab.experiments.studies.internal_fragmentation.drives import CELLS, DRIVES, OF_THE_READER, Fragmented
 from ssdlab.experiments.studies.internal_fragmentation.pictures import scattered_percent
 from ssdlab.experiments.studies.internal_fragmentation.reading import (
     FILE_BYTES,
@@ -25,7 +25,7 @@ def read(each: Fragmented, settings: dict[str, str] | None = None) -> Readings:
     pytest.importorskip("ssdlab._engine", reason="the native module is not built")
     from ssdlab.simulator.targets import simulated
 
-    drive = resolve(load(each.drive), settings=settings, scale=Fraction(SCALE))
+    drive = resolve(load(each.drive), settings={**each.as_read, **(settings or {})}, scale=Fraction(SCALE))
     return readings(simulated.run(specification(drive)))
 
 
@@ -40,9 +40,10 @@ def test_what_is_fitted_is_recorded_with_its_points_and_counted(each: Fragmented
     of_kind = {key for key, source in drive.sources.items() if source.kind == "fitted"}
     of_kind -= {key for row in drive.data_sheet for key in row.fitted}
     free = {parameter.name for parameter in each.free}
-    assert free <= of_kind
-    assert of_kind == set(each.fitted.parameters) and each.fitted.points == len(each.cells)
-    for key in free:
+    of_reader = {key for key in free if key.startswith(OF_THE_READER)}
+    assert of_reader <= set(each.as_read) and free - of_reader <= of_kind
+    assert of_kind == set(each.fitted.parameters) - of_reader and each.fitted.points == len(each.cells)
+    for key in free - of_reader:
         source = drive.sources[key].source
         assert all(f"{cell} {each.seconds[CELLS.index(cell)]:g} s" in source for cell in each.cells)
     assert set(each.before) == free
@@ -58,6 +59,16 @@ def test_a_drive_reads_as_published(name: str) -> None:
     # Rewritten in sequence it is as before; an hour changes nothing on a drive without background work.
     assert taken.remedied == pytest.approx(taken.cells[0], rel=0.05)
     assert taken.an_hour_later == pytest.approx(taken.cells[-1], rel=0.01)
+
+
+def test_the_drive_itself_has_its_rated_link() -> None:
+    """The catalogue's links were once those of a reader with one request, and bounded every other figure."""
+    for each in DRIVES:
+        link = load(each.drive).host_link
+        assert link.command_us == 0 and link.mb_s is not None, each.drive
+        assert link.mb_s > float(each.as_read.get("host_link.mb_s", 0)), each.drive
+    rated = next(row.value for row in load("intel-p4500-2tb").data_sheet if row.quantity == "sequential read")
+    assert load("intel-p4500-2tb").host_link.mb_s == rated
 
 
 def test_a_time_that_is_left_out_is_predicted_from_the_others() -> None:

@@ -50,7 +50,7 @@ def test_the_catalogue_has_two_devices_as_one_drive() -> None:
     assert whole.over_provisioning == one.over_provisioning
     assert whole.user_units_max == pytest.approx(2 * one.user_units_max, rel=1e-4)
     assert whole.sold_bytes == 320 * 10**9
-    assert {load(DUO).source_of(key).kind for key in ("stripe.devices", "nand.read_us")} == {"datasheet", "fitted"}
+    assert {load(DUO).source_of(key).kind for key in ("stripe.devices", "nand.copy_read_us")} == {"datasheet", "fitted"}
 
 
 def test_what_ssdlab_drives_prints_is_the_whole() -> None:

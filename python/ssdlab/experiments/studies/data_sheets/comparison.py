@@ -49,9 +49,10 @@ def compare(context: Context, files: "Sequence[DriveFile]") -> list[Row]:
 def simulate(context: Context, files: "Sequence[DriveFile]") -> "list[tuple[tuple[DriveFile, Rated], float]]":
     """The simulated value of each row of each drive, in order."""
     asked = [(file, row) for file in files for row in file.data_sheet if row.quantity in SPEEDS]
-    small = {file.name: simulating.resolved(file, full=context.full) for file, _ in asked}
     specifications = {
-        f"{file.name}: {label(row, file)}": simulating.specify(small[file.name], row, seed=context.seed)
+        f"{file.name}: {label(row, file)}": simulating.specify(
+            simulating.resolved(file, row, full=context.full), row, seed=context.seed
+        )
         for file, row in asked
     }
     results = context.simulate(specifications)

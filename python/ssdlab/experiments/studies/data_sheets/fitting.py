@@ -251,8 +251,7 @@ class _Search:
     def _deviations(self, drive: DriveFile) -> list[float]:
         """The logarithm of simulated over rated of each free value's row."""
         rows = [self.rows[each.row] for each in self.start.free]
-        small = simulating.resolved(drive, full=False)
-        specifications = [simulating.specify(small, row, seed=self.seed) for row in rows]
+        specifications = [simulating.specify(simulating.resolved(drive, row), row, seed=self.seed) for row in rows]
         self.simulations += len(rows)
         results = run_all([_label(row) for row in rows], specifications, self.workers, self.show_progress)
         return [

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 FOLDER = Path(__file__).parent
 UNITS_MAX = 1 << 19
 """The maximum number of mapping units of flash at the default scale: a row takes seconds."""
+BUFFERS_MIN = 24
+"""What is written into an SLC cache, in write buffers: the buffer takes less than 5 % of it at the rate of the link."""
 PRECISION = 0.02
 """The precision of steady random writes, a share of their rate; a data sheet is compared with to 10 %."""
 SEQUENTIAL_BLOCK, RANDOM_BLOCK = 128 << 10, 4 << 10
@@ -37,20 +39,30 @@ _RW = {
 }
 
 
-def scale_of(drive: "DriveFile") -> Fraction:
-    """The default scale: the largest power of 1/2 with at most `UNITS_MAX` mapping units, as far as blocks shrink."""
+def scale_of(drive: "DriveFile", row: Rated | None = None) -> Fraction:
+    """The default scale: the largest power of 1/2 with at most `UNITS_MAX` mapping units, as far as blocks shrink.
+
+    The write buffer does not shrink. What a row writes into an SLC cache stays so much larger that its rate is that of
+    the cache.
+    """
     units, parts = drive.capacity.flash_units, 1
-    while units > UNITS_MAX * parts and drive.nand.pages_per_block // (2 * parts) >= drive.nand.pages_per_program:
+    is_in_cache = row is not None and row.state == "fresh" and drive.has_slc_cache
+    least = BUFFERS_MIN * drive.write_buffer.bytes if is_in_cache else 0
+    while (
+        units > UNITS_MAX * parts
+        and drive.nand.pages_per_block // (2 * parts) >= drive.nand.pages_per_program
+        and (not least or _half_of_cache(drive) >= least * 2 * parts)
+    ):
         parts *= 2
     return Fraction(1, parts)
 
 
-def resolved(drive: "DriveFile", *, full: bool) -> "ResolvedDrive":
-    """The drive at the default scale, or `full`."""
+def resolved(drive: "DriveFile", row: Rated | None = None, *, full: bool = False) -> "ResolvedDrive":
+    """The drive at the default scale, that of a row where one is given, or `full`."""
     with warnings.catch_warnings():
         # Rates depend on a batch's share of an erase unit, not on the length of its bursts.
         warnings.simplefilter("ignore", Note)
-        return resolve(drive, scale=None if full else scale_of(drive))
+        return resolve(drive, scale=None if full else scale_of(drive, row))
 
 
 def condition(row: Rated, drive: "DriveFile") -> tuple[int, int]:
@@ -92,16 +104,20 @@ def _end(row: Rated, rw: str, drive: "ResolvedDrive") -> str:
 def _span(row: Rated, drive: "ResolvedDrive") -> str:
     """How much of the drive the row works on: of a new drive with an SLC cache half of what the cache takes, as makers
     rate client drives; otherwise all of it."""
-    file = drive.file
-    if row.state != "fresh" or not file.has_slc_cache:
+    if row.state != "fresh" or not drive.file.has_slc_cache:
         return "100%"
-    cache, user_bytes = file.slc_cache, drive.capacity.user_bytes
+    # The drive is scaled already; sizes in a job are those of the full drive.
+    half = int(_half_of_cache(drive.file) / drive.scale)
+    return str(half // SEQUENTIAL_BLOCK * SEQUENTIAL_BLOCK)
+
+
+def _half_of_cache(drive: "DriveFile") -> int:
+    """Half of what the SLC cache of a new drive takes."""
+    cache, user_bytes = drive.slc_cache, drive.capacity.user_bytes
     dynamic = cache.dynamic_bytes_max
     if cache.dynamic_free_share:
         dynamic = min(dynamic, int(cache.dynamic_free_share * user_bytes))
-    # The drive is scaled already; sizes in a job are those of the full drive.
-    half = int(min((cache.static_bytes + dynamic) / 2, user_bytes) / drive.scale)
-    return str(half // SEQUENTIAL_BLOCK * SEQUENTIAL_BLOCK)
+    return min((cache.static_bytes + dynamic) // 2, user_bytes)
 
 
 def simulated(result: "Result", row: Rated) -> float:

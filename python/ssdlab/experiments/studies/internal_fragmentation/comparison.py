@@ -38,12 +38,12 @@ def run(context: Context) -> StudyResult:
     scale = context.scale(SCALE)
     specifications = {}
     for each in DRIVES:
-        fitted = drive_of(each.drive, scale=scale)
+        fitted = drive_of(each.drive, scale=scale, settings=each.as_read)
         unfitted = drive_of(each.drive, scale=scale, settings=each.unfitted())
         specifications[each.drive] = specification(fitted, context.seed)
         specifications[_unfitted(each)] = specification(unfitted, context.seed)
         for key in _free_to_leave_out(each):
-            settings = {key: repr(_number(fitted.file, key) * _STEP)}
+            settings = {**each.as_read, key: repr(_number(fitted.file, key) * _STEP)}
             moved = drive_of(each.drive, scale=scale, settings=settings)
             specifications[_moved(each, key)] = specification(moved, context.seed)
     taken = {label: readings(result) for label, result in context.simulate(specifications).items()}
@@ -116,8 +116,8 @@ def _held_out_rows() -> list[Row]:
     drive = load(each.drive)
     known = tuple(cell for cell in CELLS if cell not in HELD_OUT_CELLS)
     published: dict[str, float] = dict(zip(CELLS, each.seconds, strict=True))
-    found = fit(model(drive, each.free, known), each.free, [published[cell] for cell in known])
-    predicted = model(drive, each.free, HELD_OUT_CELLS)(found.values)
+    found = fit(model(drive, each, known), each.free, [published[cell] for cell in known])
+    predicted = model(drive, each, HELD_OUT_CELLS)(found.values)
     return [
         Row(
             WORDS[cell],

@@ -2,6 +2,7 @@
 
 from ssdlab.experiments.studies.context import Context
 from ssdlab.experiments.studies.contract import Range, Row, StudyResult, published
+from ssdlab.experiments.studies.internal_fragmentation.drives import DRIVES as OF_THE_ARTICLE
 from ssdlab.experiments.studies.internal_fragmentation.drives import FOLDER
 from ssdlab.experiments.studies.internal_fragmentation.reading import SCALE
 from ssdlab.simulator.drives import drive as drive_of
@@ -22,9 +23,9 @@ def run(context: Context) -> StudyResult:
     scale = context.scale(SCALE)
     labels = {drive: f"{drive}, a database's table" for drive in DRIVES}
     job = context.job(FOLDER / JOB)
-    results = context.simulate(
-        {label: specify(job, drive_of(drive, scale=scale), seed=context.seed) for drive, label in labels.items()}
-    )
+    as_read = {each.drive: each.as_read for each in OF_THE_ARTICLE}
+    drives = {drive: drive_of(drive, scale=scale, settings=as_read[drive]) for drive in labels}
+    results = context.simulate({labels[name]: specify(job, drive, seed=context.seed) for name, drive in drives.items()})
     figures = {row["job"]: row for row in published(FOLDER / "table.csv")}
     rows = []
     for drive, label in labels.items():

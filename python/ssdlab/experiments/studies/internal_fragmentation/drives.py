@@ -1,17 +1,22 @@
 """The ten drives: their names in the source, their tolerances, and which of their values were fitted.
 
-The fitted values and the points they were fitted to are in the catalogue; `tools/fit_fragmentation.py` computes them
-from the definitions in this file.
+`tools/fit_fragmentation.py` computes the fitted values from the definitions in this file. Those of the drive are in the
+catalogue with the points they were fitted to, those of the reader and its host in `as_read.toml`.
 """
 
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from ssdlab.experiments.advice.fit import Parameter
 from ssdlab.experiments.studies.contract import Fitted, published
 
 FOLDER = Path(__file__).parent
+AS_READ = "as_read.toml"
+OF_THE_READER = "host_link."
+"""What begins so is a value of the reader and its host in this study, not of the drive."""
 STEPS = (0, 50, 200, 800, 4000)
 """MiB rewritten in each pass; 0 before the first reading."""
 CELLS = ("fresh", "after_50", "after_200", "after_800", "after_4000")
@@ -43,6 +48,11 @@ class Fragmented:
     """Choices between a few values that the fit also made."""
 
     @property
+    def as_read(self) -> Mapping[str, str]:
+        """Settings of the drive in this study: what its reader gets of the link, which is less than its rate."""
+        return {key: repr(value) for key, value in _as_read()[self.drive].items()}
+
+    @property
     def fitted(self) -> Fitted:
         """The parameters fitted, including choices, and the number of published times."""
         numbers = tuple(parameter.name for parameter in self.free)
@@ -72,9 +82,14 @@ class Fragmented:
 
     def unfitted(self) -> dict[str, str]:
         """Settings that reset everything fitted: the rated link, the usual flash, a map in memory."""
-        settings = {key: repr(value) for key, value in self.before.items()}
+        settings = {**self.as_read, **{key: repr(value) for key, value in self.before.items()}}
         settings["read_ahead.window_bytes"] = str(WINDOW_BYTES)
         return settings | ({"map_cache.bytes": "0"} if self.has_extents else {})
+
+
+@cache
+def _as_read() -> dict[str, dict[str, float]]:
+    return tomllib.loads((FOLDER / AS_READ).read_text(encoding="utf-8"))
 
 
 def _link(low: float, high: float) -> Parameter:

@@ -27,7 +27,8 @@ STUDY = Study(
         Assumption(
             "the link's rate is what a reader with one request outstanding gets",
             "dd waits for each block before it asks for the next; what host, driver and file system need in between is "
-            "in the fitted rate, or the fitted time a command. At the rated rate drives would be faster than measured.",
+            "in the fitted rate, or the fitted time a command, of this study alone: the drives of the catalogue have "
+            "their rated links, at which they would be faster than measured.",
         ),
         Assumption(
             "sequential reads are translated in segments of 256 KiB, within a window of 512 to 1024 KiB",
@@ -38,6 +39,11 @@ STUDY = Study(
             "Their readings slow down at once with the first rewrites and less with later ones, as a map fetch for "
             "each segment of 256 KiB that holds any does. The file's map pages would be 4 MiB, so that each reading "
             "fetches them again. With its whole map in memory XG5 would be a third faster after the first rewrites.",
+        ),
+        Assumption(
+            "nothing is read from an SLC cache",
+            "The PM981 and the XG5 have one. The source does not say how long before the readings the files were "
+            "written.",
         ),
         Assumption(
             "years of updates write each page of the table five times, at random places",
