@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from ssdlab.cli import fit_data_sheet, options
+from ssdlab.cli import fit_data_sheet, fit_queue_depths, options
 from ssdlab.cli.command_line import command_line
 from ssdlab.cli.console import Console
 from ssdlab.cli.destination import check_folder
@@ -100,6 +100,14 @@ def fit(
             help="Instead of points and --free: a drive file with [datasheet], whose rows say what is free.",
         ),
     ] = None,
+    queue_depths: Annotated[
+        Path | None,
+        typer.Option(
+            "--queue-depths",
+            metavar="FILE.csv",
+            help="Instead of points and --free: columns drive, pattern, iodepth, iops, p50, p99 of a SATA drive.",
+        ),
+    ] = None,
     settings: options.Set = None,
     *,
     search: Search,
@@ -118,8 +126,11 @@ def fit(
 
     With --data-sheet it fits a drive to what its maker says of it, for a drive of which you have only the box. It takes
     seconds. A file with [datasheet] alone starts from the generic drive of its class, or from --drive.
+
+    With --queue-depths it fits a SATA drive to depths 1 and 32 of random reads or writes, and predicts other depths.
     """
-    if data_sheet is not None:
+    if data_sheet is not None or queue_depths is not None:
+        name = "--data-sheet" if data_sheet is not None else "--queue-depths"
         if (
             points is not None
             or free
@@ -127,15 +138,18 @@ def fit(
             or given(search)
             or runs.until != "steady"
             or runs.precondition != "none"
+            or (data_sheet is not None and queue_depths is not None)
         ):
-            raise InputError(
-                "--data-sheet takes only --drive, --seed, --workers and --output: its rows say what is free"
-            )
+            raise InputError(f"{name} takes only --drive, --seed, --workers and --output: its rows say what is free")
         if runs.scale is not None or (drive and len(drive) > 1):
             raise InputError(
-                "--data-sheet: one drive, whose rows choose their scale; leave out --scale and a second --drive"
+                f"{name}: one drive, whose rows choose their scale; leave out --scale and a second --drive"
             )
-        _fit_data_sheet(data_sheet, drive[0] if drive else None, runs, form, output)
+        like = drive[0] if drive else None
+        if data_sheet is not None:
+            _fit_data_sheet(data_sheet, like, runs, form, output)
+        elif queue_depths is not None:
+            _fit_queue_depths(queue_depths, like, runs, form, output)
         return
     if points is None or not drive or not free:
         missing = " and ".join(
@@ -187,6 +201,17 @@ def _fit_data_sheet(path: str, like: str | None, runs: Simulations, form: Form, 
     drive_file, figures = fit_data_sheet.write(found, directory)
     form.say(f"\nfitted drive: {directory / drive_file}\nfigures:      {directory / figures}")
     form.say(f"as a page:    ssdlab study data-sheets --drive {directory / drive_file}")
+
+
+def _fit_queue_depths(path: Path, like: str | None, runs: Simulations, form: Form, output: str | None) -> None:
+    directory = Path(output) if output else Path("out") / f"fit-{path.stem}"
+    check_folder(directory, "fit")
+    found = fit_queue_depths.predicted(path, like, seed=runs.seed, workers=runs.workers)
+    form.give(found, lambda: fit_queue_depths.print_predicted(found))
+    figures, *drives = fit_queue_depths.write(found, directory)
+    for label, name in zip(found.fits, drives, strict=True):
+        form.say(f"fitted drive: {directory / name}, {label}")
+    form.say(f"figures:      {directory / figures}")
 
 
 def _print_all(fitted: Fitted) -> None:

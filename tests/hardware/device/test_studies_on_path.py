@@ -22,6 +22,7 @@ WITHOUT_STEPS = [
     "data-sheets",
     "durable-writes",
     "slc-caches",
+    "queue-depths",
     "fdp-streams",
     "flash-cache",
     "kv-cache",

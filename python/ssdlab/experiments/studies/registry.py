@@ -15,6 +15,7 @@ NAMES = (
     "data-sheets",
     "durable-writes",
     "slc-caches",
+    "queue-depths",
     "fdp-streams",
     "flash-cache",
     "kv-cache",

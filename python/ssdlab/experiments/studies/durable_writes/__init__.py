@@ -1,1 +1,1 @@
-"""The savings of zones, and the cost of the host's garbage collection instead; see README.md."""
+"""Writes that must survive a loss of power, with and without capacitors; see README.md."""
