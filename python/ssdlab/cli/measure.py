@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -22,8 +23,6 @@ from ssdlab.hardware.device.plan import RATE_MB_S
 from ssdlab.hardware.safety.place import check_platform
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ssdlab.hardware.device.measured import Measured
     from ssdlab.hardware.device.plan import Planned
 
@@ -41,6 +40,14 @@ class Ordered:
     resume: Annotated[
         bool, typer.Option("--resume", help="Resume a protocol after the last completed step in --output.")
     ] = False
+    beside: Annotated[
+        Sequence[str],
+        typer.Option(
+            "--with",
+            metavar="DIR",
+            help="Show an earlier result of the protocol too: another drive's, or the same drive again. Repeatable.",
+        ),
+    ] = ()
 
 
 @dataclass(frozen=True)
@@ -126,9 +133,9 @@ def measure(
     if ordered.protocol and job is None:
         measure_protocol.print_list(form)
         return
-    if not ordered.protocol and (simulated.drive or ordered.quick or ordered.resume):
+    if not ordered.protocol and (simulated.drive or ordered.quick or ordered.resume or ordered.beside):
         raise InputError(
-            "--drive, --quick and --resume require --protocol; use `ssdlab run` for a job on a simulated drive"
+            "--drive, --quick, --resume and --with require --protocol; use `ssdlab run` for a job on a simulated drive"
         )
     how = measure_protocol.How(
         Path(output) if output else Path("out") / f"measure-{job}",
@@ -138,6 +145,7 @@ def measure(
         ordered.resume,
         planning.dry_run,
         form,
+        [Path(each) for each in ordered.beside],
     )
     if ordered.protocol and simulated.drive:
         if place.on is not None:

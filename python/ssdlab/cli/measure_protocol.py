@@ -17,6 +17,7 @@ from ssdlab.experiments.protocols import output as files
 from ssdlab.experiments.protocols.carrying_out import Target
 from ssdlab.experiments.protocols.contract import Setting
 from ssdlab.experiments.protocols.estimate import Estimate, of_point
+from ssdlab.experiments.protocols.kept import kept
 from ssdlab.foundation.quantities import format_bytes
 from ssdlab.hardware.device.plan import RATE_MB_S
 
@@ -68,12 +69,15 @@ class How:
     resume: bool = False
     dry_run: bool = False
     form: Form = field(default_factory=Form)
+    beside: Sequence[Path] = ()
+    """Earlier results of the protocol, which the report shows too."""
 
 
 def on_drive(name: str, drive: ResolvedDrive, how: How) -> None:
     """Runs the protocol on a simulated drive, prints the figures and writes the files."""
     protocol = registry.protocol(name)
     check_folder(how.output, COMMAND)
+    _check_beside(protocol, how)
     _report(carrying_out.on_drive(protocol, drive, quick=how.quick, seed=how.seed, show_progress=shown), how)
 
 
@@ -92,6 +96,7 @@ def on_path(
             _print_plan(protocol, place.size_bytes, quick=how.quick, seed=how.seed)
         return None
     check_folder(how.output, command)
+    _check_beside(protocol, how)
 
     def ended_early(steps: Sequence[Figures], failure: str) -> None:
         how.form.say(f"{protocol.name}: {protocol.title}")
@@ -114,7 +119,14 @@ def on_path(
     return carried
 
 
+def _check_beside(protocol: Protocol, how: How) -> None:
+    """Raises InputError for a file of --with that cannot be shown: before hours of measuring."""
+    for path in how.beside:
+        kept(path, protocol, quick=how.quick)
+
+
 def _report(carried: Carried, how: How) -> None:
+    carried = carried.laid_beside(*how.beside)
     how.form.give(carried, lambda: _print(carried))
     names = carried.write(how.output, command_line=how.command_line)
     how.form.say()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from ssdlab.experiments.protocols import output as files
 from ssdlab.experiments.protocols import registry, simulated
 from ssdlab.experiments.protocols.contract import Setting
 from ssdlab.experiments.protocols.figures import COLUMNS
+from ssdlab.experiments.protocols.kept import Kept, kept, tested
 from ssdlab.experiments.protocols.page import Extra, pictures
 from ssdlab.experiments.protocols.store import Store
 from ssdlab.foundation.quantities import parse_bytes_with_unit
@@ -58,6 +59,8 @@ class Carried(Shown):
     quick: bool
     seed: int
     extra: Extra = field(default_factory=Extra)
+    beside: Sequence[Kept] = ()
+    """Results of the same protocol that the pictures and the page show too."""
 
     def __repr__(self) -> str:
         return f"<Carried: {self.protocol.name}, {len(self.steps)} steps{', quick' if self.quick else ''}>"
@@ -94,7 +97,17 @@ class Carried(Shown):
 
     def figures(self) -> Sequence[Figure]:
         """The pictures of the protocol's page."""
-        return [*self.extra.figures, *pictures(self.protocol, self.steps)]
+        drives = tested([Kept(self.target, self.steps, ""), *self.beside])
+        return [*self.extra.figures, *pictures(self.protocol, drives)]
+
+    def laid_beside(self, *paths: str | Path) -> Carried:
+        """The same with earlier results of the protocol, folders or files, in its pictures and on its page.
+
+        Other drives are further lines; further tests of one drive make its line a mean with a band. Raises InputError
+        for results of another protocol, of the other form, or that are incomplete.
+        """
+        found = [kept(Path(path), self.protocol, quick=self.quick) for path in paths]
+        return replace(self, beside=[*self.beside, *found])
 
     def to_dict(self) -> Mapping[str, object]:
         """The object of `result.json`."""
@@ -113,6 +126,7 @@ class Carried(Shown):
             seed=self.seed,
             extra=self.extra,
             command_line=command_line,
+            beside=self.beside,
         )
 
 
@@ -216,6 +230,7 @@ def on_path(
         found = {
             "kind": "device", "path": str(place.path), "what": place.what, "size_bytes": place.size_bytes,
             "disk": place.claim.place.disk, "model": place.claim.place.model, "smart": source.source,
+            "serial": next(iter(place.claim.place.identities), None),
         }  # fmt: skip
     if end is None:
         return Carried(protocol, steps, found, quick, seed, extra(steps) if extra else Extra())

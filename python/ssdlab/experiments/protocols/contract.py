@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from ssdlab.experiments.protocols.figures import Figures
+    from ssdlab.presentation.report.figure import Figure
 
 End = Literal["job", "steady"]
 
@@ -26,6 +27,8 @@ class Step:
     idle_seconds: float = 0.0
     shown: bool = True
     """Whether the step is shown as a result; False for preparation."""
+    over_time: bool = False
+    """Whether rates over the time of the step are kept, beside its means."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,26 @@ class Setting:
 
 
 @dataclass(frozen=True)
+class DriveTests:
+    """The tests of a drive: a protocol was carried out on it once or several times."""
+
+    label: str
+    runs: "Sequence[Sequence[Figures]]"
+    """The steps of each time."""
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Figures of steps as a table of two dimensions, as report formats have them."""
+
+    title: str
+    corner: str
+    """What the rows are."""
+    columns: Sequence[str]
+    rows: Sequence[tuple[str, Sequence[float | None]]]
+
+
+@dataclass(frozen=True)
 class Protocol:
     """A standard experiment."""
 
@@ -65,6 +88,11 @@ class Protocol:
     """The figures of a step in the table; keys of `figures.COLUMNS`."""
     conclude: "Callable[[Sequence[Figures]], str | None]" = lambda figures: None
     """Returns the result as a sentence without a full stop, or None if the figures do not allow one."""
+    draw: "Callable[[Sequence[DriveTests]], Sequence[Figure]] | None" = None
+    """Returns the pictures as the field draws this experiment. Without it, or if it returns none, there are bars of
+    each column."""
+    tabulate: "Callable[[Sequence[Figures]], Sequence[Matrix]]" = lambda figures: ()
+    """Returns the figures as tables that its report format has, besides the table of all steps."""
 
 
 def job(rw: str, bs: str, depth: int, *more: str) -> str:

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from ssdlab.errors import InputError, RunFailed
 from ssdlab.experiments.protocols.contract import Point, Protocol, Setting, Step
-from ssdlab.experiments.protocols.figures import Figures, Rates, flushes_of, rates_of
+from ssdlab.experiments.protocols.figures import Figures, Rates, Round, Sample, flushes_of, rates_of, thinned
 from ssdlab.experiments.protocols.steady import ROUNDS, is_steady
 from ssdlab.experiments.protocols.steps import job_file, rest, script
 from ssdlab.experiments.protocols.store import Store
-from ssdlab.hardware.device import health, jobtext, programs, purging, run
+from ssdlab.hardware.device import health, jobtext, programs, purging, run, series
 from ssdlab.hardware.device.health import Health, ReadOut
 from ssdlab.hardware.device.jobtext import Stage
 from ssdlab.hardware.device.measured import MeasuredStage, direction_of, flush_of
@@ -61,7 +61,8 @@ class _Runner:
                 if found:
                     files.mount()
             else:
-                stages = jobtext.stages(job_file(point), self._place.path_of, seed=self._seed, logs=False)
+                logs = any(step.over_time for step in point.steps)
+                stages = jobtext.stages(job_file(point), self._place.path_of, seed=self._seed, logs=logs)
             if not found:
                 self._purge(stages)
             elif not self._place.is_device:
@@ -223,7 +224,20 @@ def _figures(point: Point, step: Step, rounds: Sequence[_Round]) -> Figures:
         [each.stage.job_text or "" for each in rounds if each.stage],
         flushes_of([flush_of(job["sync"]) for job in jobs], seconds),
         rates_of(sides["trim"], seconds),
+        _by_round(rounds) if is_steady_step else (),
+        _over_time(step, [each.stage for each in rounds if each.stage]),
     )
+
+
+def _by_round(rounds: Sequence[_Round]) -> list[Round]:
+    return [Round(health.between(each.before, each.after).waf, _iops(each)) for each in rounds]
+
+
+def _over_time(step: Step, stages: Sequence[MeasuredStage]) -> list[Sample]:
+    """The rates of each second of a step; empty if it does not ask for them, or ended within the first second."""
+    if not step.over_time or (frame := series.frame(stages)) is None:
+        return []
+    return thinned([Sample(*row) for row in frame.select("seconds", "read_mb_s", "write_mb_s").iter_rows()])
 
 
 def _of_sysbench(

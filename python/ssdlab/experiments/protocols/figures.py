@@ -7,6 +7,9 @@ from typing import Any, TypedDict
 from ssdlab.simulator.results.job_result import DirectionResult, FlushResult
 from ssdlab.simulator.results.latency import NONE, Latency, merged
 
+SAMPLES_MAX = 240
+"""Points of a line over time: about one for three pixels of the picture."""
+
 _DIRECTIONS = ("read", "write", "flush", "trim")
 
 
@@ -54,6 +57,36 @@ class Rates:
         }
 
 
+@dataclass(frozen=True)
+class Round:
+    """One round of a step that ran until steady."""
+
+    waf: float | None
+    iops: float | None
+    """Of reads and writes together."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A part of the time of a step."""
+
+    seconds: float
+    """From the start of the step to the end of the part, without the time between calls of fio."""
+    read_mb_s: float
+    write_mb_s: float
+
+
+class RoundJson(TypedDict):
+    waf: float | None
+    iops: float | None
+
+
+class SampleJson(TypedDict):
+    seconds: float
+    read_mb_s: float
+    write_mb_s: float
+
+
 class FiguresJson(TypedDict):
     """A step of a protocol in `result.json`."""
 
@@ -73,6 +106,8 @@ class FiguresJson(TypedDict):
     steady: bool | None
     commands: list[str]
     job_texts: list[str]
+    by_round: list[RoundJson]
+    over_time: list[SampleJson]
 
 
 @dataclass(frozen=True)
@@ -98,6 +133,10 @@ class Figures:
     flush: Rates | None = None
     """Flushes; None if the step has none."""
     trim: Rates | None = None
+    by_round: Sequence[Round] = ()
+    """Every round, in order; empty if the step did not run until steady."""
+    over_time: Sequence[Sample] = ()
+    """The step over time, if it asks for it; at most `SAMPLES_MAX` parts."""
 
     def to_dict(self) -> FiguresJson:
         """The step for `result.json`."""
@@ -118,12 +157,40 @@ class Figures:
             "steady": self.steady,
             "commands": list(self.commands),
             "job_texts": list(self.job_texts),
+            "by_round": [{"waf": each.waf, "iops": each.iops} for each in self.by_round],
+            "over_time": [
+                {"seconds": each.seconds, "read_mb_s": each.read_mb_s, "write_mb_s": each.write_mb_s}
+                for each in self.over_time
+            ],
         }
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> "Figures":
         rates = {name: Rates(**plain[name]) if plain.get(name) else None for name in _DIRECTIONS}
-        return cls(**{**plain, **rates})
+        # Absent in files of versions that did not keep them.
+        series = {
+            "by_round": [Round(**each) for each in plain.get("by_round", ())],
+            "over_time": [Sample(**each) for each in plain.get("over_time", ())],
+        }
+        return cls(**{**plain, **rates, **series})
+
+
+def thinned(samples: Sequence[Sample]) -> list[Sample]:
+    """At most `SAMPLES_MAX` samples: neighbours are averaged over their time."""
+    size = -(-len(samples) // SAMPLES_MAX)
+    found: list[Sample] = []
+    before = 0.0
+    for start in range(0, len(samples), size or 1):
+        rates = [0.0, 0.0]
+        begin = before
+        for each in samples[start : start + size]:
+            rates[0] += each.read_mb_s * (each.seconds - before)
+            rates[1] += each.write_mb_s * (each.seconds - before)
+            before = each.seconds
+        if before > begin:
+            read, write = (rate / (before - begin) for rate in rates)
+            found.append(Sample(before, read, write))
+    return found
 
 
 def rates_of(directions: Sequence[DirectionResult], seconds: float | None) -> Rates | None:

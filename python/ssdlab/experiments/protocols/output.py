@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from rich.table import Table
 
-from ssdlab.experiments.protocols.contract import Protocol
+from ssdlab.experiments.protocols.contract import Matrix, Protocol
 from ssdlab.experiments.protocols.figures import COLUMNS, Figures
+from ssdlab.experiments.protocols.kept import Kept, tested
 from ssdlab.experiments.protocols.page import PAGE_NAME, Extra, pictures, protocol_page
 from ssdlab.foundation.foreign import JsonObject
 from ssdlab.foundation.quantities import rounded
@@ -37,11 +38,26 @@ def print_table(protocol: Protocol, figures: Sequence[Figures], console: "Consol
         rounds = "" if each.rounds is None else f"{each.rounds}{'' if each.steady else ' (not steady)'}"
         cells = [each.point] if with_points else []
         table.add_row(*cells, each.step, *(_number(value) for value in values), rounds)
-    show(table, console)
+    matrices = protocol.tabulate(figures)
+    for matrix in matrices:
+        show(_matrix(matrix), console)
+    # A report format with a table of its own needs no line for each of its cells.
+    if not matrices:
+        show(table, console)
     reasons = {each.waf_reason for each in figures if each.shown and each.waf is None and each.waf_reason}
     if "waf" in protocol.columns:
         for reason in sorted(reasons - {"nothing was written"}):
             console.print(f"no WAF: {reason}", highlight=False, markup=False)
+
+
+def _matrix(matrix: Matrix) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    table.add_column(f"{matrix.title} by {matrix.corner}")
+    for heading in matrix.columns:
+        table.add_column(heading, justify="right")
+    for name, values in matrix.rows:
+        table.add_row(name, *map(_number, values))
+    return table
 
 
 def _number(value: float | None) -> str:
@@ -60,16 +76,27 @@ def write(
     seed: int,
     extra: Extra,
     command_line: str,
+    beside: Sequence[Kept] = (),
 ) -> list[str]:
     """Writes `result.json` (protocol, target, figures of every step with its command lines), pictures and the page.
 
-    Writes all or none. Returns the names, the page last.
+    `beside` are results of the same protocol that the pictures and the page show too. Writes all or none. Returns the
+    names, the page last.
     """
     plain = content(protocol, figures, target, quick=quick, seed=seed, extra=extra.content)
-    drawn = pictures(protocol, figures)
+    drives = tested([Kept(target, figures, ""), *beside])
+    drawn = pictures(protocol, drives)
     place_name = str(target["path"] if target["kind"] == "device" else target["drive"]["name"])
     page = protocol_page(
-        protocol, figures, drawn, target=place_name, quick=quick, extra=extra, command_line=command_line
+        protocol,
+        figures,
+        drawn,
+        target=place_name,
+        quick=quick,
+        extra=extra,
+        command_line=command_line,
+        drives=drives,
+        notices=scaled(target),
     )
     names = ["result.json"]
     with staged(directory) as place:
@@ -77,6 +104,14 @@ def write(
         names.extend(write_figures([*extra.figures, *drawn], place))
         (place / PAGE_NAME).write_text(page.html(), encoding="utf-8")
     return [*names, PAGE_NAME]
+
+
+def scaled(target: Mapping[str, Any]) -> list[str]:
+    """What a reader must know of the sizes and times of a scaled drive; empty for others."""
+    scale = target.get("scale", "1")
+    if scale == "1":
+        return []
+    return [f"Simulated on {scale} of the drive: bytes and durations are of that part, and shorter than the drive's."]
 
 
 def write_incomplete(

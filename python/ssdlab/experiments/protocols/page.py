@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ssdlab.experiments.protocols.contract import Protocol
+from ssdlab.experiments.protocols import drawing
+from ssdlab.experiments.protocols.contract import DriveTests, Matrix, Protocol
 from ssdlab.experiments.protocols.figures import COLUMNS, Figures
 from ssdlab.presentation.report import wording
 
@@ -47,23 +48,38 @@ class Extra:
     sections: "Sequence[Section]" = ()
 
 
-def pictures(protocol: Protocol, figures: Sequence[Figures]) -> "list[Figure]":
-    """One picture for each column of the protocol that has values for at least two steps."""
+def pictures(protocol: Protocol, tested: Sequence[DriveTests]) -> "list[Figure]":
+    """The pictures as the protocol draws them; otherwise one of bars for each column that has values for at least two
+    steps, and the rounds of steps that ran until steady."""
+    drawn = list(protocol.draw(tested)) if protocol.draw else []
+    return drawn or [*_bars(protocol, tested), *drawing.rounds(tested)]
+
+
+def _bars(protocol: Protocol, tested: Sequence[DriveTests]) -> "list[Figure]":
     from ssdlab.presentation.report.charts.published import Bar, published_bars
 
     made = []
     for column in protocol.columns:
-        values = [(name_of(each), COLUMNS[column][1](each)) for each in figures if each.shown]
-        bars = [Bar(name, "measured", value) for name, value in values if value is not None]
+        bars = []
+        for place, step in enumerate(tested[0].runs[0]):
+            for each in tested:
+                values = [COLUMNS[column][1](run[place]) for run in each.runs if place < len(run)]
+                known = [value for value in values if value is not None]
+                if step.shown and known and len(known) == len(each.runs):
+                    label = "measured" if len(tested) == 1 else each.label
+                    spread = (min(known), max(known)) if len(known) > 1 else None
+                    bars.append(Bar(name_of(step), label, sum(known) / len(known), spread=spread))
         if len(bars) < 2 or not any(bar.value for bar in bars):
             continue
         least, most = min(bars, key=lambda bar: bar.value), max(bars, key=lambda bar: bar.value)
+        ends = [f"{each.category}, {each.label}" if len(tested) > 1 else each.category for each in (least, most)]
+        bands = f" {said}." if (said := drawing.repetitions(tested)) else ""
         made.append(
             published_bars(
                 name=column.replace("_", "-"),
-                title=f"{_begun(QUANTITIES[column])}: from {wording.significant(least.value)} ({least.category}) "
-                f"to {wording.significant(most.value)} ({most.category})",
-                caption=f"{protocol.title.rstrip('.?')}: one bar per measuring step.",
+                title=f"{_begun(QUANTITIES[column])}: from {wording.significant(least.value)} ({ends[0]}) "
+                f"to {wording.significant(most.value)} ({ends[1]})",
+                caption=f"{protocol.title.rstrip('.?')}: one bar per measuring step.{bands}",
                 bars=bars,
                 x_title=QUANTITIES[column],
                 said=QUANTITIES[column],
@@ -81,12 +97,15 @@ def protocol_page(
     quick: bool,
     extra: Extra,
     command_line: str,
+    drives: Sequence[DriveTests] = (),
+    notices: Sequence[str] = (),
 ) -> "Page":
-    """The page of a protocol. `target` is the name of the target; `drawn` are the pictures."""
+    """The page of a protocol. `target` is the name of the target, `drawn` are the pictures, `drives` what they show."""
     from ssdlab.presentation.report import page, parts
 
     reasons = sorted({each.waf_reason for each in figures if each.shown and each.waf is None and each.waf_reason})
-    after = [*extra.sections, page.Section("Every step", table_html(protocol, figures))]
+    tables = [page.Section(each.title, matrix_html(each)) for each in protocol.tabulate(figures)]
+    after = [*extra.sections, *tables, page.Section("Every step", table_html(protocol, figures))]
     if reasons and "waf" in protocol.columns:
         after.append(page.Section("Not measured", parts.definitions([("WAF", each) for each in reasons])))
     after.append(page.Section("Source", parts.paragraphs(protocol.source)))
@@ -96,11 +115,16 @@ def protocol_page(
     question = extra.question or f"{protocol.title}."
     found = extra.finding or protocol.conclude(figures) or (drawn[0].title if drawn else None)
     of = f"{'Study' if extra.question else 'Protocol'} {protocol.name} on {target}"
+    if len(drives) > 1 or any(len(each.runs) > 1 for each in drives):
+        # One drive's conclusion is no title of a picture of several.
+        found = drawn[0].title if drawn else None
+        after.insert(0, page.Section("Tests shown", tests_html(protocol, drives)))
+        of = f"Protocol {protocol.name} on {wording.listed([each.label for each in drives])}"
     return page.Page(
         title=found or question.removesuffix("."),
         subtitle=f"{question} {of}" if found else of,
         summary="The steps were run one by one; the command lines below repeat them manually.",
-        notices=[f"Quick form; omitted: {protocol.quick_gives_up}."] if quick else [],
+        notices=[*([f"Quick form; omitted: {protocol.quick_gives_up}."] if quick else []), *notices],
         figures=[*extra.figures, *drawn],
         after=after,
     )
@@ -114,8 +138,28 @@ def table_html(protocol: Protocol, figures: Sequence[Figures]) -> "Markup":
     for each in figures:
         if each.shown:
             values = [COLUMNS[name][1](each) for name in protocol.columns]
-            rows.append([name_of(each), *("-" if value is None else wording.significant(value) for value in values)])
+            rows.append([name_of(each), *map(wording.figure, values)])
     return parts.table("Every step", ["", *(QUANTITIES[name] for name in protocol.columns)], rows, wraps=True)
+
+
+def tests_html(protocol: Protocol, drives: "Sequence[DriveTests]") -> "Markup":
+    """What each test of each drive gave, in a sentence."""
+    from ssdlab.presentation.report import parts
+
+    rows = [
+        [each.label, f"{number} of {len(each.runs)}", protocol.conclude(run) or "-"]
+        for each in drives
+        for number, run in enumerate(each.runs, 1)
+    ]
+    return parts.table("Tests shown", ["drive", "test", "finding"], rows, wraps=True)
+
+
+def matrix_html(matrix: Matrix) -> "Markup":
+    """A table of two dimensions, as in the terminal."""
+    from ssdlab.presentation.report import parts
+
+    rows = [[name, *(wording.figure(value) for value in values)] for name, values in matrix.rows]
+    return parts.table(matrix.title, [matrix.corner, *matrix.columns], rows)
 
 
 def _begun(words: str) -> str:

@@ -8,6 +8,7 @@ NAMES = (
     "snia-iops",
     "snia-throughput",
     "snia-latency",
+    "latency-against-load",
     "write-saturation",
     "over-provisioning-sweep",
     "free-space-sweep",

@@ -1,11 +1,11 @@
 """Runs a protocol on a simulated drive: each point is a run of the engine on a fresh, and so purged, drive."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import TYPE_CHECKING
 
 from ssdlab.errors import RunFailed
-from ssdlab.experiments.protocols.contract import Point, Protocol, Setting
-from ssdlab.experiments.protocols.figures import Figures, flushes_of, rates, rates_of
+from ssdlab.experiments.protocols.contract import Point, Protocol, Setting, Step
+from ssdlab.experiments.protocols.figures import Figures, Round, Sample, flushes_of, rates, rates_of, thinned
 from ssdlab.experiments.protocols.steps import Engine
 from ssdlab.simulator.results.fio_schema import DIRECTIONS
 from ssdlab.simulator.results.ledger import Ledger
@@ -15,6 +15,7 @@ from ssdlab.simulator.workloads import specifying
 if TYPE_CHECKING:
     from ssdlab.simulator.drives import ResolvedDrive
     from ssdlab.simulator.results import Result
+    from ssdlab.simulator.results.steady_state import SteadyState
 
 Tell = Callable[[int, float, int], None]
 """Called with the index of a point, the share done, and the host bytes written."""
@@ -94,7 +95,29 @@ def _steady(point: Point, number: int, result: "Result") -> Figures:
         sides["write"],
         len(found.round_waf),
         found.reached,
+        by_round=_by_round(found),
+        over_time=_over_time(step, result, {job.stage for job in jobs}),
     )
+
+
+def _by_round(found: "SteadyState") -> list[Round]:
+    iops = found.timing.round_iops if found.timing else [None] * len(found.round_waf)
+    return [Round(waf, rate) for waf, rate in zip(found.round_waf, iops, strict=True)]
+
+
+def _over_time(step: Step, result: "Result", stages: Container[int]) -> list[Sample]:
+    """The rates over the time of a step's stages; empty if the step does not ask for them."""
+    series = result.timing_series
+    if not step.over_time or series is None:
+        return []
+    found, seconds = [], 0.0
+    for stage, interval, read, write in series.select(
+        "stage", "interval_seconds", "read_mb_s", "write_mb_s"
+    ).iter_rows():
+        if stage in stages:
+            seconds += interval
+            found.append(Sample(seconds, read, write))
+    return thinned(found)
 
 
 def _of_step(point: Point, number: int, result: "Result", workload: Engine) -> Figures:
@@ -120,4 +143,5 @@ def _of_step(point: Point, number: int, result: "Result", workload: Engine) -> F
         sides["write"],
         flush=flushes_of([job.flush for job in jobs], seconds),
         trim=sides["trim"],
+        over_time=_over_time(step, result, {job.stage for job in jobs}),
     )

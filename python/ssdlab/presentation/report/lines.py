@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Line:
-    """A curve: points (x, y) in ascending x; `spread` has (x, lowest y, highest y) over the seeds.
+    """A curve: points (x, y), joined in their order; `spread` has (x, lowest y, highest y) over the seeds.
 
     `dotted` also draws the points, for lines that interpolate between runs.
     """

@@ -56,6 +56,11 @@ def times_between(ratio: Estimate) -> str:
     return f"{significant(ratio.low, 2)} to {significant(ratio.high, 2)} times"
 
 
+def figure(value: float | None) -> str:
+    """A figure in a table; a dash if it is not known."""
+    return "-" if value is None else significant(value)
+
+
 def capitalized(text: str) -> str:
     """The text with a capital at its start."""
     return text[:1].upper() + text[1:]

@@ -54,7 +54,7 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class Tested:
+class DriveTests:
     """One workload on one drive."""
 
     drive: str
@@ -125,7 +125,7 @@ def test(
     chosen: Sequence[Workload],
     remedy: str | None = None,
     only: "set[tuple[str, str]] | None" = None,
-) -> list[Tested]:
+) -> list[DriveTests]:
     """Every workload on every drive, by drive; `only` selects pairs of drive and workload."""
     op, settings = REMEDIES[remedy] if remedy else (None, {})
     pairs = [(file, each) for file in files.values() for each in chosen if not only or (file.name, each.name) in only]
@@ -153,7 +153,7 @@ def specification(context: Context, drive: "ResolvedDrive", workload: Workload) 
     return specify(Engine(point, len(point.steps), {}), drive, seed=context.seed)
 
 
-def judge(drive: str, workload: Workload, place: Place, result: "Result") -> Tested:
+def judge(drive: str, workload: Workload, place: Place, result: "Result") -> DriveTests:
     """The limits of a workload on the result of its run, whose last stage is measured."""
     jobs = [job for job in result.jobs if job.stage == result.jobs[-1].stage]
     judged = []
@@ -163,7 +163,7 @@ def judge(drive: str, workload: Workload, place: Place, result: "Result") -> Tes
             # Trims of a smaller drive are shorter but wait as long, so that their rate is too low.
             value = None
         judged.append(Judged(limit, value, limit.for_capacity(place.terabytes), cause))
-    return Tested(drive, workload.name, judged, result.last_stage_ledger.waf)
+    return DriveTests(drive, workload.name, judged, result.last_stage_ledger.waf)
 
 
 def _value(limit: Limit, jobs: "Sequence[JobResult]") -> tuple[float | None, str]:
@@ -182,18 +182,18 @@ def _value(limit: Limit, jobs: "Sequence[JobResult]") -> tuple[float | None, str
 
 
 def remedied(
-    context: Context, files: "Sequence[DriveFile]", found: Sequence[Tested]
-) -> dict[tuple[str, str, str], Tested]:
+    context: Context, files: "Sequence[DriveFile]", found: Sequence[DriveTests]
+) -> dict[tuple[str, str, str], DriveTests]:
     """The failing pairs once more with each remedy, by drive, workload and remedy."""
     failing = {(each.drive, each.workload) for each in found if each.failed}
-    made: dict[tuple[str, str, str], Tested] = {}
+    made: dict[tuple[str, str, str], DriveTests] = {}
     for remedy in REMEDIES if failing else ():
         tested = test(context, {file.name: file for file in files}, WORKLOADS, remedy, failing)
         made |= {(each.drive, each.workload, remedy): each for each in tested}
     return made
 
 
-def _finding(found: Sequence[Tested]) -> str:
+def _finding(found: Sequence[DriveTests]) -> str:
     drives = list(dict.fromkeys(each.drive for each in found))
     failing = {drive: [each for each in found if each.drive == drive and each.failed] for drive in drives}
     passing = [drive for drive in drives if not failing[drive]]
@@ -210,7 +210,7 @@ def _finding(found: Sequence[Tested]) -> str:
     return said
 
 
-def _passes(files: "Sequence[DriveFile]", found: Sequence[Tested]) -> Table:
+def _passes(files: "Sequence[DriveFile]", found: Sequence[DriveTests]) -> Table:
     by_pair = {(each.drive, each.workload): each for each in found}
     rows = [
         [file.name, *(_said(by_pair[file.name, workload.name]) for workload in WORKLOADS)]
@@ -224,14 +224,14 @@ def _passes(files: "Sequence[DriveFile]", found: Sequence[Tested]) -> Table:
     )
 
 
-def _said(tested: Tested) -> str:
+def _said(tested: DriveTests) -> str:
     judged = [each for each in tested.judged if each.value is not None and each.limit.checked != "beyond-demand"]
     failed = tested.failed
     kept = f"{len(judged) - len(failed)} of {len(judged)}"
     return f"{kept}: {failed[0].limit.direction} {failed[0].limit.quantity}" if failed else kept
 
 
-def _failures(found: Sequence[Tested], again: Mapping[tuple[str, str, str], Tested]) -> Table:
+def _failures(found: Sequence[DriveTests], again: Mapping[tuple[str, str, str], DriveTests]) -> Table:
     rows = []
     for tested in found:
         for judged in tested.failed:
@@ -250,7 +250,7 @@ def _failures(found: Sequence[Tested], again: Mapping[tuple[str, str, str], Test
     )
 
 
-def _remedy(tested: Tested, judged: Judged, again: Mapping[tuple[str, str, str], Tested]) -> str:
+def _remedy(tested: DriveTests, judged: Judged, again: Mapping[tuple[str, str, str], DriveTests]) -> str:
     helping = []
     for remedy in REMEDIES:
         other = again[tested.drive, tested.workload, remedy]
@@ -278,7 +278,7 @@ def _limits() -> Table:
     return Table("The limits and where they were found", ("workload", "limit", "value", "unit", "found in", ""), rows)
 
 
-def _picture(found: Sequence[Tested]) -> "Figure":
+def _picture(found: Sequence[DriveTests]) -> "Figure":
     from ssdlab.presentation.report.charts.published import Bar, published_bars
 
     bars = [

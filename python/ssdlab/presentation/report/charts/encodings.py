@@ -222,13 +222,15 @@ def line_layers(
     along: str = "drive_writes",
     where: Sequence[alt.Tooltip] = _IN_HOST_WRITES,
     name: str | None = None,
+    order: str | None = None,
 ) -> list[alt.Chart]:
     """Lines of `field`, and the point nearest to the pointer, with a tooltip that labels the field `said`.
 
-    `along` is the field of the horizontal axis, `where` the further lines of the tooltip. `name` distinguishes two
-    pictures of the same field.
+    `along` is the field of the horizontal axis, and `order` that by which points are joined, if it is another; `where`
+    are the further lines of the tooltip. `name` distinguishes two pictures of the same field.
     """
-    line = chart(rows).mark_line(clip=True).encode(x, y, variant_colour(variants, legend=legend), order=f"{along}:Q")
+    colour = variant_colour(variants, legend=legend)
+    line = chart(rows).mark_line(clip=True).encode(x, y, colour, order=f"{order or along}:Q")
     if len(variants) > _COLOURS:
         line = line.encode(variant_dash(variants))
     nearest = alt.selection_point(

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal
 
 import altair as alt
@@ -74,14 +75,18 @@ def published_lines(
     scale_x: Literal["linear", "log"] = "linear",
     number_format: str = ",.3~r",
     marked: str = "published",
+    x_ticks: Sequence[float] = (),
 ) -> Figure:
     """Lines over a common horizontal axis, which begins at 0 unless it is logarithmic.
 
     `title` is the finding. The axis titles include units. `marked` is the word for the values shown as marks.
+    `x_ticks` are where the horizontal axis has its labels, if not at round figures.
     """
     entries = _entries([*lines, *marks])
     panel = Panel(y_title, lines, marks)
-    whole = _lines(name, panel, entries, x_title, number_format, marked, scale, scale_x).properties(height=_HEIGHT_PX)
+    whole = _lines(name, panel, entries, x_title, number_format, marked, scale, scale_x, x_ticks).properties(
+        height=_HEIGHT_PX
+    )
     return Figure(name, wording.unbroken(title), caption, switchable(whole, HIDDEN_VARIANTS), (variants_key(entries),))
 
 
@@ -110,9 +115,16 @@ def _lines(
     marked: str,
     scale: Literal["linear", "log"],
     scale_x: Literal["linear", "log"],
+    x_ticks: Sequence[float] = (),
 ) -> Picture:
     lines, marks, y_title = panel.lines, panel.marks, panel.y_title
-    line_rows = [{"variant": line.label, "x": x, "y": y} for line in lines for x, y in line.points]
+    # The rows of a line that turns back need the order of its points.
+    turns = any(after[0] < before[0] for line in lines for before, after in pairwise(line.points))
+    line_rows = [
+        {"variant": line.label, "x": x, "y": y} | ({"place": place} if turns else {})
+        for line in lines
+        for place, (x, y) in enumerate(line.points)
+    ]
     mark_rows = [{"variant": mark.label, "x": x, "y": y} for mark in marks for x, y in mark.points]
     band_rows = [
         {"variant": each.label, "x": x, "low": low, "high": high} for each in lines for x, low, high in each.spread
@@ -126,7 +138,7 @@ def _lines(
         "x:Q",
         title=x_title,
         scale=alt.Scale(type=scale_x, domain=[x_begin, x_end * (1 + _ROOM_X)], nice=False),
-        axis=number_axis(scale_x, 7, x_begin, x_end, grid=False),
+        axis=alt.Axis(values=list(x_ticks)) if x_ticks else number_axis(scale_x, 7, x_begin, x_end, grid=False),
     )
     y_scale = alt.Scale(type=scale, domain=[bottom, max(values) * (1 + _ROOM_Y)], nice=False)
     y = alt.Y("y:Q", title=y_title, scale=y_scale, axis=number_axis(scale, 6, bottom, max(values), grid=True))
@@ -150,6 +162,7 @@ def _lines(
             along="x",
             where=where,
             name=name.replace("-", "_"),
+            order="place" if turns else None,
         )
     dots = [{"variant": line.label, "x": x, "y": y} for line in lines if line.dotted for x, y in line.points]
     if dots:
