@@ -25,6 +25,12 @@ def test_light_imports(module: str) -> None:
     assert found.strip() == "[]"
 
 
+def test_a_comparison_runs_before_what_draws_is_loaded() -> None:
+    program = "import sys, ssdlab.cli.compare, ssdlab.experiments.comparison.comparing; print('altair' in sys.modules)"
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    assert found.stdout.strip() == "False"
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_each_command_has_its_help_with_an_example(command: str, ssdlab: Any) -> None:
     help_text = ssdlab(command, "--help")

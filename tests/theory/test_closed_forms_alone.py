@@ -147,6 +147,14 @@ def test_greedy_inverts_the_balance_of_occupancies(units: int) -> None:
             assert closed_forms.greedy(alpha - 1, units) == pytest.approx(expected, rel=1e-9), (m, theta)
 
 
+@pytest.mark.parametrize(("units", "m"), [(200, 3), (768, 700), (5000, 63), (5000, 64), (100_000, 99_000)])
+def test_greedy_of_many_units_keeps_its_digits(units: int, m: int) -> None:
+    """Above 64 terms the harmonic numbers come from their asymptotic series."""
+    harmonic = math.fsum(1 / j for j in range(m + 1, units + 1))
+    alpha = units * (harmonic + 0.5 / m) / (units - m + 0.5)
+    assert closed_forms.greedy(alpha - 1, units) == pytest.approx(units / (units - m + 0.5), rel=1e-8)
+
+
 def test_greedy_of_one_unit_an_erase_unit_copies_nothing() -> None:
     assert closed_forms.greedy(0.001, 1) == 1.0
 

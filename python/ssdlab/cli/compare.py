@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from ssdlab.cli import compare_targets, comparing, options
+from ssdlab.cli.ahead import DRAWING, loading
 from ssdlab.cli.command_line import command_line
 from ssdlab.cli.destination import check_folder
 from ssdlab.cli.form import Form
@@ -76,4 +77,6 @@ def compare(
         raise InputError("give --drive NAME, or --target simulated:NAME --target device:PATH")
     if targets.size is not None or targets.destroy_data_on:
         raise InputError("--size and --destroy-data-on require --target device:PATH")
-    comparing.report(compared(job, variants, stages, running.chosen), directory, command_line(context), form)
+    with loading(DRAWING):
+        found = compared(job, variants, stages, running.chosen)
+    comparing.report(found, directory, command_line(context), form)

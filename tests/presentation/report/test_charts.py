@@ -183,6 +183,12 @@ def _contrast(first: str, second: str) -> float:
     return (brighter + 0.05) / (darker + 0.05)
 
 
+def test_charts_follow_the_schema_of_vega_lite(variants: list[ComparedVariant]) -> None:
+    """Pages are written without this check, which takes longer than drawing."""
+    for figure in comparison_figures(variants):
+        figure.chart.to_dict(validate=True)
+
+
 def test_every_axis_says_its_unit(variants: list[ComparedVariant]) -> None:
     for figure in comparison_figures(variants):
         specification = figure.specification()

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -17,8 +18,6 @@ from ssdlab.experiments.comparison.variant import Variant
 from ssdlab.foundation.quantities import AUTO
 from ssdlab.presentation.report import headlines
 from ssdlab.presentation.report.chosen import Pictures, choosing, write_figures
-from ssdlab.presentation.report.comparison import comparison_figures
-from ssdlab.presentation.report.figure import Figure
 from ssdlab.presentation.report.shown import Shown, said
 from ssdlab.simulator import workloads
 from ssdlab.simulator.drives import said_of_left_empty
@@ -29,6 +28,9 @@ from ssdlab.simulator.runs import ShowProgress, run_all, silent
 from ssdlab.simulator.targets import auto_scale
 from ssdlab.simulator.targets.preconditioning import specify_beginning
 from ssdlab.simulator.workloads.specifying import PRECISION, Beginning, Until
+
+if TYPE_CHECKING:
+    from ssdlab.presentation.report.figure import Figure
 
 _RANKS = {"p50": 50.0, "p99": 99.0, "p99_9": 99.9}
 _NS_PER_US = 1000
@@ -96,8 +98,10 @@ class Comparison(Shown):
         `Result.timeseries`."""
         return output.labelled(self.variants, [each.result.timeseries for each in self.variants])
 
-    def figures(self) -> list[Figure]:
+    def figures(self) -> "list[Figure]":
         """The pictures of the report."""
+        from ssdlab.presentation.report.comparison import comparison_figures
+
         return comparison_figures(output.compared(self.variants, self.notes))
 
     def paper(self, directory: str | Path, *, command_line: str = "") -> list[str]:

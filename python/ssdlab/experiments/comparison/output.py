@@ -9,7 +9,7 @@ from typing import TypedDict, cast
 import polars as pl
 
 from ssdlab.experiments.comparison.variant import Variant
-from ssdlab.presentation.report import ComparedVariant, write_comparison
+from ssdlab.presentation.report import ComparedVariant
 from ssdlab.simulator.results.compared import of_result
 from ssdlab.simulator.results.files import data_file, data_name, staged
 from ssdlab.simulator.results.fio_schema import HeaderJson
@@ -67,6 +67,8 @@ def write(
     `data/timeseries-time.parquet` has the series over simulated time (`ssdlab.simulator.results.time_series.frame`)
     likewise.
     """
+    from ssdlab.presentation.report import write_comparison
+
     shown = compared(variants, notes)
     with staged(directory) as place:
         results = json.dumps(one_object(variants), indent=2, ensure_ascii=False)

@@ -7,12 +7,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ssdlab.presentation.report.comparison import ComparedVariant, VariantSpeed, WearStatistics, write_comparison
+    from ssdlab.presentation.report.comparison import write_comparison
+    from ssdlab.presentation.report.variant import ComparedVariant, VariantSpeed, WearStatistics
 
 __all__ = ["ComparedVariant", "VariantSpeed", "WearStatistics", "write_comparison"]
 
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
-        return getattr(import_module("ssdlab.presentation.report.comparison"), name)
+        # The types are plain data; only what draws needs the library that draws.
+        module = "comparison" if name == "write_comparison" else "variant"
+        return getattr(import_module(f"ssdlab.presentation.report.{module}"), name)
     raise AttributeError(f"module 'ssdlab.presentation.report' has no attribute {name!r}")

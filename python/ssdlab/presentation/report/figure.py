@@ -56,7 +56,8 @@ class Figure:
     def _whole(self) -> VegaLite:
         # By default, Altair refuses long series; these are thinned already.
         with alt.data_transformers.enable("default", max_rows=None):
-            specification: VegaLite = self.chart.to_dict()
+            # Validating against Vega-Lite's schema takes longer than all else here; tests do it for each builder.
+            specification: VegaLite = self.chart.to_dict(validate=False)
         # Altair's default theme would override that of the page.
         specification.pop("config", None)
         return specification
