@@ -1,6 +1,9 @@
 """The acceptance test: its rates by capacity, its limits, and what a simulated drive is asked for."""
 
+import json
+import re
 import subprocess
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
@@ -9,14 +12,18 @@ import pytest
 from own_devices import needs
 from ssdlab.experiments.protocols import registry
 from ssdlab.experiments.protocols.catalogue.ocp import conclude, limits, workloads
-from ssdlab.experiments.protocols.catalogue.ocp.workloads import WORKLOADS, Place
+from ssdlab.experiments.protocols.catalogue.ocp.workloads import WORKLOADS, Place, Workload
 from ssdlab.experiments.protocols.contract import Setting
 from ssdlab.experiments.protocols.figures import Figures, Rates
 from ssdlab.experiments.protocols.simulated import run_point
 from ssdlab.experiments.protocols.steps import job_file
 from ssdlab.simulator.drives import drive
+from ssdlab.simulator.targets import simulated
+from ssdlab.simulator.workloads.jobs import parse
+from ssdlab.simulator.workloads.specifying import specify
 
 LEAF = WORKLOADS[0]
+REQUESTS = 4000
 
 
 def test_rates_grow_with_the_capacity_and_pauses_shrink() -> None:
@@ -96,3 +103,61 @@ def test_fio_accepts_every_step(capacity_bytes: int, tmp_path: Path) -> None:
             ["fio", "--parse-only", str(path)], capture_output=True, text=True, timeout=30, check=False
         )
         assert done.returncode == 0, done.stderr
+
+
+def test_with_handles_each_job_that_writes_has_its_own() -> None:
+    for each in WORKLOADS:
+        place = Place(960 * 10**9, Fraction(1, 64))
+        plain, handled = (workloads.point(each, place, handles=handles).steps[-1].text for handles in (False, True))
+        writers = plain.count("rw=randwrite")
+        assert 1 <= writers <= workloads.HANDLES, each.name
+        assert [f"plids={number}" in handled for number in range(writers + 1)] == [True] * writers + [False]
+        assert handled.count("fdp=1") == writers and "fdp" not in plain
+
+
+def _with_log(names: list[str]) -> Callable[[re.Match[str]], str]:
+    """The head of a section, with a log of its own if it is one of these."""
+
+    def head(found: re.Match[str]) -> str:
+        return f"{found[0]}\nwrite_iolog=log-{names.index(found[1])}" if found[1] in names else found[0]
+
+    return head
+
+
+@needs("fio")
+@pytest.mark.parametrize("workload", WORKLOADS, ids=lambda workload: workload.name)
+def test_our_requests_are_those_that_fio_makes_on_a_null_device(workload: Workload, tmp_path: Path) -> None:
+    """Without pauses, rates and clones, 4,000 requests of each job: their number and directions are equal, their bytes
+    within the chance of so many lengths, and all places are where the job says."""
+    user_bytes = 3 << 30
+    settings = {"nand.blocks_per_plane": "2048", "nand.pages_per_block": "256", "ftl.user_bytes": str(user_bytes)}
+    resolved = drive("tiny", settings=settings)
+    step = workloads.point(workload, workloads.Place(user_bytes, Fraction(1, 256))).steps[-1]
+    paced = ("time_based", "runtime=", "rate=", "thinktime", "ioengine=", "direct=", "numjobs=", "offset_increment=")
+    lines = [f"[{step.name}]", *(line for line in step.text.splitlines() if not line.startswith(paced))]
+    text = re.sub(r"^\[(.*)\]$", rf"[\1]\nnumber_ios={REQUESTS}\nio_size=1t", "\n".join(lines), flags=re.MULTILINE)
+    head = f"[global]\nioengine=null\nfilename=device\nfilesize={user_bytes}\n"
+    names = re.findall(r"^\[(.*)\]$", text, flags=re.MULTILINE)
+    logged = re.sub(r"^\[(.*)\]$", _with_log(names), text, flags=re.MULTILINE)
+    (tmp_path / "job.fio").write_text(f"{head}{logged}\n", encoding="utf-8")
+    fio = ["fio", "--output-format=json", "job.fio"]
+    done = subprocess.run(fio, cwd=tmp_path, capture_output=True, text=True, timeout=50, check=True)
+    theirs = json.loads(done.stdout[done.stdout.index("{") :])["jobs"]
+    file = parse(f"[global]\nioengine=libaio\ndirect=1\n{text}\n")
+    jobs = file.resolve(user_bytes, seed=1)
+    result = simulated.run(specify(file, resolved, seed=1, timed=False))
+    ours = json.loads(result.to_json())["jobs"]
+    assert [job["jobname"] for job in ours] == [job["jobname"] for job in theirs]
+    for our, their in zip(ours, theirs, strict=True):
+        for direction in ("read", "write", "trim"):
+            assert our[direction]["total_ios"] == their[direction]["total_ios"], (our["jobname"], direction)
+            bytes_of_fio = pytest.approx(their[direction]["io_bytes"], rel=0.1)
+            assert our[direction]["io_bytes"] == bytes_of_fio, (our["jobname"], direction)
+    for job in jobs:
+        log = (tmp_path / f"log-{names.index(job['name'])}").read_text(encoding="utf-8")
+        places = [
+            (int(at), int(size)) for at, size in re.findall(r" (?:read|write|trim) (\d+) (\d+)$", log, re.MULTILINE)
+        ]
+        assert len(places) >= REQUESTS, job["name"]
+        assert min(at for at, _ in places) >= job["offset_bytes"], job["name"]
+        assert max(at + size for at, size in places) <= job["offset_bytes"] + job["size_bytes"], job["name"]

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -27,11 +27,38 @@ if TYPE_CHECKING:
 
 UNITS_MAX = 1 << 22
 """The maximum number of mapping units of flash at the default scale: a workload takes seconds."""
-REMEDIES: Mapping[str, tuple[float | None, Mapping[str, str]]] = {
-    "28 % of spare area": (0.28, {}),
-    "garbage collection in small steps": (None, {"ftl.gc_throttling": '"proportional"'}),
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """What is tried on a drive that fails."""
+
+    over_provisioning: float | None = None
+    """None for the drive's own."""
+    settings: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Keys of the drive file."""
+    handles: bool = False
+    """Whether each job that writes names a placement handle of its own."""
+
+    def applies(self, file: "DriveFile") -> bool:
+        """Whether it changes the drive: one with as much spare area, or that suspends already, is not run again."""
+        if self.over_provisioning is not None:
+            return file.capacity.over_provisioning < self.over_provisioning
+        return not ("nand.suspend" in self.settings and file.nand.suspend)
+
+
+REMEDIES: Mapping[str, Remedy] = {
+    "28 % of spare area": Remedy(0.28),
+    "60 % of spare area": Remedy(0.6),
+    "garbage collection in small steps": Remedy(settings={"ftl.gc_throttling": '"proportional"'}),
+    "a placement handle for each job that writes": Remedy(
+        settings={"ftl.placement": f'{{ name = "host-streams", identifiers = {workloads.HANDLES} }}'}, handles=True
+    ),
+    # Typical times: nand.program_suspend_us and nand.erase_suspend_us of the catalogue's drives are 20 to 100.
+    "reads that suspend programs and erases": Remedy(
+        settings={"nand.suspend": "true", "nand.program_suspend_us": "30", "nand.erase_suspend_us": "100"}
+    ),
 }
-"""What is tried on a drive that fails: over-provisioning, or None for the drive's own, and keys of the drive file."""
 WEARING = ("4K_L2R6DWPD_wTRIM", "4K_L2R9DWPD_wTRIM")
 NO_REMEDY = "none of those tried"
 
@@ -127,12 +154,15 @@ def test(
     only: "set[tuple[str, str]] | None" = None,
 ) -> list[DriveTests]:
     """Every workload on every drive, by drive; `only` selects pairs of drive and workload."""
-    op, settings = REMEDIES[remedy] if remedy else (None, {})
+    tried = REMEDIES[remedy] if remedy else Remedy()
+    op, settings = tried.over_provisioning, tried.settings
     pairs = [(file, each) for file in files.values() for each in chosen if not only or (file.name, each.name) in only]
     drives = {file.name: resolved(file, full=context.full, op=op, settings=settings) for file, _ in pairs}
     # A drive with more spare area is held to the limits of what is left.
     made = {
-        f"{file.name}: {each.name}{f', {remedy}' if remedy else ''}": specification(context, drives[file.name], each)
+        f"{file.name}: {each.name}{f', {remedy}' if remedy else ''}": specification(
+            context, drives[file.name], each, handles=tried.handles
+        )
         for file, each in pairs
     }
     results = context.simulate(made)
@@ -147,9 +177,11 @@ def place_of(drive: "ResolvedDrive") -> Place:
     return Place(drive.capacity.user_bytes, drive.scale)
 
 
-def specification(context: Context, drive: "ResolvedDrive", workload: Workload) -> "Specification":
+def specification(
+    context: Context, drive: "ResolvedDrive", workload: Workload, *, handles: bool = False
+) -> "Specification":
     """The run of a workload, with what comes before it."""
-    point = workloads.point(workload, place_of(drive))
+    point = workloads.point(workload, place_of(drive), handles=handles)
     return specify(Engine(point, len(point.steps), {}), drive, seed=context.seed)
 
 
@@ -187,8 +219,10 @@ def remedied(
     """The failing pairs once more with each remedy, by drive, workload and remedy."""
     failing = {(each.drive, each.workload) for each in found if each.failed}
     made: dict[tuple[str, str, str], DriveTests] = {}
-    for remedy in REMEDIES if failing else ():
-        tested = test(context, {file.name: file for file in files}, WORKLOADS, remedy, failing)
+    for remedy, tried in REMEDIES.items():
+        meant = {file.name: file for file in files if tried.applies(file)}
+        chosen = {pair for pair in failing if pair[0] in meant}
+        tested = test(context, meant, WORKLOADS, remedy, chosen) if chosen else []
         made |= {(each.drive, each.workload, remedy): each for each in tested}
     return made
 
@@ -253,7 +287,9 @@ def _failures(found: Sequence[DriveTests], again: Mapping[tuple[str, str, str], 
 def _remedy(tested: DriveTests, judged: Judged, again: Mapping[tuple[str, str, str], DriveTests]) -> str:
     helping = []
     for remedy in REMEDIES:
-        other = again[tested.drive, tested.workload, remedy]
+        other = again.get((tested.drive, tested.workload, remedy))
+        if other is None:
+            continue
         (same,) = (each for each in other.judged if each.limit == judged.limit)
         if same.value is not None and not same.has_failed:
             helping.append(remedy)

@@ -15,6 +15,8 @@ from ssdlab.experiments.protocols.contract import Point, Setting, Step, job
 
 FOLDER = Path(__file__).parent
 OFFSET_MIB_PER_TB = {"leaf": 100_000, "lsm-tree": 100_000, "follower": 100_000, "search": 50_000}
+HANDLES = 4
+"""The most jobs of a workload that write."""
 PRECONDITION_FASTER = 10
 """Pauses between writes are this many times shorter before the measurement, so that the drive is written quickly."""
 PRECONDITION_SECONDS = 2700
@@ -89,14 +91,15 @@ def points(setting: Setting) -> list[Point]:
     return [*(point(each, place, quick=setting.quick) for each in chosen), *trim_points(place)]
 
 
-def point(workload: Workload, place: Place, *, quick: bool = False) -> Point:
-    """The steps of a workload: fill nine tenths, write quickly, settle at the workload's pace, measure."""
+def point(workload: Workload, place: Place, *, quick: bool = False, handles: bool = False) -> Point:
+    """The steps of a workload: fill nine tenths, write quickly, settle at the workload's pace, measure. With `handles`
+    each job that writes has a placement handle of its own."""
     durations = seconds(workload, place, quick=quick)
     steps = [Step("fill", job("write", "512k", 32, "size=90%"), shown=False)]
     parts: tuple[Part, ...] = ("precondition", "measure") if quick else ("precondition", "settle", "measure")
     for part in parts:
         name = workload.name if part == "measure" else f"{workload.name} {part}"
-        text = _sections(workload, variables(workload, place, durations[part], part), name)
+        text = _sections(workload, variables(workload, place, durations[part], part), name, handles=handles)
         steps.append(Step(name, text, shown=part == "measure"))
     return Point("", steps)
 
@@ -156,7 +159,7 @@ def trim_points(place: Place) -> list[Point]:
     ]
 
 
-def _sections(workload: Workload, values: Mapping[str, str], name: str) -> str:
+def _sections(workload: Workload, values: Mapping[str, str], name: str, *, handles: bool) -> str:
     """The jobs of the file as a step: options of the first job, and sections for the others, with what is common."""
     common: list[str] = []
     jobs: list[_Section] = []
@@ -166,6 +169,9 @@ def _sections(workload: Workload, values: Mapping[str, str], name: str) -> str:
                 jobs.append(_Section(found[1]))
         elif line and not line.startswith("#"):
             (jobs[-1].lines if jobs else common).append(line)
+    if handles:
+        for handle, job_that_writes in enumerate(each for each in jobs if "rw=randwrite" in each.lines):
+            job_that_writes.lines.extend(["fdp=1", f"plids={handle}"])
     first, *others = jobs
     lines = [*common, *first.lines]
     for other in others:
