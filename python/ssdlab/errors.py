@@ -101,6 +101,14 @@ def check_word(option: str, value: str, allowed: Sequence[str]) -> None:
         raise InputError(f"{option} is {value!r}{near(value, allowed)}; allowed: {', '.join(allowed)}")
 
 
+def near_files(path: Path) -> str:
+    """A clause that names the files with names close to that of a file that does not exist, or ""."""
+    try:
+        return near(path.name, [entry.name for entry in path.parent.iterdir()][:1000])
+    except (OSError, ValueError):
+        return ""
+
+
 def near(name: str, known: Iterable[str]) -> str:
     """A clause that names the known words closest to `name`, or else those that contain it, or "" if there are none."""
     words = list(known)

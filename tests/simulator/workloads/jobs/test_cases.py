@@ -162,6 +162,15 @@ def test_a_length_of_no_whole_sectors_goes_through_the_page_cache() -> None:
         parse("[a]\ndirect=1\nbs=2300\n")
 
 
+@pytest.mark.parametrize(
+    ("name", "least", "most"), [("generic-sata-tlc-500", 1_000, 2_500), ("generic-sata-dc-480", 12_000, 200_000)]
+)
+def test_a_synchronous_write_waits_for_the_medium_without_a_capacitor(name: str, least: int, most: int) -> None:
+    """A regression: client drives answered synchronous writes from their memory, 12,000 to 200,000 a second."""
+    written = ssdlab.run(case("sync-write"), ssdlab.drive(name, scale="1/256")).jobs[0].write
+    assert written.iops is not None and least < written.iops < most
+
+
 def test_a_file_that_is_read_is_laid_out_first() -> None:
     """A regression: a read of a fresh drive had 200,000 IOPS at depth 1, because it never reached the flash."""
     file = case("read-of-laid-out-file")

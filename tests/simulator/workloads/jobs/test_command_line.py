@@ -1,6 +1,7 @@
 """fio's command line, as an argument and in files, compared with fio's own reading of it (3.33)."""
 
 import json
+import re
 import shlex
 import shutil
 import subprocess
@@ -59,6 +60,79 @@ def test_a_loop_over_words_is_a_call_for_each() -> None:
     names = [job.name for job in file.sections]
     assert names == ["read-4k", "write-4k", "read-8k", "write-8k"]
     assert [job.get(STONEWALL) for job in file.sections] == [False, True, True, True]
+
+
+def test_a_variable_of_options_is_several_options() -> None:
+    """A regression: all options of `$COMMON` but the first were part of its value, without a word."""
+    first, second = parse('COMMON="--bs=16k --rw=write"\nfio $COMMON --name=a\nfio --name=b $COMMON --bs=8k\n').sections
+    assert [(job.get(RW).direction, job.get(BS).write.least_bytes) for job in (first, second)] == [  # type: ignore[union-attr]
+        ("write", 16384), ("write", 8192),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("words", "values"),
+    [
+        ("{1..3}", ["1", "2", "3"]),
+        ("{8..2..3}", ["8", "5", "2"]),
+        ("{4k,8k} 1m", ["4k", "8k", "1m"]),
+        ("$(seq 3)", ["1", "2", "3"]),
+        ("`seq 2 4`", ["2", "3", "4"]),
+        ("$(seq 1 4 9)", ["1", "5", "9"]),
+        ('"${ALL[@]}"', ["a", "b"]),
+        ("$TWO", ["c", "d"]),
+    ],
+)
+def test_the_lists_of_a_loop(words: str, values: list[str]) -> None:
+    """A regression: a range was one word, and its loop one call."""
+    text = f"ALL=(a b)\nTWO='c d'\nfor i in {words}; do fio --name=job-$i; done\n"
+    assert [job.name for job in parse(text).sections] == [f"job-{value}" for value in values]
+
+
+def test_functions_have_their_own_arguments() -> None:
+    text = "outer() {\n  inner x-$1; fio --name=$1\n}\nfunction inner { fio --name=$1; }\nset -e\nouter a\nouter b\n"
+    assert [job.name for job in parse(text).sections] == ["x-a", "a", "x-b", "b"]
+    with pytest.raises(InputError, match=r"line 3: a: 16 functions deep; a function may not call itself"):
+        parse("fio --name=x\na() {\n  a\n}\na\n")
+    with pytest.raises(InputError, match=r"line 1: '--bs=\$2': \$2 is an argument of the script; write its value"):
+        parse("fio --name=$1 --bs=$2\n")
+
+
+def test_a_job_file_within_a_script_has_the_lines_of_the_script() -> None:
+    """A regression: the sections of a here-document made the script a job file, which `cat` is no line of."""
+    script = "for rw in read write; do\ncat > x-$rw.fio <<EOF\n[$rw]\nrw=$rw\n{}EOF\nfio x-$rw.fio --bs=8k\ndone\n"
+    jobs = parse(script.format("")).sections
+    assert [(job.name, job.get(RW).direction, job.line) for job in jobs] == [("read", "read", 3), ("write", "write", 3)]
+    with pytest.raises(InputError, match=r"job file, line 5: 'iodepht' is not an option"):
+        parse(script.format("iodepht=4\n"))
+
+
+def test_an_engine_that_fio_does_not_have_is_noted() -> None:
+    """A regression: `ioengine=libio` ran as an asynchronous engine without a word."""
+    (note,) = [note for note in parse("[a]\nioengine=libio\ndirect=1\n").notes(timed=True) if "engine" in note]
+    assert note.endswith("it acts as an asynchronous one here; did you mean 'libaio' or 'libblkio' or 'libiscsi'?")
+    assert not [note for note in parse("[a]\nioengine=libaio\ndirect=1\n").notes(timed=True) if "engine" in note]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("sysbench fileio --file-test-mode=rndrw run", "ssdlab run 'sysbench fileio"),
+        (
+            "dd if=/dev/zero of=test bs=1G count=1 oflag=dsync",
+            "fio --name=dd --rw=write --bs=1G --size=1G --ioengine=psync --sync=dsync",
+        ),
+        (
+            "sudo dd of=/dev/null if=/dev/sda bs=1M count=1024 iflag=direct",
+            "fio --name=dd --rw=read --bs=1M --size='(1024*1M)' --ioengine=psync --direct=1",
+        ),
+    ],
+)
+def test_another_command_says_how_to_give_it(line: str, said: str) -> None:
+    with pytest.raises(InputError, match=re.escape(said)):
+        parse(f"{line}\n")
+    if said.startswith("fio"):
+        assert parse(said).sections[0].name == "dd"
 
 
 def test_a_call_of_a_job_file(tmp_path: Path) -> None:

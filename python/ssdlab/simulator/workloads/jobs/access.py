@@ -7,6 +7,7 @@ notes on what fio would do otherwise.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ssdlab.errors import near
 from ssdlab.simulator.workloads.jobs.option import Effect, Option
 from ssdlab.simulator.workloads.jobs.values import any_text, truth, whole_number, words
 
@@ -18,6 +19,15 @@ SYNCHRONOUS = (
     "filecreate", "filestat", "filedelete",
 )  # fmt: skip
 """Engines with one outstanding request at most: those at which fio 3.33 notes that it caps the depth."""
+_OTHERS = (
+    "", "null", "cpuio", "net", "netsplice", "exec", "posixaio", "e4defrag", "gfapi", "gfapi_async", "mtd", "sg",
+    "io_uring", "io_uring_cmd", "nbd", "libaio", "rdma", "rados", "rbd", "pmemblk", "dev-dax", "windowsaio",
+    "solarisaio", "libiscsi", "nfs", "http", "libhdfs", "dfs", "libblkio", "libcufile", "librpma_apm_client",
+    "librpma_apm_server", "librpma_gpspm_client", "librpma_gpspm_server", "libzbc", "guasi", "ime_psync",
+    "ime_psyncv", "ime_aio", "xnvme", "spdk", "spdk_nvme", "spdk_bdev",
+)  # fmt: skip
+"""All other engines: `fio --enghelp` of fio 3.33, its HOWTO, and SPDK's plugins. Any other name is that of a file with
+an engine, or a slip of the pen."""
 CACHED = ("", "sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "splice", "libaio", "posixaio", "io_uring")
 """Engines whose requests go through the page cache without direct=1."""
 
@@ -42,7 +52,8 @@ def depth(section: "Section") -> int:
 
 def notes(sections: Sequence["Section"]) -> list[str]:
     """Where the depth or the way of the requests is not what the file says, or not fio's, one sentence each."""
-    capped = dict.fromkeys(note for section in sections if (note := _capped(section)))
+    found = (note for section in sections for note in (_capped(section), _unknown(section)) if note)
+    capped = dict.fromkeys(found)
     cached = [section.name for section in sections if is_cached(section)]
     if not cached:
         return list(capped)
@@ -79,6 +90,16 @@ def is_cached(section: "Section") -> bool:
     else:
         is_direct = not section.get(BUFFERED)
     return not is_direct and section.get(IOENGINE) in CACHED
+
+
+def _unknown(section: "Section") -> str | None:
+    """A note on an engine that fio does not have."""
+    setting = section.setting(IOENGINE)
+    name = section.get(IOENGINE)
+    if setting is None or name in (*SYNCHRONOUS, *_OTHERS) or "/" in name or ":" in name:
+        return None
+    meant = near(name, (*SYNCHRONOUS, *_OTHERS))
+    return f"{_at(setting)} is no engine of fio 3.33, which would refuse it; it acts as an asynchronous one here{meant}"
 
 
 def _at(setting: "Setting") -> str:

@@ -72,7 +72,7 @@ def _of_call(call: Call, source: str, environment: Mapping[str, str]) -> list[Ra
     words = list(call.words)
     while words:
         word = words.pop(0)
-        if not word.startswith("-"):
+        if not word.startswith("-") or word == "-":
             files.append(word)
             continue
         key, equals, text = word.lstrip("-").partition("=")
@@ -88,7 +88,10 @@ def _of_call(call: Call, source: str, environment: Mapping[str, str]) -> list[Ra
             option = read_option(f"{key}{equals}{text}", call.line, source, environment)
             sections[-1].options.append(option)
     for name in files:
-        sections += _of_file(name, source, where, environment)
+        if name in call.files:
+            sections += split_sections(call.files[name], source, environment)
+        elif name != "-":
+            sections += _of_file(name, source, where, environment)
     chosen = [section for section in sections if section.is_global or not only or section.name in only]
     if only and all(section.is_global for section in chosen):
         raise InputError(f"{where}: --section={only[0]}: no section has this name")

@@ -6,11 +6,11 @@ from the working folder or, if it is not there, from the folder of the including
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ssdlab.errors import InputError, near
+from ssdlab.errors import InputError, near, near_files
 from ssdlab.simulator.workloads.jobs import variables
 
 # A job file is a page of text; a much larger file is something else, for instance a device or an image.
@@ -61,8 +61,15 @@ class RawSection:
 def _other_workloads(path: Path) -> str:
     """What may have been meant by the name of a file that is no file."""
     words = str(path).split(maxsplit=1)
-    if path.suffix or path.exists() or not words:
+    if path.exists() or not words:
         return ""
+    if path.parts[0] in ("jobs", "examples") and not path.parent.exists():
+        return (
+            "; the files of the examples are in ssdlab's repository; a job without a file: "
+            "-- fio --name=job --rw=randwrite --bs=4k"
+        )
+    if path.suffix:
+        return near_files(path)
     return f"; a workload is a file, or begins with {', '.join(OTHER_WORKLOADS)}{near(words[0], OTHER_WORKLOADS)}"
 
 
@@ -99,13 +106,46 @@ def split_sections(text: str, source: str, environment: Mapping[str, str]) -> li
             sections.append(RawSection(_section_name(line, where), number))
             continue
         if not sections:
-            raise InputError(f"{where}: {line!r} is before the first section; add a section above it, such as [global]")
+            raise InputError(f"{where}: {line!r} is before the first section; {_instead(line)}")
         sections[-1].options.extend(_options(line, number, source, environment, ()))
     if not sections:
         raise InputError(f"{source}: contains no section; {_EXPECTED}")
     if all(section.is_global for section in sections):
         raise InputError(f"{source}: contains no job, only [global]; add a section such as [job] with its options")
     return sections
+
+
+def _instead(line: str) -> str:
+    """What to write instead of a line that no job file has."""
+    words = line.split()
+    if words[0] in OTHER_WORKLOADS:
+        return f"give this workload as the argument itself: ssdlab run '{line}'"
+    if "dd" in words[:2] and any(word.startswith(("of=", "if=")) for word in words):
+        return f"dd as a call of fio: {_of_dd(words)}"
+    return "add a section above it, such as [global]"
+
+
+def _of_dd(words: Sequence[str]) -> str:
+    """The requests of a call of dd, as a call of fio (GNU dd's manual: 512 bytes by default, `k`, `M`, `G` of 1024)."""
+    given = dict(word.split("=", 1) for word in words if "=" in word)
+    flags = {flag for key in ("iflag", "oflag", "conv") for flag in given.get(key, "").split(",")}
+    size = given.get("bs", "512")
+    count = given.get("count", "")
+    options = [
+        "--name=dd",
+        "--rw=read" if given.get("of") == "/dev/null" else "--rw=write",
+        f"--bs={size}",
+        f"--size={count}*{size}" if count else "--size=SIZE",
+        "--ioengine=psync",
+        *(["--direct=1"] if "direct" in flags else []),
+        *(f"--sync={flag}" for flag in ("sync", "dsync") if flag in flags),
+        *(["--end_fsync=1"] if flags & {"fsync", "fdatasync"} else []),
+    ]
+    if count == "1":
+        options[3] = f"--size={size}"
+    elif count.isdigit():
+        options[3] = f"--size='({count}*{size})'"
+    return "fio " + " ".join(options)
 
 
 _TEXT = "expected is a text, such as a fio job file"

@@ -1,7 +1,7 @@
 """The calls of fio in the text of a shell script, as guides print them. Not for what the calls mean: `command_line.py`.
 
-Read are comments, continued lines, prompts, variables, loops over words, several commands on a line. Nothing is run: of
-other commands only the line is kept, for a note.
+Read are comments, continued lines, prompts, variables, loops over words, functions, here-documents, several commands on
+a line. Nothing is run: of other commands only the line is kept, for a note.
 """
 
 import re
@@ -9,27 +9,31 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 
 from ssdlab.errors import InputError
 from ssdlab.simulator.workloads.jobs import expressions
-from ssdlab.simulator.workloads.jobs.variables import machine
+from ssdlab.simulator.workloads.jobs.shell_text import Document, with_lists, without_documents, without_signs
 
 NAMES = ("fio", "fio.exe")
 _CALL = re.compile(
-    r"^\s*(?:[$>%]\s+)?(?:[^#\n]*[\s;&|(/'\"])?fio(?:\.exe)?\s+(?:[^#\n]*\s)?(?:--?[a-z]|\S+\.(?:fio|job|ini))", re.M
+    r"^\s*(?:[$>%]\s+)?(?:[^#\n]*[\s;&|(/\\'\"])?fio(?:\.exe)?[\"']?\s+"
+    r"(?:[^#\n]*\s)?(?:['\"]?--?[a-z]|\S+\.(?:fio|job|ini)|-(?:\s|$))",
+    re.M,
 )
 _SECTION = re.compile(r"^\s*\[[^\]\n]+\]\s*(?:[;#].*)?$", re.M)
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=.*", re.DOTALL)
-_VARIABLE = re.compile(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
-# `user@host:~# `, `[user@host ~]$ `: its sign of root would begin a comment, and its brackets a section of a job file.
-_PROMPT = re.compile(r"^[ \t]*(?:\[[\w.-]+@[\w.-]+ [^\]\n]*\]|[\w.-]+@[\w.-]+:[^\s#$%]*)[#$%][ \t]+(?=\S)", re.M)
+# With what stands for it if it is not set, `${1:-/dev/sdb}`.
+_VARIABLE = re.compile(r"\$(?:\{(\w+)(?::?[-=]([^{}]*))?\}|([A-Za-z_]\w*|[0-9@*]))")
+_FUNCTION = re.compile(r"^(\s*)(?:function\s+)?([A-Za-z_][\w-]*)\s*\(\)", re.M)
 _ARITHMETIC = re.compile(r"\$\(\(([\d\s()+*/%-]{1,100})\)\)")
 # Commands that print their words, rather than call them.
 _PRINTING = ("echo", "printf", "logger", "cat", "grep")
-_PROCESSORS = re.compile(r"\$\(\s*nproc[^)]*\)|`\s*nproc[^`]*`")
-# The signs of Unix and of Windows that continue a line.
-_CONTINUED = "\\^"
+# The signs of Unix, of Windows' cmd and of its PowerShell that continue a line.
+_CONTINUED = re.compile(r"[\\^]$|(?<=\s)`$")
+# Options of fio that name something, and whose variables need no value.
+_NAMING = re.compile(r"--?(?:filename|directory|output|name|write_\w+_log|description)=")
+_CALLS_DEEP_MAX = 16
 _LOOPS = ("for", "while", "until", "select")
 _WITHIN = ("do", "then", "else", "fi", "done", "{", "}")
 _SEPARATORS = frozenset(";&|()")
@@ -37,10 +41,12 @@ _SEPARATORS = frozenset(";&|()")
 
 @dataclass(frozen=True)
 class Call:
-    """One call of fio: the words behind its name, and the line on which it begins."""
+    """One call of fio: the words behind its name, the line on which it begins, and the job files that the script writes
+    before, by name."""
 
     words: tuple[str, ...]
     line: int
+    files: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -53,7 +59,7 @@ class Script:
 
 def is_script(text: str) -> bool:
     """Whether a text has calls of fio, and no sections of a job file."""
-    text = _PROMPT.sub("", text)
+    text, _ = without_documents(without_signs(text))
     return not _SECTION.search(text) and _CALL.search(text) is not None
 
 
@@ -62,8 +68,9 @@ def script(text: str, source: str, environment: Mapping[str, str]) -> Script:
 
     Raises InputError, with the line, for what only a shell can work out.
     """
-    reading = _Reading(source, dict(environment))
-    reading.run(_commands(_PROMPT.sub("", text), source, 0))
+    text, documents = without_documents(without_signs(text))
+    reading = _Reading(source, dict(environment), documents)
+    reading.run(_commands(_FUNCTION.sub(r"\1function \2", text), source, 0))
     return Script(tuple(reading.calls), tuple(dict.fromkeys(reading.others)))
 
 
@@ -82,8 +89,12 @@ class _Reading:
 
     source: str
     values: dict[str, str]
+    documents: Mapping[int, Document]
+    files: dict[str, str] = field(default_factory=dict)
+    functions: dict[str, Sequence[Command]] = field(default_factory=dict)
     calls: list[Call] = field(default_factory=list)
     others: list[int] = field(default_factory=list)
+    depth: int = 0
 
     def run(self, commands: Sequence[Command]) -> None:
         at = 0
@@ -95,6 +106,12 @@ class _Reading:
                 self._loop(words, number, commands[at:end])
                 at = end + 1
                 continue
+            if words[0] == "function" and len(words) > 1:
+                end = _end_of_function(commands, at - 1)
+                rest = [(words[2:], number)] if len(words) > 2 else []
+                self.functions[words[1]] = [*rest, *commands[at:end]]
+                at = end + 1
+                continue
             while words and words[0] in _WITHIN:
                 words = words[1:]
             if words:
@@ -103,8 +120,8 @@ class _Reading:
     def _loop(self, words: list[str], number: int, body: Sequence[Command]) -> None:
         where = f"{self.source}, line {number}"
         if len(words) > 3 and words[0] == "for" and words[2] == "in":
-            for value in words[3:]:
-                self.values[words[1]] = _expanded(value, self.values, where, strict=True)
+            for value in self._expand(words[3:], where):
+                self.values[words[1]] = value
                 self.run(body)
             return
         self.others.append(number)
@@ -116,6 +133,15 @@ class _Reading:
 
     def _command(self, words: list[str], number: int) -> None:
         where = f"{self.source}, line {number}"
+        if number in self.documents:
+            self._keep(self.documents[number], where)
+        if words[0] == "eval" and len(words) > 1:
+            words = words[1:]
+        if _VARIABLE.fullmatch(words[0]) and (known := _expanded(words[0], self.values, where, strict=False)):
+            words = [*known.split(), *words[1:]]
+        if words[0] in self.functions:
+            self._call_function(words, number)
+            return
         quoted = _quoted_script(words)
         if quoted is not None:
             self.run(_commands(quoted, self.source, number - 1))
@@ -125,7 +151,7 @@ class _Reading:
             for word in takewhile(_ASSIGNMENT.fullmatch, words):
                 name, _, value = word.partition("=")
                 self.values[name] = _expanded(value, self.values, where, strict=False)
-            self.calls.append(Call(tuple(_expanded(word, self.values, where, strict=True) for word in behind), number))
+            self.calls.append(Call(tuple(self._expand(behind, where)), number, dict(self.files)))
             return
         given = words[1:] if words[0] in ("export", "local", "readonly") else words
         if all(_ASSIGNMENT.fullmatch(word) for word in given):
@@ -134,6 +160,51 @@ class _Reading:
                 self.values[name] = _expanded(value, self.values, where, strict=False)
             return
         self.others.append(number)
+
+    def _call_function(self, words: list[str], number: int) -> None:
+        where = f"{self.source}, line {number}"
+        if self.depth == _CALLS_DEEP_MAX:
+            raise InputError(f"{where}: {words[0]}: {_CALLS_DEEP_MAX} functions deep; a function may not call itself")
+        given = self._expand(words[1:], where)
+        arguments = {str(place): value for place, value in enumerate(given, start=1)}
+        arguments |= {"@": " ".join(given), "*": " ".join(given)}
+        # What a function sets stays set; its arguments are its own.
+        outer = {name: value for name, value in self.values.items() if name.isdigit() or name in "@*"}
+        self.values = {name: value for name, value in self.values.items() if name not in outer} | arguments
+        self.depth += 1
+        self.run(self.functions[words[0]])
+        self.depth -= 1
+        self.values = {name: value for name, value in self.values.items() if name not in arguments} | outer
+
+    def _keep(self, document: Document, where: str) -> None:
+        """Keeps a here-document as the file that its command makes of it."""
+        text = document.text
+        if document.is_expanded:
+            text = _expanded(text, self.values, where, strict=False)
+        self.files[_expanded(document.file, self.values, where, strict=False)] = text
+
+    def _expand(self, words: Sequence[str], where: str) -> list[str]:
+        """Words with the values of their variables; a word that is one variable becomes all words of its value."""
+        found = []
+        for word in words:
+            if _NAMING.match(word):
+                # A variable without a value stands for some name: its own.
+                found.append(_VARIABLE.sub(r"\1\3", _expanded(word, self.values, where, strict=False)))
+                continue
+            whole = _expanded(word, self.values, where, strict=True)
+            found += whole.split() if _VARIABLE.fullmatch(word) else [whole]
+        return found
+
+
+def _end_of_function(commands: Sequence[Command], at: int) -> int:
+    """The place of the `}` that ends the function whose head is at `at`, or the end."""
+    depth = 0
+    for place in range(at, len(commands)):
+        words = commands[place][0]
+        depth += words.count("{") - words.count("}")
+        if place > at and depth <= 0:
+            return place
+    return len(commands)
 
 
 def _end_of_loop(commands: Sequence[Command], at: int) -> int:
@@ -154,21 +225,20 @@ def _commands_by_line(text: str) -> Iterator[tuple[int, str]]:
         line = re.sub(r"(^|\s)#.*", "", raw).strip()
         # A copied page often loses the signs of continuation: a line that begins with an option continues a call.
         continues = command and line.startswith("-")
-        if command and not (continues or command.endswith(tuple(_CONTINUED))):
+        if command and not (continues or _CONTINUED.search(command)):
             yield began, command
             command = ""
         if not command:
             began, command = number, re.sub(r"^[$>%]\s+", "", line)
         else:
-            command = f"{command.rstrip(_CONTINUED).rstrip()} {line}"
+            command = f"{_CONTINUED.sub('', command).rstrip()} {line}"
     if command:
-        yield began, command.rstrip(_CONTINUED)
+        yield began, _CONTINUED.sub("", command)
 
 
 def _split(line: str, where: str) -> list[list[str]]:
     """The words of each simple command of a line, without redirections."""
-    line = _PROCESSORS.sub(str(machine()["ncpus"]), line)
-    line = _ARITHMETIC.sub(lambda match: _computed(match[1], where), line)
+    line = _ARITHMETIC.sub(lambda match: _computed(match[1], where), with_lists(line))
     lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
     lexer.whitespace_split, lexer.commenters = True, ""
     try:
@@ -212,9 +282,14 @@ def _behind_fio(words: list[str]) -> list[str] | None:
     """The arguments of fio, with anything before its name, such as `sudo` or a container of the same name; None for
     another command."""
     for place, word in enumerate(words):
-        if Path(word).name in NAMES and len(words) > place + 1 and Path(words[place + 1]).name not in NAMES:
+        if _program(word) in NAMES and len(words) > place + 1 and _program(words[place + 1]) not in NAMES:
             return words[place + 1 :]
     return None
+
+
+def _program(word: str) -> str:
+    """The name of a program without its folder, of Unix or of Windows."""
+    return PureWindowsPath(word).name
 
 
 def _expanded(word: str, values: Mapping[str, str], where: str, *, strict: bool) -> str:
@@ -226,9 +301,13 @@ def _expanded(word: str, values: Mapping[str, str], where: str, *, strict: bool)
         )
 
     def value(match: re.Match[str]) -> str:
-        name = match[1] or match[2]
-        if strict and name not in values:
-            raise InputError(f"{where}: {word!r}: ${name} has no value; write {name}=VALUE on a line above")
-        return values.get(name, match[0])
+        name, default = match[1] or match[3], match[2]
+        if name in values or default is not None:
+            return values.get(name) or default or ""
+        if not strict:
+            return match[0]
+        if name.isdigit() or name in "@*":
+            raise InputError(f"{where}: {word!r}: ${name} is an argument of the script; write its value in its place")
+        raise InputError(f"{where}: {word!r}: ${name} has no value; write {name}=VALUE on a line above")
 
     return _VARIABLE.sub(value, word)

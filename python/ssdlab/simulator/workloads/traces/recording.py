@@ -16,7 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal, TypedDict
 
-from ssdlab.errors import InputError, naming, near
+from ssdlab.errors import InputError, naming, near, near_files
 from ssdlab.simulator import engine
 from ssdlab.simulator.specification import PlacedJson, SampleJson, ShuffleJson
 from ssdlab.simulator.workloads.rates import drawing
@@ -342,7 +342,7 @@ def opened(
             if each != STANDARD_INPUT:
                 Path(each).stat()
         except OSError as error:
-            raise InputError(f"{each}: {error.strerror}") from None
+            raise InputError(f"{each}: {error.strerror}{near_files(Path(each))}") from None
     with ExitStack() as stack:
         names, paths = tuple(files), tuple(files)
         if STANDARD_INPUT in files:

@@ -1,0 +1,108 @@
+"""What of a script's text is taken apart before its words are: quotes of word processors, prompts, here-documents, and
+lists that a shell works out from a few signs (arrays, `{1..3}`, `$(seq 4)`). Not for commands: `shell.py`.
+
+Every function keeps the number of lines, because messages name lines.
+"""
+
+import re
+from dataclasses import dataclass
+
+from ssdlab.simulator.workloads.jobs.variables import machine
+
+# `user@host:~# `, `[user@host ~]$ `: its sign of root would begin a comment, and its brackets a section of a job file.
+_PROMPT = re.compile(r"^[ \t]*(?:\[[\w.-]+@[\w.-]+ [^\]\n]*\]|[\w.-]+@[\w.-]+:[^\s#$%]*)[#$%][ \t]+(?=\S)", re.M)
+# Blogs turn quotes into typographic ones, and two hyphens into one dash.
+_QUOTES = str.maketrans("\u201c\u201d\u201e\u2018\u2019", '"""\'\'')
+_DASH = re.compile(r"(?<=\s)[\u2013\u2014](?=[a-z])")
+# The words of a call in Python, Docker or Kubernetes: ["fio", "--name=a"].
+_QUOTED_LIST = re.compile(r"""\[\s*(["'])(?:[\w./-]*/)?fio\1(?P<rest>(?:\s*,\s*(?:"[^"\n]*"|'[^'\n]*'))+)\s*,?\s*\]""")
+_HERE = re.compile(r"<<(?P<tabs>-?)\s*(?P<quote>['\"]?)(?P<end>\w+)(?P=quote)")
+_INTO = re.compile(r"(?:>|\btee\b(?:\s+-\S+)*)\s*(?P<name>\"[^\"]*\"|'[^']*'|[^\s<>|;&-][^\s<>|;&]*)")
+_ARRAY = re.compile(r"^(\s*(?:declare -a |local |export )?[A-Za-z_]\w*)=\(([^()$`]*)\)\s*$", re.M)
+_ALL_OF_ARRAY = re.compile(r"\$\{([A-Za-z_]\w*)\[[@*]\]\}")
+_RANGE = re.compile(r"(?<!\S)\{(\d{1,6})\.\.(\d{1,6})(?:\.\.(\d{1,6}))?\}(?=[\s;]|$)")
+_WORDS = re.compile(r"(?<!\S)\{([\w.%-]+(?:,[\w.%-]+)+)\}(?=[\s;]|$)")
+_SEQUENCE = re.compile(r"\$\(\s*seq\s+([\d \t]{1,40})\)|`\s*seq\s+([\d \t]{1,40})`")
+_PROCESSORS = re.compile(r"\$\(\s*nproc[^()]*\)|`\s*nproc[^`]*`")
+# Commands whose output names something, and has no effect on what is read and written.
+_NAMING = re.compile(
+    r"\$\(\s*(date|hostname|uname|whoami|pwd|basename|dirname|mktemp)\b[^()`]*\)"
+    r"|`\s*(date|hostname|uname|whoami|pwd|basename|dirname|mktemp)\b[^`]*`"
+)
+_STEPS_MAX = 1000
+
+
+@dataclass(frozen=True)
+class Document:
+    """A here-document: the text between a command and the word that ends it."""
+
+    file: str
+    """The name under which the command keeps it, as written; `-` if the command itself reads it."""
+    text: str
+    """Its text, with as many empty lines before as the script has."""
+    is_expanded: bool
+    """Whether variables in it are replaced: the word that ends it is not quoted."""
+
+
+def without_signs(text: str) -> str:
+    """The text without prompts, with plain quotes and dashes, and with calls from other languages as commands."""
+    plain = _DASH.sub("--", _PROMPT.sub("", text.translate(_QUOTES)))
+    return _QUOTED_LIST.sub(_as_command, plain)
+
+
+def _as_command(match: re.Match[str]) -> str:
+    words = re.findall(r"\"[^\"\n]*\"|'[^'\n]*'", match["rest"])
+    return f"fio {' '.join(words)}" + "\n" * match[0].count("\n")
+
+
+def without_documents(text: str) -> tuple[str, dict[int, Document]]:
+    """The text with empty lines in place of here-documents, and these by the number of the line that begins them."""
+    lines = text.splitlines()
+    documents: dict[int, Document] = {}
+    at = 0
+    while at < len(lines):
+        found = _HERE.search(lines[at].split("#", 1)[0])
+        at += 1
+        if found is None:
+            continue
+        strip = "\t" if found["tabs"] else ""
+        end = next((place for place in range(at, len(lines)) if lines[place].lstrip(strip) == found["end"]), None)
+        if end is None:
+            continue
+        into = _INTO.search(_HERE.sub(" ", lines[at - 1]))
+        body = "\n".join(line.lstrip(strip) for line in lines[at:end])
+        name = into["name"].strip("\"'") if into else "-"
+        documents[at] = Document(name, "\n" * at + body, not found["quote"])
+        lines[at - 1] = _HERE.sub("", lines[at - 1])
+        lines[at : end + 1] = [""] * (end + 1 - at)
+        at = end + 1
+    return "\n".join(lines), documents
+
+
+def with_lists(line: str) -> str:
+    """The line with the words of its ranges, and with fixed words for the output of commands that only name."""
+    line = _PROCESSORS.sub(str(machine()["ncpus"]), line)
+    line = _NAMING.sub(lambda match: match[1] or match[2], line)
+    line = _SEQUENCE.sub(lambda match: _of_seq((match[1] or match[2]).split()), line)
+    line = _RANGE.sub(lambda match: _of_braces(int(match[1]), int(match[2]), int(match[3] or 1)), line)
+    line = _WORDS.sub(lambda match: match[1].replace(",", " "), line)
+    line = _ARRAY.sub(lambda match: f"{match[1]}='{' '.join(match[2].split())}'", line)
+    return _ALL_OF_ARRAY.sub(r"$\1", line)
+
+
+def _of_seq(words: list[str]) -> str:
+    """The numbers of `seq LAST`, `seq FIRST LAST`, `seq FIRST STEP LAST`."""
+    numbers = [int(word) for word in words]
+    first = numbers[0] if len(numbers) > 1 else 1
+    step = numbers[1] if len(numbers) > 2 else 1
+    return _numbers(range(first, numbers[-1] + 1, max(1, step)))
+
+
+def _of_braces(first: int, last: int, step: int) -> str:
+    """The numbers of `{FIRST..LAST..STEP}`, which counts down if the first is the larger one."""
+    step = max(1, step)
+    return _numbers(range(first, last - 1, -step) if first > last else range(first, last + 1, step))
+
+
+def _numbers(values: range) -> str:
+    return " ".join(str(value) for value in values[:_STEPS_MAX])
