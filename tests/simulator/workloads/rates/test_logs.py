@@ -71,6 +71,10 @@ _D2 = (
 )
 _D1_OLD = "   8       0 sda 100 5 800 90 300 60 4800 700 0 500 790\n"
 _D2_OLD = "   8       0 sda 120 5 960 95 360 90 5760 900 0 560 990\n"
+_VMSTAT = (
+    "disk- ------------reads------------ ------------writes----------- -----IO------\n"
+    "       total merged sectors      ms  total merged sectors      ms    cur    sec\n"
+)
 _PG16 = (
     "    backend_type    |    object     | context | reads | writes | extends | op_bytes | hits | fsyncs\n"
     "--------------------+---------------+---------+-------+--------+---------+----------+------+--------\n"
@@ -304,6 +308,26 @@ SAYS = {
         0.4,
     ),
     "diskstats without times, of a kernel before 4.18": (_D1_OLD + _D2_OLD, 1, 20, 4, 60, 8, 0),
+    "vmstat -d 1, whose head comes once": (
+        f"{_VMSTAT}sda 100 5 800 90 300 60 4800 700 0 1\nloop0 9 0 9 0 9 0 9 0 0 0\n"
+        "sda 120 5 960 95 360 90 5760 900 0 1\nloop0 9 0 9 0 9 0 9 0 0 0\n",
+        1,
+        20,
+        4,
+        60,
+        8,
+        0,
+    ),
+    "vmstat -d -t 10, whose head comes again": (
+        f"{_VMSTAT.replace('sec', 'sec                 UTC')}sda 100 5 800 90 300 60 4800 700 0 1 2026-11-26 16:18:03\n"
+        f"{_VMSTAT}sda 120 5 960 95 360 90 5760 900 0 1 2026-11-26 16:18:13\n",
+        10,
+        2,
+        4,
+        6,
+        8,
+        0,
+    ),
     "pg_stat_io of PostgreSQL 16 under \\watch": (
         f"            Thu Nov 26 16:18:03 2026 (every 10s)\n\n{_PG16}"
         " client backend     | relation      | normal  |   100 |     50 |      10 |     8192 |  900 |      0\n"

@@ -1,4 +1,5 @@
-"""Reads counters that were written down several times: /proc/diskstats of Linux, and pg_stat_io of PostgreSQL.
+"""Reads counters that were written down several times: /proc/diskstats of Linux, also as `vmstat -d` prints it, and
+pg_stat_io of PostgreSQL.
 
 The fields of /proc/diskstats are those of the kernel's Documentation/admin-guide/iostats.rst; a sector there has 512
 bytes. In pg_stat_io, an operation has `op_bytes` bytes in PostgreSQL 16 and 17, and bytes are counted from 18 on.
@@ -14,6 +15,7 @@ from ssdlab.simulator.workloads.rates.times import seconds_between, time_of
 _SECTOR_BYTES = 512
 _PAGE_BYTES = 8192
 DISKSTATS_LINE = re.compile(r"^(?P<before>.*?)\b(?P<numbers>\d+\s+\d+\s+(?P<name>[A-Za-z]\S*)(?:\s+\d+){11,})\s*$")
+VMSTAT_HEAD = re.compile(r"^disk[- ]+-+reads", re.MULTILINE)
 _IGNORED = re.compile(r"(loop|ram|zram|sr|fd)\d+")
 _PG = "pg_stat_io"
 
@@ -49,6 +51,30 @@ def read_diskstats(text: str, file: str) -> Log:
         if not _IGNORED.fullmatch(name):
             readings[-1][1][name] = _counts_of_disk(numbers)
     return _log("/proc/diskstats", readings, file)
+
+
+def read_vmstat(text: str, file: str) -> Log:
+    """The log in the reports of `vmstat -d SECONDS`, which repeats its head now and then, or with `-n` never.
+
+    Each row has totals: reads, merged, sectors, ms; writes, merged, sectors, ms; requests in flight, seconds (vmstat.c
+    of procps). A disk that comes again begins the next reading. With `-t` the time ends the row.
+    """
+    readings: list[Reading] = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        words = line.split()
+        if not words or VMSTAT_HEAD.match(line) or words[:2] == ["total", "merged"]:
+            continue
+        numbers = words[1:11]
+        if len(numbers) < 10 or not all(word.isdigit() for word in numbers):
+            raise InputError(
+                f"{file}, line {number}: {line.strip()!r}; allowed is a disk with ten numbers behind its name"
+            )
+        moment = time_of(" ".join(words[11:]))
+        if not readings or words[0] in readings[-1][1]:
+            readings.append((moment, {}))
+        if not _IGNORED.fullmatch(words[0]):
+            readings[-1][1][words[0]] = _counts_of_disk([int(word) for word in numbers])
+    return _log("vmstat -d", readings, file)
 
 
 def _counts_of_disk(numbers: Sequence[int]) -> Counts:

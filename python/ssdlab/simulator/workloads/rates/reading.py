@@ -24,6 +24,8 @@ def _reader(head: str) -> Callable[[str, str], Log] | None:
         return sysstat.read_json
     if _SYSSTAT.search(head):
         return sysstat.read_text
+    if counters.VMSTAT_HEAD.search(head):
+        return counters.read_vmstat
     if "backend_type" in head and _PG_STAT_IO.search(head):
         return counters.read_pg_stat_io
     lines = [line for line in head.splitlines()[:200] if line.strip()]
