@@ -230,3 +230,39 @@ def test_a_family_that_smartctl_knows_keeps_its_names() -> None:
     known = text.replace("Device Model:", "Model Family:     Intel S4510/S4610/S4500/S4600 Series SSDs\nDevice Model:")
     (row,) = rows(known.replace("Not in smartctl database 7.3/5319", "In smartctl database 7.3/5319"))
     assert (row["used_percent"], row["attributes_read_as"], row["attributes_unknown"]) == (2, None, None)
+
+
+SCSI = """smartctl 7.3 2022-02-28 r5338 [x86_64-linux] (local build)
+
+=== START OF INFORMATION SECTION ===
+Vendor:               {vendor}
+Product:              {product}
+Revision:             0001
+User Capacity:        3,840,755,982,336 bytes [3.84 TB]
+Logical block size:   512 bytes
+Serial number:        SN00001
+Device type:          disk
+{more}
+"""
+
+
+def test_a_volume_of_a_controller_is_unknown() -> None:
+    """A regression: 0 C of a RAID volume made it fine."""
+    volume = SCSI.format(
+        vendor="BROADCOM",
+        product="MR9560-16i",
+        more="SMART support is:     Unavailable - device lacks SMART capability.",
+    )
+    (row,) = rows(f"{volume}\n=== START OF READ SMART DATA SECTION ===\nCurrent Drive Temperature:     0 C\n")
+    assert (row["level"], row["used_percent"]) == ("unknown", None)
+    assert "it is a volume of a RAID controller" in row["concerns"] and "megaraid,0" in row["concerns"]
+
+
+def test_an_older_smartctls_words_for_the_use_of_a_sas_drive() -> None:
+    """A regression: smartctl before 7.4 calls the indicator "SS Media used", and nothing was read."""
+    drive = SCSI.format(vendor="TOSHIBA", product="PX05SMB040", more="Rotation Rate:        Solid State Device")
+    (row,) = rows(
+        f"{drive}\n=== START OF READ SMART DATA SECTION ===\nSMART Health Status: OK\n\n"
+        "SS Media used endurance indicator: 7%\nCurrent temperature = 25\n"
+    )
+    assert (row["used_percent"], row["passed"]) == (7, True)
