@@ -232,3 +232,40 @@ def test_attribute_log_of_smartd_with_another_prefix() -> None:
     for name in ("attrlog.CT500MX500SSD1-SN00001.ata.csv", "CT500MX500SSD1-SN00001.ata.csv"):
         (row,) = rows(line, name)
         assert (row["model"], row["serial"], row["used_percent"]) == ("CT500MX500SSD1", "SN00001", 29)
+
+
+SG_LOGS = """    HGST      HUSMM1680ASS200   A360
+
+Supported log pages  [0x0]:
+    0x00        Supported log pages
+    0x02        Write error counters
+
+Write error counter page  [0x2]
+  Errors corrected without substantial delay = 3
+  Total bytes processed = 123456789000000
+  Total uncorrected errors = 0
+
+Read error counter page  [0x3]
+  Total bytes processed = 1
+  Total uncorrected errors = 9
+
+Temperature page  [0xd]
+  Current temperature = 31 C
+  Reference temperature = 70 C
+
+Solid State Media page  [0x11]
+  Percentage used endurance indicator: 12%
+
+Background scan results page  [0x15]
+  Status parameters:
+    Accumulated power on minutes: 1234567 [h:m  20576:7]
+"""
+
+
+def test_log_pages_of_a_sas_drive() -> None:
+    """A regression: sg_logs, which reads SAS drives where smartctl is missing, was no known report."""
+    (row,) = rows(SG_LOGS)
+    assert (row["model"], row["used_percent"], row["host_bytes"]) == ("HGST HUSMM1680ASS200", 12, 123_456_789_000_000)
+    assert (row["temperature_c"], row["power_on_hours"]) == (31, 20_576)
+    (one_page,) = rows("Solid State Media page  [0x11]\n  Percentage used endurance indicator: 3%\n")
+    assert (one_page["used_percent"], one_page["model"], one_page["host_bytes"]) == (3, "", None)

@@ -167,7 +167,8 @@ def parse(
     model = _text(report.get("model_name") or report.get("scsi_model_name"))
     is_scsi = _SCSI_USED in report or _SCSI_ERRORS in report or _mapping(report.get("device")).get("protocol") == "SCSI"
     # Attributes that were copied without the drive's name are a report of an unnamed drive.
-    if not (plain or is_nvme or (model and ("ata_smart_attributes" in report or is_scsi)) or attributes_of(report)):
+    has_log = _SCSI_USED in report or (model and ("ata_smart_attributes" in report or is_scsi))
+    if not (plain or is_nvme or has_log or attributes_of(report)):
         raise InputError(f"{where}: contains no SMART data{_said(report)}; run smartctl -j -x as root")
     common: _Common = {
         "model": model,

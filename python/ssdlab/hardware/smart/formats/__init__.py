@@ -19,6 +19,7 @@ from ssdlab.hardware.smart.formats import (
     prometheus_text,
     seachest,
     servers,
+    sg_logs,
     smartctl_text,
     smartd,
     windows,
@@ -31,10 +32,10 @@ __all__ = ["recognised"]
 _RECOGNISED_IN = 4096
 """Number of characters at the start of a text by which the format of a table is detected."""
 _ALLOWED = (
-    "smartctl -a, smartctl --json, nvme smart-log, nvme ocp smart-add-log, nvme fdp stats, a maker's log, smartd's "
-    "attrlog, the APIs of scrutiny and Proxmox VE, smartctl_exporter, CrystalDiskInfo, "
-    "Get-StorageReliabilityCounter, mmc extcsd, storcli, ssacli, racadm, Redfish's Drive, openSeaChest -i, esxcli, "
-    "Backblaze's CSV"
+    "smartctl -a, smartctl --json, nvme smart-log, nvme ocp smart-add-log, nvme fdp stats, a maker's log, "
+    "smartd's attrlog, the APIs of scrutiny and Proxmox VE, smartctl_exporter, CrystalDiskInfo, "
+    "Get-StorageReliabilityCounter, mmc extcsd, storcli, ssacli, racadm, Redfish's Drive, openSeaChest -i, "
+    "sg_logs -a, esxcli, Backblaze's CSV"
 )
 
 # Programs other than smartctl and nvme-cli, in the order in which they are looked for.
@@ -47,6 +48,7 @@ _OTHERS: tuple[tuple[Callable[[str], bool], Callable[[str], Iterator[JsonObject]
     (windows.is_text, windows.reports),
     (seachest.is_text, seachest.reports),
     (servers.is_text, servers.reports),
+    (sg_logs.is_text, sg_logs.reports),
 )
 
 
