@@ -34,7 +34,23 @@ it on a drive without FUA. The reset of a zone is a trim of the zone; opening, c
 A text in another layout, such as `blkparse -f` prints, needs the names of its columns: `--columns
 time,op,sector,sectors`. They are one of `time` (seconds), `time_ms`, `time_us`, `time_ns`; `op` (a word such as `read`
 or `W`, or the kernel's RWBS); one of `sector` and `offset` (bytes); one of `sectors` and `bytes`; `volume`; and `-` for
-any other column. Separators are commas, semicolons or blanks.
+any other column. A column of numbers says with `write=1` that 1 is a write and anything else a read (`read=0` the other
+way round). What all requests share has no column: `op=write` for a recording of writes alone, `bytes=4096` or
+`sectors=8`. Separators are commas, semicolons or blanks; between blanks, `2048+8` is two columns.
+
+| text | names |
+|---|---|
+| `blkparse -f "%T.%t %d %S %n\\n"` | `time,op,sector,sectors` |
+| completions of writes, `0.000487624, 697, fio, C, 26682264, 64, 32768` | `time,-,-,-,sector,sectors,-,op=write` |
+| fio's `write_lat_log` with `log_offset=1` of reads and writes | `time_ms,-,write=1,bytes,offset` |
+| a block trace as libCacheSim reads it, time, SCSI command, size, block | `time,write=42,bytes,sector` |
+| iosnoop of DTrace | `-,-,op,sector,bytes,-` |
+
+For a table whose head has such names, the refusal proposes them. Lines around a trace are passed over: remarks
+with `#`, a prompt with a command, what tracers say at their start and end (`Attaching 1 probe...`, `Possibly lost 23
+samples`, `^C`).
+
+A zone append writes where its completion says; in a recording of other events it is refused.
 
 A fio job file with a single job that has `read_iolog=FILE` is run by `ssdlab run`: the recording is replayed once, at
 its times, multiplied by 100 / `replay_time_scale`, or with `replay_no_stall`, with `iodepth` requests outstanding at
@@ -46,10 +62,10 @@ line and what was expected; `--skip-bad N` skips up to N such lines and counts t
 ## Logs of rates
 
 `iostat` (sysstat 9 to 12, with `-x` or without, `-k`, `-m`, `-t`, `-o JSON`), `sar -d` and `-dp`, `sadf -d` and `-j`,
-repeated readings of `/proc/diskstats`, and repeated tables of PostgreSQL's `pg_stat_io` are no traces: they have
-numbers and sizes of requests for each interval, and no addresses. `ssdlab replay iostat.txt` draws requests with
-these rates and sizes; `ssdlab advise iostat.txt` and `ssdlab lifetime iostat.txt` take their mean as a job, and the
-bytes that it writes a day. What is guessed is listed with every answer:
+repeated readings of `/proc/diskstats`, `vmstat -d 1`, and repeated tables of PostgreSQL's `pg_stat_io` are no traces:
+they have numbers and sizes of requests for each interval, and no addresses. `ssdlab replay iostat.txt` draws requests
+with these rates and sizes; `ssdlab advise iostat.txt` and `ssdlab lifetime iostat.txt` take their mean as a job, and
+the bytes that it writes a day. What is guessed is listed with every answer:
 
 - Where: over the whole drive, each address as often as any other. A load that overwrites a part of it more often than
   the rest has a lower write amplification.

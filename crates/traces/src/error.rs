@@ -69,13 +69,14 @@ pub enum TraceError {
     /// The columns that the user names cannot be those of a trace.
     #[error(
         "--columns {given}: {problem}; allowed are names with commas between, such as time,op,sector,sectors: one of time \
-         (seconds), time_ms, time_us, time_ns; op; one of sector, offset (bytes); one of sectors, bytes; volume; - for any \
+         (seconds), time_ms, time_us, time_ns; op, or write=1 for a column in which 1 is a write and others are reads, or \
+         op=write for all; one of sector, offset (bytes); one of sectors, bytes, or bytes=4096 for all; volume; - for any \
          other column"
     )]
     Columns { given: String, problem: String },
     /// What the trace lacks, and how to get a trace that has it.
     #[error("the trace is {what}; {hint}")]
-    Unreadable { what: &'static str, hint: &'static str },
+    Unreadable { what: &'static str, hint: String },
     /// There is no such format.
     #[error("no trace format is called `{name}`; there are {}", known_names())]
     UnknownFormat { name: String },

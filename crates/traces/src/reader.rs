@@ -6,7 +6,7 @@ use crate::compression::decompressed;
 use crate::error::{PieceKind, TraceError, shown};
 use crate::formats::{Columns, Cut, Decode, Decoder, Event, Format};
 use crate::input::Input;
-use crate::recognition::{HEAD_BYTES, recognised};
+use crate::recognition::{HEAD_BYTES, is_around, recognised};
 use crate::record::{Operation, Record};
 use crate::volumes::Volumes;
 
@@ -225,6 +225,7 @@ fn fill<D: Decode>(
                     }
                     Ok(Event::NotARequest) => {}
                     Ok(Event::WithoutDirection) => progress.without_direction += 1,
+                    Err(_) if D::KIND == PieceKind::Line && is_around(piece) => {}
                     Err(expected) => tolerate::<D>(progress, expected, piece_bytes)?,
                 }
                 progress.input.take(taken_bytes);

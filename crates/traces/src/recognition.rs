@@ -1,7 +1,7 @@
 //! Recognises a trace's format by its first bytes.
 
 use crate::error::{PieceKind, TraceError, shown};
-use crate::formats::{Decode, Event, Format};
+use crate::formats::{Decode, Event, Format, columns_of_head};
 use crate::volumes::Volumes;
 
 /// Bytes of a trace that are examined.
@@ -38,10 +38,24 @@ pub(crate) fn recognised(head: &[u8], is_whole: bool) -> Result<Format, TraceErr
     const TAR_MAGIC_AT: usize = 257;
     match best.1 {
         Some(format) => Ok(format),
-        None if let Some((what, hint)) = without_addresses(head) => Err(TraceError::Unreadable { what, hint }),
+        None if let Some((what, hint)) = without_addresses(head) => {
+            Err(TraceError::Unreadable { what, hint: hint.to_owned() })
+        }
         None if head.get(TAR_MAGIC_AT..).is_some_and(|bytes| bytes.starts_with(b"ustar")) => Err(TraceError::Archive),
         None => {
-            let first_line = lines(head, true).next().unwrap_or(head);
+            let first_line = first_line(head);
+            // A head may be a remark: `# time, lbn, size`.
+            let mut heads = lines(head, true).take(1).chain([first_line]);
+            if let Some(columns) = heads.find_map(columns_of_head) {
+                let op = if columns.ends_with("op=write") { "; op=read if its requests are reads" } else { "" };
+                return Err(TraceError::Unreadable {
+                    what: "a table in no known format",
+                    hint: format!(
+                        "by its head its columns may be --columns {columns} (check their units: sector and sectors are of \
+                         512 bytes, offset and bytes of one, time is seconds{op})"
+                    ),
+                });
+            }
             Err(TraceError::Unrecognised { found: shown(PieceKind::Line, first_line) })
         }
     }
@@ -49,7 +63,7 @@ pub(crate) fn recognised(head: &[u8], is_whole: bool) -> Result<Format, TraceErr
 
 /// Known texts that lack what a replay needs: what they are, and what to do about it.
 fn without_addresses(head: &[u8]) -> Option<(&'static str, &'static str)> {
-    let first = lines(head, true).next()?.to_ascii_lowercase();
+    let first = first_line(head).to_ascii_lowercase();
     let has = |word: &[u8]| memchr::memmem::find(&first, word).is_some();
     // bpftrace says first how many probes it attached.
     if lines(head, true).take(3).any(|line| line.starts_with(b"TIME(ms)") && line.ends_with(b"LAT(ms)")) {
@@ -71,7 +85,62 @@ fn without_addresses(head: &[u8]) -> Option<(&'static str, &'static str)> {
              is written, name the columns, such as --columns time,sector,bytes,op",
         ));
     }
+    if has(b"block_rq_") && has(b"(dev: ") {
+        return Some((
+            "perf trace's text, whose times count from its start",
+            "record with `perf record -e block:block_rq_issue -a` and print with `perf script`",
+        ));
+    }
+    if has(b"time of day") && has(b"operation") {
+        return Some((
+            "Process Monitor's table, whose offsets are those of files",
+            "record the disk with `xperf -on DISK_IO+DISK_IO_INIT` or DiskMon",
+        ));
+    }
+    if first.starts_with(b"[") && first.ends_with(b"]") {
+        return Some((
+            "a file with sections, such as a job file of fio, and no recording",
+            "`ssdlab run FILE --drive NAME` runs a job file",
+        ));
+    }
+    if first.starts_with(b"procs") || has(b"-dsk/") || first.starts_with(b"total disk read") {
+        return Some((
+            "a table of vmstat, dstat or iotop, which has bytes a second and no requests",
+            "log with `iostat -x 1`, `sar -d 1` or `vmstat -d 1`",
+        ));
+    }
     None
+}
+
+/// The first line that is not text around a trace; the first one if there is no other.
+fn first_line(head: &[u8]) -> &[u8] {
+    lines(head, true).find(|line| !is_around(line)).or_else(|| lines(head, true).next()).unwrap_or(head)
+}
+
+/// Whether a line that is no request is text around a trace: a remark, a prompt of a shell and the command behind it, or
+/// what a tracer says of itself on the terminal. The words are those of bcc, bpftrace, perf-tools and blkparse.
+#[cold]
+pub(crate) fn is_around(line: &[u8]) -> bool {
+    const BEGINNINGS: [&[u8]; 12] = [
+        b"#",
+        b"$ ",
+        b"^C",
+        b"Tracing ",
+        b"Attaching ",
+        b"Attached ",
+        b"Ending tracing",
+        b"Hit Ctrl-C",
+        b"Lost ",
+        b"lost ",
+        b"Possibly lost ",
+        b"Input file ",
+    ];
+    let line = line.trim_ascii_start();
+    let is_prompt = |line: &[u8]| {
+        let first = line.split(u8::is_ascii_whitespace).next().unwrap_or_default();
+        first.contains(&b'@') && [&b"$ "[..], b"# "].iter().any(|sign| memchr::memmem::find(line, sign).is_some())
+    };
+    BEGINNINGS.iter().any(|beginning| line.starts_with(beginning)) || is_prompt(line)
 }
 
 /// The non-empty lines of the first bytes; a last line without its end only if nothing follows it.
@@ -94,7 +163,7 @@ pub(crate) fn readable_lines<D: Decode>(head: &[u8], is_whole: bool) -> Likeness
         match decoder.decode(line, &mut volumes) {
             Ok(Event::NotARequest) => {}
             Ok(_) => readable += 1,
-            Err(_) => malformed += 1,
+            Err(_) => malformed += usize::from(!is_around(line)),
         }
     }
     if readable >= malformed { Likeness::lines(readable) } else { Likeness::NONE }

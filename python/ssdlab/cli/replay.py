@@ -50,7 +50,8 @@ class Reading:
             "--columns",
             metavar="NAMES",
             help="The columns of a text in no known format: time,op,sector,sectors; also time_ms, time_us, time_ns, "
-            "offset, bytes, volume, and - for any other.",
+            "offset, bytes, volume, write=1 (a column in which 1 is a write), and - for any other; op=write or "
+            "bytes=4096 for what all requests share.",
         ),
     ] = None
     device: workload_options.Device = None
@@ -158,7 +159,7 @@ def replay(
         typer.Argument(
             metavar="TRACE...",
             help="Trace files, read one after the other; plain, gzip, bzip2 or zstd; - is standard input. Or a log of "
-            "rates: iostat -x 1, sar -d, /proc/diskstats, pg_stat_io.",
+            "rates: iostat -x 1, sar -d, /proc/diskstats, vmstat -d, pg_stat_io.",
             show_default=False,
         ),
     ],

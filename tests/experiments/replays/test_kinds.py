@@ -58,8 +58,13 @@ def test_a_layout_of_ones_own_needs_the_names_of_its_columns() -> None:
     assert (found.volumes[0].written_bytes, found.volumes[0].reads) == (same.written_bytes, same.reads)
     with pytest.raises(InputError, match=r"--columns time,-,-,-,sector,sectors,bytes: .*"):
         survey("blkparse-custom-csv.txt", "time,-,-,-,sector,sectors,bytes")
-    with pytest.raises(InputError, match="op is missing: without it nobody knows"):
+    with pytest.raises(
+        InputError, match=r"op is missing: without it nobody knows .*; op=write if all requests are writes"
+    ):
         survey("blkparse-custom-csv.txt", "time,-,-,-,sector,sectors")
+    (writes,) = survey("blkparse-custom-csv.txt", "time,-,-,-,sector,sectors,-,op=write").volumes
+    both = found.volumes[0]
+    assert (writes.writes, writes.end_bytes_max) == (both.reads + both.writes, both.end_bytes_max)
 
 
 def test_a_table_without_offsets_says_how_to_convert() -> None:

@@ -1,8 +1,11 @@
 //! biosnoop of bcc and of libbpf-tools: `0.000488  postgres  400  nvme0n1  R 26682264  32768  0.91`, below a header `TIME(s)
-//! COMM PID DISK T SECTOR BYTES LAT(ms)`, or with `-Q` one more column, QUE(ms), before the last.
+//! COMM PID DISK T SECTOR BYTES LAT(ms)`, or with `-Q` one more column, QUE(ms), before the last, and with `-P` one before
+//! these, P, a letter that ends a number of bytes of seven digits without a blank.
 //!
 //! Time is the time at which the request completed, in seconds; latency and time in the queue are milliseconds before
-//! it. The name of a process may have blanks, so that a line is read from its end. Source: `tools/biosnoop.py` of bcc.
+//! it, -1 for a request that was in none. The name of a process may have blanks, so that a line is read from its end. A
+//! request that began before the recording has the process `?`, no disk and no sector: it is passed over. Source:
+//! `tools/biosnoop.py` and `libbpf-tools/biosnoop.c` of bcc.
 
 use super::{Decode, Event, sectors_to_bytes};
 use super::rwbs::Rwbs;
@@ -28,13 +31,21 @@ impl Decode for Biosnoop {
         let mut before_ns = milliseconds(next()).ok_or("a latency in milliseconds (LAT(ms))")?;
         let mut word = next();
         if word.contains(&b'.') {
-            before_ns += milliseconds(word).ok_or("a time in the queue in milliseconds (QUE(ms))")?;
+            let in_queue_ns = if word.starts_with(b"-1.") { Some(0) } else { milliseconds(word) };
+            before_ns += in_queue_ns.ok_or("a time in the queue in milliseconds (QUE(ms))")?;
             word = next();
+        }
+        if let [bytes @ .., b'S' | b'R' | b'?'] = word {
+            word = if bytes.is_empty() { next() } else { bytes };
         }
         let length_bytes = whole(word).ok_or("a number of bytes (BYTES)")?;
         let sector = next();
         let (rwbs, disk) = (Rwbs::read(next())?, next());
-        if disk.is_empty() || whole(next()).is_none() {
+        let process = next();
+        if process == b"?" || (disk == b"<unknown>" && next() == b"?") {
+            return Ok(Event::NotARequest);
+        }
+        if disk.is_empty() || whole(process).is_none() {
             return Err("a disk (DISK) behind the number of a process (PID)");
         }
         let offset_bytes = if length_bytes == 0 { 0 } else { sectors_to_bytes(whole(sector).ok_or("a sector (SECTOR)")?)? };

@@ -9,7 +9,7 @@ use super::rwbs::Rwbs;
 use super::stage::Stage;
 use super::{Decode, Event, sectors_to_bytes};
 use crate::cursor::{Cursor, NS_PER_S};
-use crate::recognition::{Likeness, lines};
+use crate::recognition::{Likeness, is_around, lines};
 use crate::volumes::Volumes;
 
 #[derive(Default)]
@@ -39,13 +39,13 @@ impl Decode for Blkparse {
         }
         let event = EventLine::read(&mut cursor)?;
         self.is_in_summary = false;
-        if event.stage() == Some(self.stage) { decode_event(&event, cursor, volumes) } else { Ok(Event::NotARequest) }
+        if event.stage() == Some(self.stage) { decode_event(&event, self.stage, cursor, volumes) } else { Ok(Event::NotARequest) }
     }
 
     fn likeness(head: &[u8], is_whole: bool) -> Likeness {
         let is_event = |line: &&[u8]| EventLine::read(&mut Cursor::new(line.trim_ascii_start())).is_ok();
         let events = lines(head, is_whole).filter(is_event).count();
-        let others = lines(head, is_whole).count() - events;
+        let others = lines(head, is_whole).filter(|line| !is_around(line)).count() - events;
         if events > others { Likeness::lines(events) } else { Likeness::NONE }
     }
 }
@@ -101,9 +101,14 @@ impl<'a> EventLine<'a> {
 }
 
 #[inline]
-fn decode_event(event: &EventLine, mut cursor: Cursor, volumes: &mut Volumes) -> Result<Event, &'static str> {
+fn decode_event(
+    event: &EventLine,
+    stage: Stage,
+    mut cursor: Cursor,
+    volumes: &mut Volumes,
+) -> Result<Event, &'static str> {
     cursor.spaces();
-    let rwbs = Rwbs::read(cursor.word())?;
+    let rwbs = Rwbs::read(cursor.word())?.at(stage);
     cursor.spaces();
     let has_extent = cursor.rest().first().is_some_and(u8::is_ascii_digit);
     if rwbs.operation.is_none() || !has_extent {

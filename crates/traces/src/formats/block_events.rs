@@ -33,7 +33,7 @@ impl Decode for BlockEvents {
     fn decode(&mut self, line: &[u8], volumes: &mut Volumes) -> Result<Event, &'static str> {
         match split(line) {
             Some((before, stage, behind)) if stage == self.stage || before.is_empty() => {
-                decode_event(before, behind, volumes)
+                decode_event(before, stage, behind, volumes)
             }
             _ => Ok(Event::NotARequest),
         }
@@ -55,7 +55,7 @@ fn split(line: &[u8]) -> Option<(&[u8], Stage, &[u8])> {
     Some((&line[..at], stage, &behind[1..]))
 }
 
-fn decode_event(before: &[u8], behind: &[u8], volumes: &mut Volumes) -> Result<Event, &'static str> {
+fn decode_event(before: &[u8], stage: Stage, behind: &[u8], volumes: &mut Volumes) -> Result<Event, &'static str> {
     let time_ns = time_before(before).ok_or("a time in seconds before the event's name")?;
     let mut cursor = Cursor::new(behind);
     cursor.spaces();
@@ -64,7 +64,7 @@ fn decode_event(before: &[u8], behind: &[u8], volumes: &mut Volumes) -> Result<E
     cursor.number().ok_or("a device as major,minor")?;
     let device = &from[..from.len() - cursor.rest().len()];
     cursor.spaces();
-    let rwbs = Rwbs::read(cursor.word())?;
+    let rwbs = Rwbs::read(cursor.word())?.at(stage);
     cursor.spaces();
     let first = cursor.number();
     cursor.spaces();

@@ -59,7 +59,7 @@ impl Decode for Lttng {
         let offset_bytes = if sectors == 0 { 0 } else { sectors_to_bytes(sector)? };
         let name = || format!("{},{}", device >> 20, device & 0xf_ffff);
         let volume = || volumes.intern_named(&device.to_le_bytes(), name);
-        operation(fields)?.event(time_ns, offset_bytes, sectors_to_bytes(sectors)?, volume)
+        operation(fields)?.at(stage).event(time_ns, offset_bytes, sectors_to_bytes(sectors)?, volume)
     }
 }
 
@@ -110,5 +110,6 @@ fn operation(fields: &[u8]) -> Result<Rwbs, &'static str> {
         bits if bits & BIT_READ != 0 => Some(Operation::Read),
         _ => None,
     };
-    Ok(Rwbs { has_flush: bits & BIT_FLUSH != 0, is_through: bits & BIT_FUA != 0, operation })
+    let (has_flush, is_through) = (bits & BIT_FLUSH != 0, bits & BIT_FUA != 0);
+    Ok(Rwbs { has_flush, is_through, operation, is_placed_later: false })
 }

@@ -18,6 +18,7 @@ mod rwbs;
 mod stage;
 
 pub use columns::Columns;
+pub(crate) use columns::of_head as columns_of_head;
 
 /// What one piece of a trace says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

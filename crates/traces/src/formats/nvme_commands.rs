@@ -7,7 +7,7 @@
 //! `trace.c` in Linux; NVM Command Set Specification 1.0, figure 82 and following.
 
 use super::block_events::time_before;
-use super::rwbs::Rwbs;
+use super::rwbs::{PLACED_LATER, Rwbs};
 use super::{Decode, Event, SECTOR_BYTES};
 use crate::cursor::Cursor;
 use crate::record::Operation;
@@ -31,7 +31,10 @@ impl Decode for NvmeCommands {
 
     #[inline]
     fn decode(&mut self, line: &[u8], volumes: &mut Volumes) -> Result<Event, &'static str> {
-        let Some(at) = memmem::find(line, b"nvme_setup_cmd:") else { return Ok(Event::NotARequest) };
+        // Linux 4.17 and 4.18 have an event of their own for commands to a namespace, without the controller.
+        let names = [&b"nvme_setup_cmd:"[..], b"nvme_setup_nvm_cmd:"];
+        let found = names.iter().find_map(|name| memmem::find(line, name));
+        let Some(at) = found else { return Ok(Event::NotARequest) };
         let (before, event) = (&line[..at], &line[at..]);
         let Some(from) = memmem::find(event, b"cmd=(nvme_cmd_") else { return Ok(Event::NotARequest) };
         let (head, command) = event.split_at(from);
@@ -40,7 +43,7 @@ impl Decode for NvmeCommands {
             b"read" => (false, Some(Operation::Read)),
             b"write" | b"write_zeroes" => (false, Some(Operation::Write)),
             b"flush" => (true, None),
-            b"zone_append" => return Err("no zone append, which does not say where it writes"),
+            b"zone_append" => return Err(PLACED_LATER),
             _ => return Ok(Event::NotARequest),
         };
         // In perf's output the name of the event's group stands before it.
@@ -54,7 +57,7 @@ impl Decode for NvmeCommands {
             length_bytes = blocks * SECTOR_BYTES;
             is_through = field(command, b"ctrl=").is_some_and(|control| control & FORCE_UNIT_ACCESS != 0);
         }
-        let rwbs = Rwbs { has_flush, is_through, operation };
+        let rwbs = Rwbs { has_flush, is_through, operation, is_placed_later: false };
         rwbs.event(time_ns, offset_bytes, length_bytes, || volume(head, volumes))
     }
 }
@@ -73,7 +76,8 @@ fn volume(head: &[u8], volumes: &mut Volumes) -> Result<u32, &'static str> {
         let name = &head[at + b"disk=".len()..];
         return volumes.intern(&name[..memchr::memchr(b',', name).unwrap_or(name.len())]);
     }
-    let controller = head.split(|&byte| byte == b':').nth(1).unwrap_or_default().trim_ascii();
+    let behind_name = head.split(|&byte| byte == b':').nth(1).unwrap_or_default().trim_ascii();
+    let controller = if behind_name.contains(&b'=') { b"nvme" } else { behind_name };
     let namespace = field(head, b"nsid=").ok_or("a disk (disk=) or a namespace (nsid=)")?;
     let mut name = controller.to_vec();
     name.extend_from_slice(format!("n{namespace}").as_bytes());

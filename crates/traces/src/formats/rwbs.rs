@@ -2,8 +2,10 @@
 //!
 //! The operation is `D` discard, `W` write, `R` read, `N` none, or `Z` and a letter for an operation on a zone. A zone's
 //! reset empties the zone, as a trim of all of it does; opening, closing and finishing move no data. A zone append does
-//! not say where it writes. Source: `blk_fill_rwbs` in Linux, `kernel/trace/blktrace.c`.
+//! not say where it writes before it completes: only then the drive has told (`nvme_end_req_zoned` in Linux,
+//! `drivers/nvme/host/core.c`). Source: `blk_fill_rwbs` in Linux, `kernel/trace/blktrace.c`.
 
+use super::stage::Stage;
 use super::{Event, request};
 use crate::record::Operation;
 
@@ -16,19 +18,36 @@ pub(super) struct Rwbs {
     pub is_through: bool,
     /// `None`: nothing is transferred.
     pub operation: Option<Operation>,
+    /// The request writes where the drive chooses, which is not known yet.
+    pub is_placed_later: bool,
 }
 
+pub(super) const PLACED_LATER: &str = "no zone append, which says where it writes only when it completes: a recording of \
+                                     completions alone has it (blktrace -a complete, block_rq_complete)";
 pub(super) const EXPECTED: &str = "RWBS, of F, D, W, R, N or Z and flags";
 
 impl Rwbs {
+    pub fn of(operation: Operation) -> Self {
+        Rwbs { has_flush: false, is_through: false, operation: Some(operation), is_placed_later: false }
+    }
+
+    /// A flush alone.
+    pub fn flush() -> Self {
+        Rwbs { has_flush: true, is_through: false, operation: None, is_placed_later: false }
+    }
+
+    /// The same of an event of this stage.
+    pub fn at(self, stage: Stage) -> Self {
+        Rwbs { is_placed_later: self.is_placed_later && stage != Stage::Complete, ..self }
+    }
+
     #[inline]
     pub fn read(word: &[u8]) -> Result<Self, &'static str> {
         let has_flush = word.first() == Some(&b'F');
         let word_behind = &word[usize::from(has_flush)..];
         let (operation, flags) = match word_behind {
-            [b'W', flags @ ..] => (Some(Operation::Write), flags),
+            [b'W', flags @ ..] | [b'Z', b'A', flags @ ..] => (Some(Operation::Write), flags),
             [b'R', flags @ ..] => (Some(Operation::Read), flags),
-            [b'Z', b'A', ..] => return Err("no zone append, which does not say where it writes"),
             [b'D', flags @ ..] | [b'Z', b'R', flags @ ..] => (Some(Operation::Trim), flags),
             [b'N', flags @ ..] | [b'Z', _, flags @ ..] => (None, flags),
             [] | [b'F', ..] if has_flush => (None, word_behind),
@@ -37,7 +56,8 @@ impl Rwbs {
         if !flags.iter().all(u8::is_ascii_uppercase) {
             return Err(EXPECTED);
         }
-        Ok(Rwbs { has_flush, is_through: flags.contains(&b'F'), operation })
+        let is_placed_later = word_behind.starts_with(b"ZA");
+        Ok(Rwbs { has_flush, is_through: flags.contains(&b'F'), operation, is_placed_later })
     }
 
     /// The request with this extent; without one, what the cache is flushed for first is a flush alone.
@@ -49,6 +69,9 @@ impl Rwbs {
         length_bytes: u64,
         volume: impl FnOnce() -> Result<u32, &'static str>,
     ) -> Result<Event, &'static str> {
+        if self.is_placed_later {
+            return Err(PLACED_LATER);
+        }
         match self.operation {
             Some(operation) if length_bytes > 0 || !self.has_flush => {
                 let event = request(time_ns, operation, offset_bytes, length_bytes, volume)?;
@@ -83,6 +106,6 @@ mod tests {
         assert_eq!(read("DS"), Ok((false, Some(Operation::Trim), false)));
         assert_eq!(read("ZRS"), Ok((false, Some(Operation::Trim), false)));
         assert_eq!(read("ZFS"), Ok((false, None, false)));
-        assert!(read("ZAS").is_err() && read("X").is_err() && read("Wx").is_err() && read("").is_err());
+        assert!(read("X").is_err() && read("Wx").is_err() && read("").is_err());
     }
 }

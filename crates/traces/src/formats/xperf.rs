@@ -1,8 +1,8 @@
 //! What `xperf -i TRACE.etl -a dumper` prints of disk requests: `DiskRead, 577, System (4), 8, 0xffff, 0x32e44b000,
 //! 0x00008000, 90, 0, ...`.
 //!
-//! Columns: event, time, process, thread, IRP, byte offset, size, elapsed time, disk; more follow. Time is that of the
-//! completion, and both times are microseconds. Other events are passed over. Source: the header that the dumper prints.
+//! Columns: event, time, process, thread, IRP, byte offset, size, elapsed time, disk; more follow. A `DiskFlush` has
+//! neither offset nor size. Time is that of the completion, and both times are microseconds. Other events are passed over. Source: the header that the dumper prints.
 
 use super::{Decode, Event, request};
 use crate::cursor::{Cursor, NS_PER_US};
@@ -21,6 +21,7 @@ impl Decode for Xperf {
         let operation = match fields.next() {
             Some(b"DiskRead") => Operation::Read,
             Some(b"DiskWrite") => Operation::Write,
+            Some(b"DiskFlush") => Operation::Flush,
             _ => return Ok(Event::NotARequest),
         };
         let mut next = || Cursor::new(fields.next().unwrap_or_default());
@@ -32,8 +33,11 @@ impl Decode for Xperf {
         for _of in ["process", "thread", "IRP"] {
             next();
         }
-        let offset_bytes = number(next()).ok_or("an offset in bytes (ByteOffset)")?;
-        let length_bytes = number(next()).ok_or("a size in bytes (IOSize)")?;
+        let (mut offset_bytes, mut length_bytes) = (0, 0);
+        if operation != Operation::Flush {
+            offset_bytes = number(next()).ok_or("an offset in bytes (ByteOffset)")?;
+            length_bytes = number(next()).ok_or("a size in bytes (IOSize)")?;
+        }
         let elapsed_us = number(next()).ok_or("a time in microseconds (ElapsedTime)")?;
         let disk = next().rest();
         let time_ns = ended_us.saturating_sub(elapsed_us).checked_mul(NS_PER_US).ok_or("a time below 2^64 ns")?;
