@@ -105,3 +105,52 @@ def test_an_empty_place_is_no_place(ssdlab: Program, call: str) -> None:
     """A regression: an unset variable in a script, `--on "$DISK"`, selected the working folder."""
     ended = ssdlab(*call.split(), "--on", "", "--dry-run")
     assert (ended.returncode, "--on is empty; allowed: a folder" in ended.stderr) == (2, True), ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        ("list", "`ssdlab drives`: List the drive models.* Allowed: questions, demo, .*, model[.]"),
+        ("endurance small.toml", "`ssdlab lifetime`: Estimate the life"),
+        ("comapre uniform.fio", "Did you mean 'compare'.*Allowed: "),
+        ("how long will it last", "`ssdlab questions` lists questions with the command that answers each"),
+        ("run", "JOB: A fio job file, a script"),
+        ("run uniform.fio", "NAME|FILE: A drive of the catalogue"),
+        ("run uniform.fio --drive", "--drive NAME.FILE: "),
+        ("run uniform.fio -d small.toml", "Allowed: --drive, --op, --set, "),
+        ("run uniform.foi --drive small.toml", "No such file or directory; did you mean 'uniform.fio'"),
+        ("run jobs/randwrite.fio --drive tiny", "the files of the examples are in ssdlab's repository.* -- fio --name"),
+        (
+            "run uniform.fio --drive small.toml --rw randread",
+            "--rw is an option of fio.*ssdlab run .* -- fio --name=job",
+        ),
+        ("run fio --name=a --rw=write --drive small.toml", "--name is an option of fio.* -- fio --name=job"),
+        ("compare uniform.fio --drive small.toml --op 7% 28%", "commas between them: --op 7%,28%"),
+        ("compare --drive small.toml --left-empty 0% 20% uniform.fio", "--left-empty 0%,20%"),
+        ("compare uniform.fio --drive small.toml --set ftl.victim fifo", "one word: --set ftl.victim=fifo"),
+        ("compare uniform.fio --drive small.toml --policy fifo", "--set ftl.victim=NAME .ssdlab policies"),
+        ("drives small", "no drive 'small'.*known: "),
+        ("study pyn-over-provisioning", "did you mean 'pny-over-provisioning'"),
+        ("policies greddy", "did you mean 'greedy'"),
+        ("run uniform.fio --drive small.toml --op 7", "'7' is ambiguous; write 7% or"),
+        ("run uniform.fio --drive small.toml --scale 64", "write a scale above 0 and at most 1, such as 1/16"),
+        ("run uniform.fio --drive small.toml --set ftl.victm=fifo", "did you mean 'ftl.victim'"),
+        ("run uniform.fio --drive small.toml --output-format jsn", "did you mean 'json'.*allowed: normal, json"),
+        ("replay uniform.foi --drive small.toml", "did you mean 'uniform.fio'"),
+    ],
+)
+def test_a_beginners_slip_names_what_is_allowed(ssdlab: Program, call: str, said: str) -> None:
+    """A regression: unknown words, fio's options, and values with a blank between them were refused without more."""
+    ended = ssdlab(*call.split())
+    assert ended.returncode == 2
+    assert "Traceback" not in ended.stderr
+    assert re.search(said, " ".join(ended.stderr.split())), ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("call", "same"), [("-h", "--help"), ("help", "--help"), ("help run", "run --help"), ("version", "--version")]
+)
+def test_other_words_for_help(ssdlab: Program, call: str, same: str) -> None:
+    """A regression: `ssdlab help` asked whether `health` was meant."""
+    found, expected = ssdlab(*call.split()), ssdlab(*same.split())
+    assert (found.returncode, found.stdout) == (0, expected.stdout)

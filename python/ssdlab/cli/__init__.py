@@ -23,6 +23,7 @@ from typing import Annotated
 
 import typer
 
+from ssdlab.cli import slips
 from ssdlab.cli.commands import Commands, Interrupted
 from ssdlab.cli.ending import Ending
 from ssdlab.errors import NO_ROOM, InputError, Note, RunFailed
@@ -102,7 +103,7 @@ def main() -> None:
     ending.listen()
     try:
         # With `color`, click leaves escape sequences to the guard, which shows them, instead of removing them.
-        code = app(_arguments(sys.argv[1:]), standalone_mode=False, color=True)
+        code = app(_arguments(slips.in_place_of_words(sys.argv[1:])), standalone_mode=False, color=True)
         sys.stdout.flush()
     except InputError as error:
         code = _say(str(error), EXIT_INPUT)
@@ -179,6 +180,8 @@ def _unforeseen(error: Exception) -> int:
     usage_code = getattr(error, "exit_code", None)
     if usage_code is not None and hasattr(error, "format_message"):
         error.show()  # type: ignore[attr-defined]
+        if hint := slips.hint(error, _arguments(sys.argv[1:])):
+            print(hint, file=sys.stderr)
         return int(usage_code)
     if isinstance(error, UnicodeEncodeError) and (name := _UNDECODED.search(error.object)):
         return _say(f"{name[0]!r} is not UTF-8; allowed: names in UTF-8", EXIT_INPUT)
