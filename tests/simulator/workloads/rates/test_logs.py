@@ -167,14 +167,76 @@ SAYS = {
     ),
     "-h, with units and the device last": (
         _HEAD
-        + (
-            " r/s rkB/s rrqm/s %rrqm r_await rareq-sz Device\n 99.00 9.9k 0.00 0.0% 1.47 4.0k sda\n\n"
-            " w/s wkB/s wrqm/s %wrqm w_await wareq-sz Device\n 9.00 99.0k 0.35 1.0% 0.87 8.0k sda\n\n"
-        )
-        * 0
         + " tps kB_read/s kB_wrtn/s kB_read kB_wrtn Device\n 9.00 9.0k 9.0k 1.0G 1.0G sda\n\n"
         + " tps kB_read/s kB_wrtn/s kB_read kB_wrtn Device\n 40.00 64.0k 0.25M 1.0G 1.0G sda\n",
         1,
+        8,
+        8,
+        32,
+        8,
+        0,
+    ),
+    "-xh, with a table for each kind": (
+        _HEAD
+        + "".join(
+            "     r/s     rkB/s   rrqm/s  %rrqm r_await rareq-sz Device\n"
+            f"   {reads}     0.00   0.0%    0.10     4.0k sda\n\n"
+            "     w/s     wkB/s   wrqm/s  %wrqm w_await wareq-sz Device\n"
+            f"   {writes}     0.00   0.0%    0.10     8.0k sda\n\n"
+            "     f/s f_await  aqu-sz  %util Device\n    3.00    0.20    0.10   1.1% sda\n\n"
+            for reads, writes in (("99.00     99.0k", "99.00     99.0k"), ("10.00     40.0k", "30.00    240.0k"))
+        ),
+        1,
+        10,
+        4,
+        30,
+        8,
+        0,
+    ),
+    "FreeBSD's -x": (
+        "".join(
+            "                        extended device statistics\n"
+            "device       r/s     w/s     kr/s     kw/s  ms/r  ms/w  ms/o  ms/t qlen  %b\n"
+            f"nvd0    {row}     0     0     0     0    0   1\n"
+            for row in ("99      99    999.0    999.0", "10      30     40.0    240.0")
+        ),
+        1,
+        10,
+        4,
+        30,
+        8,
+        0,
+    ),
+    "illumos' -xn": (
+        "".join(
+            "                    extended device statistics\n"
+            "    r/s    w/s   kr/s   kw/s wait actv wsvc_t asvc_t  %w  %b device\n"
+            f"   {row}  0.0  0.0    0.0    0.1   0   1 c0t0d0\n"
+            for row in ("99.0   99.0  999.0  999.0", "10.0   30.0   40.0  240.0")
+        ),
+        1,
+        10,
+        4,
+        30,
+        8,
+        0,
+    ),
+    "copied with the prompt, and stopped": (
+        f"root@db1:~# iostat -x 1\n{_reports(_12, _ROW_12, _ROW_12)}^C\n",
+        1,
+        10,
+        4,
+        30,
+        8,
+        2,
+    ),
+    "quoted": ("".join(f"> {line}\n" for line in _reports(_12, _ROW_12, _ROW_12).splitlines()), 1, 10, 4, 30, 8, 2),
+    "sar -d -h, with the device last": (
+        _HEAD
+        + "10:00:01 AM       tps     rkB/s     wkB/s     dkB/s   areq-sz    aqu-sz     await     %util DEV\n"
+        + "10:00:02 AM     40.00     64.0k    256.0k      0.0k      8.0k      0.01      0.26      1.1% sda\n"
+        + "10:00:03 AM     40.00     64.0k    256.0k      0.0k      8.0k      0.01      0.26      1.1% sda\n",
+        2,
         8,
         8,
         32,
@@ -387,6 +449,10 @@ def test_what_a_log_says(name: str, tmp_path: Path) -> None:
             "without a single request",
         ),
         (_D1, "one reading of /proc/diskstats, whose counters are totals since the start; rates need two or more"),
+        (
+            _reports("Device tps kB/s rqm/s await areq-sz aqu-sz %util", "sda 40.00 320.00 0.00 0.10 8.00 0.00 0.10"),
+            r"reads and writes are one number \(iostat -s\); allowed are logs of iostat -x without -s",
+        ),
         (_reports(_12, _ROW_12, f"{_ROW_12} 7.00"), "line 13: 24 values under 23 columns"),
         (_reports(_12, _ROW_12, _ROW_12.replace("240.00", "24x.00")), "line 13: wkB/s is '24x.00'; allowed: a number"),
         (

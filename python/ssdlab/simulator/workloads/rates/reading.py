@@ -13,10 +13,23 @@ _HEAD_CHARACTERS = 65_536
 _GZIP = b"\x1f\x8b"
 _JSON = re.compile(r'\s*\{\s*"sysstat"\s*:')
 _SYSSTAT = re.compile(
-    r"^\s*(?:#.*;|\d\S*(?: [AP]M)?\s+)?(?:Device:?|DEV)[\s;].*\b(?:r/s|tps|kB_read/s)|^\s*(?:tps|r/s)\s.*\sDevice\s*$",
+    r"^\s*(?:#.*;|\d\S*(?: [AP]M)?\s+)?(?:[Dd]evice:?|DEV)[\s;].*\b(?:r/s|tps|kB_read/s)"
+    r"|^\s*(?:\d\S*(?: [AP]M)?\s+)?(?:tps|r/s)\s.*\s(?:[Dd]evice|DEV)\s*$",
     re.MULTILINE,
 )
+# What stands around a log that was copied: the signs of a quotation, the prompt with the command, the end by Ctrl-C.
+_QUOTED = re.compile(r"(?:> ?[^\n]*(?:\n|$))+")
+_AROUND = re.compile(
+    r"^(?:\^C\S*|\S*(?:\s~\S*)?[$#]\s+(?:sudo\s+)?(?:iostat|sar|sadf|vmstat|cat|watch|while|for)\b.*)$", re.M
+)
 _PG_STAT_IO = re.compile(r"^.*\breads\b.*[|,].*\bwrites\b.*$", re.MULTILINE)
+
+
+def _plain(text: str) -> str:
+    """The text without what stands around a log, with the same lines."""
+    if _QUOTED.fullmatch(text):
+        text = re.sub(r"^> ?", "", text, flags=re.MULTILINE)
+    return _AROUND.sub("", text)
 
 
 def _reader(head: str) -> Callable[[str, str], Log] | None:
@@ -48,7 +61,7 @@ def read(path: str, name: str) -> Log:
         text = (gzip.decompress(data) if data[:2] == _GZIP else data).decode("utf-8", errors="replace")
     except (OSError, EOFError) as error:
         raise InputError(f"{name}: cannot be read: {error}") from None
-    return found(text, name)
+    return found(_plain(text), name)
 
 
 def _head_reader(path: str) -> Callable[[str, str], Log] | None:
@@ -59,4 +72,4 @@ def _head_reader(path: str) -> Callable[[str, str], Log] | None:
             head = file.read(_HEAD_CHARACTERS)
     except (OSError, EOFError):
         return None
-    return None if b"\0" in head else _reader(head.decode("utf-8", errors="replace"))
+    return None if b"\0" in head else _reader(_plain(head.decode("utf-8", errors="replace")))

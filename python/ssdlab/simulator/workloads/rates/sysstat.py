@@ -1,8 +1,11 @@
-"""Reads what sysstat prints: `iostat` with and without `-x`, `sar -d`, `sadf -d`, and both as JSON.
+"""Reads what sysstat prints: `iostat` with and without `-x`, `sar -d`, `sadf -d`, and both as JSON; and `iostat -x` of
+FreeBSD and illumos.
 
 Columns are known by name, so that the versions of sysstat, which have them in different orders, need no distinction:
 sysstat 10 has the mean size of all requests (`avgrq-sz`, in sectors), 11.7 and later that of reads and of writes
-(`rareq-sz`, in kB), 12.1 and later discards, 12.2 flushes (sysstat's CHANGES, iostat(1)).
+(`rareq-sz`, in kB), 12.1 and later discards, 12.2 flushes (sysstat's CHANGES, iostat(1)). With `-h` a report is
+several tables, one for reads, one for writes and so on, with the device last. FreeBSD and illumos have the same
+columns with other names (`kr/s`, their iostat(8)).
 """
 
 import json
@@ -24,6 +27,7 @@ _RATES = {
 }
 _REQUESTS = {"reads": "r/s", "writes": "w/s", "discards": "d/s"}
 _SIZES = {"reads": "rareq-sz", "writes": "wareq-sz", "discards": "dareq-sz"}
+_OTHER_NAMES = {"kr/s": "rkB/s", "kw/s": "wkB/s", "Mr/s": "rMB/s", "Mw/s": "wMB/s"}
 _HUMAN = {"B": 1 / _KIB, "k": 1.0, "M": float(_KIB), "G": float(_KIB**2), "T": float(_KIB**3)}
 _NUMBER = re.compile(r"(-?\d+(?:[.,]\d+)?)([BkMGT%]?)")
 _DEVICE = ("Device", "Device:", "DEV", "device")
@@ -44,15 +48,17 @@ def read_text(text: str, file: str) -> Log:
     lines = text.splitlines()
     for number, line in enumerate(lines, start=1):
         words = line.replace(";", " ").split() if ";" in line else line.split()
-        if not words or words[0] in ("Linux", "Average:") or "RESTART" in line:
+        if not words or words[0] in ("Linux", "Average:", "extended") or "RESTART" in line:
             columns = [] if not words else columns
             continue
         head = words[1:] if words[0] == "#" else words
         at = next((index for index, word in enumerate(head) if word in _DEVICE), None)
         if (at is not None and len(head) > at + 1) or head[-1] in _DEVICE:
-            columns = head
+            columns = [_OTHER_NAMES.get(word, word) for word in head]
             program = "sar" if "DEV" in head else "iostat"
-            if program == "iostat":
+            # Another table of the same report has other columns.
+            known = {name for row in reports[-1][1].values() for name in row} if reports else set()
+            if program == "iostat" and (not known or known & set(columns)):
                 reports.append((time, {}))
             continue
         if words[0] == "avg-cpu:" or head[0].startswith("avg-cpu"):
@@ -80,7 +86,8 @@ def read_text(text: str, file: str) -> Log:
         for name, value in zip(names, values, strict=True):
             if name not in _DEVICE:
                 row[name] = _number(value, f"{file}, line {number}", name)
-        reports[-1][1][_device(values, names)] = row
+        device = _device(values, names)
+        reports[-1][1][device] = {**reports[-1][1].get(device, {}), **row}
     if not reports:
         raise InputError(f"{file}: a log of {program} without a row of a device")
     return _log(program, reports, file, has_times=has_times)
@@ -130,7 +137,8 @@ def _of_sar(line: str, words: Sequence[str], columns: Sequence[str]) -> tuple[fl
         return time_of(values[2].removesuffix(" UTC")), values[at:], list(columns[at:])
     has_half = len(words) > 1 and words[1] in ("AM", "PM")
     start = 2 if has_half else 1
-    return time_of(" ".join(words[:start])), words[start:], list(columns[at:])
+    names = columns[start:] if at == len(columns) - 1 else columns[at:]
+    return time_of(" ".join(words[:start])), words[start:], list(names)
 
 
 def _device(values: Sequence[str], columns: Sequence[str]) -> str:
@@ -169,6 +177,10 @@ def _log(program: str, reports: Sequence[Report], file: str, *, has_times: bool)
 def _interval(row: Row, seconds: float, file: str) -> Interval:
     flows = {kind: _flow(row, kind) for kind in _RATES}
     total = sum(flow.bytes_per_s for flow in flows.values())
+    if "kB/s" in row or "MB/s" in row:
+        raise InputError(
+            f"{file}: reads and writes are one number (iostat -s); allowed are logs of iostat -x without -s"
+        )
     if "tps" in row and _REQUESTS["reads"] not in row and total:
         flows = {kind: Flow(row["tps"] * flow.bytes_per_s / total, flow.bytes_per_s) for kind, flow in flows.items()}
     elif row and "tps" not in row and not any(name in row for name in _REQUESTS.values()):
