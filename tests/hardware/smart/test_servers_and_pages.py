@@ -269,3 +269,31 @@ def test_log_pages_of_a_sas_drive() -> None:
     assert (row["temperature_c"], row["power_on_hours"]) == (31, 20_576)
     (one_page,) = rows("Solid State Media page  [0x11]\n  Percentage used endurance indicator: 3%\n")
     assert (one_page["used_percent"], one_page["model"], one_page["host_bytes"]) == (3, "", None)
+
+
+WMIC_TABLE = (
+    "Model                    SerialNumber   Size           Status\n"
+    "Samsung SSD 870 EVO 1TB  SN00001        1000202273280  OK\n"
+    "KINGSTON SA400S37480G    SN00002        480101368320   Pred Fail\n"
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        WMIC_TABLE,
+        WMIC_TABLE.replace("\n", "  \r\r\n"),
+        "\n\nModel=Samsung SSD 870 EVO 1TB\nSerialNumber=SN00001\nSize=1000202273280\nStatus=OK\n\n\n"
+        "Model=KINGSTON SA400S37480G\nSerialNumber=SN00002\nSize=480101368320\nStatus=Pred Fail\n",
+    ],
+)
+def test_what_windows_says_of_a_failure(text: str) -> None:
+    """A regression: wmic's answer was no known report. It says nothing of wear, so that OK is not fine."""
+    good, failing = rows(text)
+    assert (good["model"], good["capacity_bytes"], good["passed"]) == (
+        "Samsung SSD 870 EVO 1TB",
+        1_000_202_273_280,
+        True,
+    )
+    assert (good["level"], good["used_percent"]) == ("unknown", None)
+    assert (failing["serial"], failing["passed"], failing["level"]) == ("SN00002", False, "failing")

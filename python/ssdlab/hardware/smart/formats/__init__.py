@@ -23,6 +23,7 @@ from ssdlab.hardware.smart.formats import (
     smartctl_text,
     smartd,
     windows,
+    wmic,
 )
 from ssdlab.hardware.smart.formats.cleaning import cleaned
 from ssdlab.hardware.smart.formats.decoding import text_of
@@ -35,7 +36,7 @@ _ALLOWED = (
     "smartctl -a, smartctl --json, nvme smart-log, nvme ocp smart-add-log, nvme fdp stats, a maker's log, "
     "smartd's attrlog, the APIs of scrutiny and Proxmox VE, smartctl_exporter, CrystalDiskInfo, "
     "Get-StorageReliabilityCounter, mmc extcsd, storcli, ssacli, racadm, Redfish's Drive, openSeaChest -i, "
-    "sg_logs -a, esxcli, Backblaze's CSV"
+    "sg_logs -a, wmic diskdrive, esxcli, Backblaze's CSV"
 )
 
 # Programs other than smartctl and nvme-cli, in the order in which they are looked for.
@@ -49,6 +50,7 @@ _OTHERS: tuple[tuple[Callable[[str], bool], Callable[[str], Iterator[JsonObject]
     (seachest.is_text, seachest.reports),
     (servers.is_text, servers.reports),
     (sg_logs.is_text, sg_logs.reports),
+    (wmic.is_text, wmic.reports),
 )
 
 
