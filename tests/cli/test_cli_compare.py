@@ -34,6 +34,7 @@ def test_the_table_fits_80_columns(compared: tuple[Ended, Path]) -> None:
     ended, _ = compared
     assert all(_plain(ended.stdout).count(label) == 3 for label in LABELS), "three tables, for 80 columns hold not one"
     assert max(len(line.rstrip()) for line in ended.stdout.splitlines()) <= 80
+    assert "small: a drive file of your own" in " ".join(ended.stdout.split())
     assert all(
         heading in ended.stdout
         for heading in ("effective OP", "theory", "IOPS", "write p99.9", "host TB", "TBW", "steady at")

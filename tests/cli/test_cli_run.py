@@ -20,7 +20,7 @@ def test_text_as_fio_writes_it(ssdlab: Any) -> None:
     assert ended.returncode == 0, ended.stderr
     assert "uniform: (groupid=0, jobs=1): err= 0\n  write: io=100MiB (105MB), ios=25,600;" in ended.stdout
     assert "waf: 1." in ended.stdout
-    assert "Drive small:" in ended.stdout
+    assert "Drive small:\n  behind its name: a drive file of your own" in ended.stdout
     assert "\x1b" not in ended.stdout + ended.stderr, "no colours and no bar where there is no terminal"
 
 

@@ -13,6 +13,7 @@ from ssdlab.evidence.scale import tails_said
 from ssdlab.experiments.comparison.variant import Variant
 from ssdlab.foundation.quantities import format_deviation, format_share, rounded
 from ssdlab.presentation.terminal import fits, show
+from ssdlab.simulator.drives import standing
 from ssdlab.simulator.results import PARTS
 from ssdlab.simulator.results.latency import Latency
 from ssdlab.simulator.results.text import UNTIMED
@@ -190,6 +191,10 @@ def _legend(variants: Sequence[Variant]) -> list[str]:
                 f"Simulated on {scale} of the drive; TB and TBW are multiplied up to the drive as sold; shares, WAF "
                 "and IOPS are nearly the same."
             )
+    specifications = [variant.result.specification for variant in variants]
+    lines += dict.fromkeys(
+        f"{each.drive['name']}: {standing.behind(each.drive, each.scale)}." for each in specifications
+    )
     if scaled := [each.planned.drive for each in variants if each.speed and each.planned.drive.scale < 1]:
         lines.append(tails_said((drive.name for drive in scaled), _directions(variants)))
     results = [(variant.label, variant.result) for variant in variants]

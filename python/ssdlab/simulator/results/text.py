@@ -8,6 +8,7 @@ from typing import Literal
 
 from ssdlab.evidence.scale import tails_said
 from ssdlab.foundation.quantities import format_bytes, format_bytes_binary, format_count, format_share
+from ssdlab.simulator.drives import standing
 from ssdlab.simulator.engine import plain
 from ssdlab.simulator.results.energy import CAUSES, Energy
 from ssdlab.simulator.results.fio_schema import DIRECTIONS
@@ -135,6 +136,7 @@ def _drive(result: Result) -> list[str]:
     ledger = result.ledger
     lines = [
         f"Drive {result.specification.drive['name']}{scaled}:",
+        f"  behind its name: {standing.behind(result.specification.drive, scale)}",
         f"  capacity: flash={format_bytes_binary(capacity.physical_bytes)}, host={format_bytes(capacity.user_bytes)}, "
         f"OP={format_share(capacity.over_provisioning)}, effective OP={effective_text}",
         f"  host: written={fio_size(ledger.host_written_bytes)}, read={fio_size(ledger.host_read_bytes)}, "
@@ -152,14 +154,14 @@ def _drive(result: Result) -> list[str]:
     if scale != "1":
         sold, moved = result.specification.as_sold, result.specification.moved_as_sold
         lines.insert(
-            2,
+            3,
             f"  as sold: flash={format_bytes_binary(sold(capacity.physical_bytes))}, "
             f"host={format_bytes(sold(capacity.user_bytes))}, "
             f"written={format_bytes(moved(ledger.host_written_bytes))}, "
             f"programmed={format_bytes(moved(ledger.programmed_bytes))}",
         )
         if said := _tails(result):
-            lines.insert(3, f"  {said}")
+            lines.insert(4, f"  {said}")
     if result.die_utilization is not None:
         lines.append(f"  dies: busy {format_share(result.die_utilization)} of the time")
     elif result.ledger.waf is not None:

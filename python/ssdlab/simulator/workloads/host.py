@@ -11,8 +11,10 @@ from ssdlab.simulator.engine import plain
 from ssdlab.simulator.specification import Specification
 
 Host = Literal["none", "linux"]
-SATA_NS, NVME_NS = 6_000, 2_800
-SOURCE = "Intel's figures for AHCI and NVMe, AnandTech 7843, Testing SATA Express (2014), page 4"
+SATA_NS, NVME_NS = 17_400, 2_800
+"""SATA: what one write at a time takes beyond its completion latency in fio-plot's benchmark data, commit 62de2243e:
+the mean of 22.5 us (Intel D3-S4610) and 12.4 us (Samsung PM883). NVMe: Intel's figure, AnandTech 7843, Testing SATA
+Express (2014), page 4, which has 6.0 us for AHCI's driver alone."""
 
 
 def host_ns(drive: plain.Drive) -> int:
