@@ -9,7 +9,8 @@ import ssdlab
 from ssdlab.experiments.studies import Context
 from ssdlab.experiments.studies.contract import Verdict
 from ssdlab.experiments.studies.pny_over_provisioning import endurance, performance, reliability
-from ssdlab.experiments.studies.pny_over_provisioning.drives import RESERVE_GB
+from ssdlab.experiments.studies.pny_over_provisioning.drives import FOLDER, RESERVE_GB
+from ssdlab.simulator.drives import drive as drive_of
 from ssdlab.simulator.workloads import jobs
 from ssdlab.simulator.workloads.specifying import specify
 
@@ -64,7 +65,7 @@ def test_files_that_are_trimmed_are_never_copied(name: str) -> None:
     """The study adds a share of bytes to the mix by arithmetic; here the engine writes and trims them as files."""
     scale = Fraction(1, 64)
     drive = ssdlab.drive(name, scale=scale)
-    mix = jobs.load(endurance.FOLDER / endurance.JOB, environment={"USED_PERCENT": "100"})
+    mix = jobs.load(FOLDER / endurance.JOB, environment={"USED_PERCENT": "100"})
     (alone,) = Context(workers=1).simulate({"the mix": specify(mix, drive, until="steady", timed=False)}).values()
     user_bytes = ssdlab.drive(name).capacity.user_bytes
     part_bytes = user_bytes // PARTS_OF_THE_DRIVE
@@ -85,3 +86,15 @@ def test_files_that_are_trimmed_are_never_copied(name: str) -> None:
     late = [job.ledger for job in found.jobs if job.ledger.host_written_bytes][-4 * PARTS_OF_THE_DRIVE :]
     waf = sum(ledger.programmed_bytes for ledger in late) / sum(ledger.host_written_bytes for ledger in late)
     assert waf == pytest.approx(endurance.with_share(alone.settled_waf or 0.0), rel=0.04)
+
+
+def test_other_consumer_drives_would_copy_half_as_much_again_with_the_same_reserve() -> None:
+    for name, filed, kept, waf, waf_kept in endurance._others_table().rows:
+        assert isinstance(waf, float) and isinstance(waf_kept, float)
+        model = drive_of(str(name))
+        assert filed == f"{model.capacity.over_provisioning:.1%}"
+        flash = model.capacity.physical_bytes
+        # The share of the two drives of the white paper: 3 GB of 128 GiB.
+        reserved = drive_of(str(name), settings={"ftl.reserved_bytes": str(round(flash * 3e9 / 2**37))})
+        assert float(str(kept).rstrip("%")) / 100 == pytest.approx(reserved.capacity.over_provisioning, abs=0.002)
+        assert 1.3 < (waf_kept - 1) / (waf - 1) < 1.6, name
