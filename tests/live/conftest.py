@@ -31,13 +31,14 @@ def small_drive(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture
 def serve(small_drive: str, tmp_path: Path) -> Iterator[Serve]:
-    """Serves the small drive, paused; `drives` selects others."""
+    """Serves the small drive, paused; `drives` selects others, `share` is the address for others."""
     with_block = []
 
-    def start(drives: tuple[str, ...] = (small_drive,), **options: object) -> LiveServer:
+    def start(drives: tuple[str, ...] = (small_drive,), share: str | None = None, **options: object) -> LiveServer:
         choices = tuple(DriveChoice(name=name) for name in drives)
         given = {"seed": 1, "timed": True} | options
-        server = live_server(Start(choices, **given), tmp_path / "reports", port=0, tour=None, is_running=False)  # type: ignore[arg-type]
+        begin = Start(choices, **given)  # type: ignore[arg-type]
+        server = live_server(begin, tmp_path / "reports", port=0, tour=None, is_running=False, share=share)
         block = running(server)
         block.__enter__()
         with_block.append(block)

@@ -15,12 +15,12 @@ from waiting import SECONDS_MAX
 class Page(AbstractContextManager["Page"]):
     """One connection. Stores the newest received message of each kind."""
 
-    def __init__(self, server: LiveServer) -> None:
-        parts = urlsplit(server.address)
-        address, origin = f"ws://{parts.netloc}{parts.path}socket", f"http://{parts.netloc}"
+    def __init__(self, server: LiveServer, address: str | None = None) -> None:
+        parts = urlsplit(address or server.address)
+        at, origin = f"ws://{parts.netloc}{parts.path}socket", f"http://{parts.netloc}"
         self._stack = ExitStack()
         self.socket: ClientConnection = self._stack.enter_context(
-            connect(address, origin=origin, proxy=None, max_size=None, open_timeout=SECONDS_MAX, ping_interval=None)  # type: ignore[arg-type]
+            connect(at, origin=origin, proxy=None, max_size=None, open_timeout=SECONDS_MAX, ping_interval=None)  # type: ignore[arg-type]
         )
         self.newest: dict[str, Any] = {}
         self.rows: dict[int, list[list[float | None]]] = {}

@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from compared_results import variants_of
+from small_drives import drive_file
 from ssdlab.errors import InputError
 from ssdlab.live.server import LiveServer
 from ssdlab.live.workbench import Workbench
@@ -357,12 +358,76 @@ def test_marks_stand_under_the_thumb(serve: Serve, open_page: Open) -> None:
         assert all(before[1] < after[0] for before, after in pairwise(edges)), control
 
 
-def test_a_phone_has_the_controls_before_the_charts(serve: Serve, open_page: Open) -> None:
-    page = open_page(serve(), width=390)
-    tops = [page.locator(f"#{part}").bounding_box() for part in ("controls", "figures")]
-    assert tops[0] and tops[1] and tops[0]["y"] + tops[0]["height"] <= tops[1]["y"]
-    assert tops[0]["y"] < 300
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+@pytest.mark.parametrize("width", [390, 768])
+def test_a_phone_has_the_map_then_the_controls_then_the_charts(serve: Serve, open_page: Open, width: int) -> None:
+    page = open_page(serve(), width=width)
+    boxes = [page.locator(part).bounding_box() for part in (".picture", "#controls", "#figures")]
+    assert all(boxes)
+    edges = [(box["y"], box["y"] + box["height"]) for box in boxes if box]
+    assert all(before[1] <= after[0] for before, after in pairwise(edges))
+    assert edges[0][0] < 400
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+MANY = 6000
+
+
+def test_a_phone_shows_many_erase_units_in_few_cells(tmp_path: Path, serve: Serve, open_page: Open) -> None:
+    file = tmp_path / "many.toml"
+    file.write_text(drive_file("many", blocks=MANY, pages=16, user_bytes=MANY * 16 * 4096 * 7 // 8))
+    server = serve((str(file),))
+    page = open_page(server, width=390)
+    bench_of(server).session.step(40_000)
+    canvas = page.locator(".picture canvas").first
+    expect(canvas).to_have_attribute("data-drawn", re.compile(r"\d"))
+    # Four erase units a cell; on a wide screen each has its own.
+    assert page.evaluate(COLOURED, ".picture canvas") > 1
+    overlay = page.locator(".picture canvas").nth(1)
+    overlay.hover(position={"x": 3, "y": 3})
+    expect(page.locator("#hover")).to_contain_text("Erase units 0 to 3, the first: ")
+    page.set_viewport_size({"width": 1400, "height": 900})
+    page.wait_for_timeout(300)
+    overlay.hover(position={"x": 3, "y": 3})
+    expect(page.locator("#hover")).to_contain_text("Erase unit 0: ")
+
+
+COLOURED = """(selector) => {
+  const canvas = document.querySelector(selector);
+  const data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+  return new Set(new Uint32Array(data.buffer)).size;
+}"""
+
+
+def test_a_colour_means_the_same_in_light_and_dark(serve: Serve, open_page: Open) -> None:
+    server = serve()
+    bench_of(server).session.step(25_000)
+    ramps = []
+    for scheme in ("light", "dark"):
+        page = open_page(server, scheme=scheme)
+        page.select_option("#view", "erase_count")
+        page.wait_for_selector("#legend canvas")
+        ramps.append(page.evaluate(
+            "() => [...document.querySelector('#legend canvas').getContext('2d').getImageData(0, 4, 96, 1).data]"
+        ))  # fmt: skip
+    assert ramps[0] == ramps[1]
+    first, last = ramps[0][:3], ramps[0][-4:-1]
+    assert sum(first) < sum(last), "more is not brighter"
+
+
+def test_a_lecture_is_large_and_begins_slowly(serve: Serve, open_page: Open) -> None:
+    server = serve()
+    page = open_page(server)
+    small = page.evaluate("parseFloat(getComputedStyle(document.body).fontSize)")
+    page.click("#lecture")
+    expect(page.locator("#controls")).to_be_hidden()
+    settle(page, lambda: bench_of(server).session.is_running)
+    assert bench_of(server).status()["requests_per_second"] == 20
+    assert page.evaluate("parseFloat(getComputedStyle(document.body).fontSize)") > small
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1440
+    page.keyboard.press(" ")
+    settle(page, lambda: not bench_of(server).session.is_running)
+    page.keyboard.press("l")
+    expect(page.locator("#controls")).to_be_visible()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -373,7 +438,7 @@ def test_every_width_and_scheme(serve: Serve, open_page: Open, scheme: str, widt
     bench_of(server).session.step(25_000)
     shows(page, "requests", 25_000)
     picture = page.locator(".picture").first
-    (expect(picture).to_be_visible if width >= 900 else expect(picture).to_be_hidden)()
+    expect(picture).to_be_visible()
     expect(page.locator("#chart-waf canvas")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     dark = page.evaluate("getComputedStyle(document.body).backgroundColor")

@@ -70,6 +70,9 @@ def live(
             help="Watch this sweep; --output as for ssdlab sweep.",
         ),
     ] = None,
+    share: Annotated[
+        bool, typer.Option("--share", help="Let other machines look, but change nothing, with a second address.")
+    ] = False,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the address in the browser.")] = True,
     output: Annotated[
         str | None,
@@ -84,9 +87,11 @@ def live(
 
     Each erase unit is a cell; charts show write amplification, speed and wear over time. Workload, spare area,
     policies and drives can be changed. Each session can be exported as a command line for ssdlab run. Nothing is
-    simulated while no page is open. Only this machine can open the page, and only with the printed address.
+    simulated while no page is open. Only this machine can open the page, and only with the printed address;
+    with --share others can look at it.
     """
     from ssdlab.live.choices import DRIVES_MAX, DriveChoice
+    from ssdlab.live.names import EVERYWHERE
     from ssdlab.live.tours import tour_named, tours
 
     tour = started.tour
@@ -94,9 +99,10 @@ def live(
         for known in tours().values():
             typer.echo(f"{known.name:28} {known.title}")
         return
+    place = EVERYWHERE if share else None
     steering = bool(drives or given(started))
     if sweep is not None:
-        if steering or watch:
+        if steering or watch or share:
             raise InputError("--sweep can be combined only with --output, --port and --browser")
         from ssdlab.live.serving import sweep_server
 
@@ -104,10 +110,10 @@ def live(
         return
     if watch is not None:
         if steering or output:
-            raise InputError("--watch can be combined only with --port and --browser")
+            raise InputError("--watch can be combined only with --port, --share and --browser")
         from ssdlab.live.serving import watching_server
 
-        serve_until_interrupted(watching_server(None if watch == "any" else watch, port=port), browser)
+        serve_until_interrupted(watching_server(None if watch == "any" else watch, port=port, share=place), browser)
         return
     if drives and len(drives) > DRIVES_MAX:
         raise InputError(f"--drive is given {len(drives)} times; {DRIVES_MAX} drives run side by side at most")
@@ -126,7 +132,13 @@ def live(
         timed=not started.untimed,
     )
     server = live_server(
-        start, Path(output or "out/live"), port=port, tour=tour, is_running=not started.paused, on_rest=_say_rest
+        start,
+        Path(output or "out/live"),
+        port=port,
+        tour=tour,
+        is_running=not started.paused,
+        on_rest=_say_rest,
+        share=place,
     )
     assert isinstance(server.shown, Workbench)
     with measurable(server.shown) as unseen:
@@ -141,7 +153,15 @@ def serve_until_interrupted(server: object, browser: bool) -> None:
 
     assert isinstance(server, LiveServer)
     typer.echo(server.address)
-    typer.echo("only this machine can open the page; press Ctrl-C to end", err=True)
+    if server.shared_addresses:
+        typer.echo(f"for others, to look only: {' or '.join(server.shared_addresses)}")
+        typer.echo(
+            "warning: whoever has this address and reaches this machine can see the drive, its workload and its "
+            "figures, until Ctrl-C; they can change nothing, and cannot open reports; the connection is not encrypted",
+            err=True,
+        )
+    else:
+        typer.echo("only this machine can open the page; press Ctrl-C to end", err=True)
     try:
         server.run(lambda: _open(server.address) if browser else None)
     except KeyboardInterrupt:

@@ -8,13 +8,13 @@ import asyncio
 import contextlib
 import json
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from ssdlab.live import choices
-from ssdlab.live.messages import Hello, Marks, Reply, Rested, SweepHello
+from ssdlab.live.messages import Marks, Reply, Rested
 from ssdlab.live.samples import History
 
 # A page with more unanswered requests is not from ssdlab.
@@ -42,7 +42,7 @@ class Connection:
         self._known: list[tuple[int, int]] = []
         self._awaited: set[int] = set()
 
-    async def live(self, hello: Hello | SweepHello, answer: Answer) -> None:
+    async def live(self, hello: Mapping[str, object], answer: Answer) -> None:
         """Runs until the page is closed. `hello` is sent first; `answer` executes the commands from the page."""
         with contextlib.suppress(*_GONE):
             await self._socket.accept()

@@ -291,6 +291,8 @@ class Hello(Catalogue):
     parts: tuple[str, ...]
     views: tuple[str, ...]
     tours: list[TourShown]
+    shared: bool
+    """Whether the page can only look, because its session belongs to another."""
 
 
 class Report(TypedDict):

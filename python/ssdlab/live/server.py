@@ -1,6 +1,7 @@
 """The web server of the live page: its files, one socket for each page, and the saved reports.
 
-It listens only on the loopback interface; `guard` authorises the requests.
+It listens only on the loopback interface, unless the session is shared: then at a second port for other machines, which
+can only look. `guard` authorises the requests.
 """
 
 import asyncio
@@ -24,8 +25,9 @@ from ssdlab.errors import InputError, RunFailed
 from ssdlab.live import choices
 from ssdlab.live.catalogue import CONTENT_TYPES, page_files
 from ssdlab.live.connection import Connection
-from ssdlab.live.guard import Guard, new_token
+from ssdlab.live.guard import SHARED, Door, Guard, new_token
 from ssdlab.live.messages import Hello, Reply, SweepHello
+from ssdlab.live.names import EVERYWHERE, names_of_this_machine
 from ssdlab.live.reports import Reports
 from ssdlab.presentation.report.theme import css_variables
 
@@ -33,6 +35,11 @@ LOOPBACK = "127.0.0.1"
 # The longest message of a page: a job file.
 _MESSAGE_BYTES_MAX = 4 * choices.JOB_TEXT_CHARACTERS_MAX
 _PAGES_MAX = 16
+# A class of pupils with a phone each.
+_PAGES_SHARED_MAX = 64
+_PING_SECONDS = 30.0
+# What a page may ask for that can only look.
+_LOOKING = (choices.View, choices.EraseUnit)
 
 
 class Shown(Protocol):
@@ -104,8 +111,12 @@ class LiveServer:
         index: str = "index.html",
         reports: Reports | None = None,
         port: int = 0,
+        share: str | None = None,
     ) -> None:
         """Listens immediately, on a free port if `port` is 0, and answers in `run`. Raises OSError if it cannot listen.
+
+        `share` is the address at which other machines can look at the session, such as 0.0.0.0 for all interfaces of
+        this machine; `shared_addresses` are then what they open.
 
         `carry_out` executes a command of a page, in a thread, one at a time; `hello` is the first message to pages;
         `index` is the name of the page.
@@ -118,12 +129,16 @@ class LiveServer:
         self._index = index
         self._files = page_files() | {"theme.css": css_variables().encode()}
         self._changing = asyncio.Lock()
-        self._listener = socket.create_server((LOOPBACK, port))
-        port = self._listener.getsockname()[1]
+        self._listeners = [socket.create_server((LOOPBACK, port))]
+        port = self._listeners[0].getsockname()[1]
         token = new_token()
         authorities = [f"{LOOPBACK}:{port}", f"localhost:{port}"]
         self.address = f"http://{authorities[0]}/{token}/"
-        guarded = Guard(self._application(), token, authorities)
+        doors = [Door(token, frozenset(authorities))]
+        self.shared_addresses: list[str] = []
+        if share is not None:
+            doors.append(self._open_to_others(share))
+        guarded = Guard(self._application(), doors)
         logging.getLogger("uvicorn.error").addFilter(_in_a_line)
         self._server = _Server(
             uvicorn.Config(
@@ -136,9 +151,10 @@ class LiveServer:
                 # Compressing pictures takes longer than sending them within a machine.
                 ws_per_message_deflate=False,
                 # Within a machine the end of a connection is detected immediately, and slow pages must not be
-                # disconnected.
-                ws_ping_interval=None,
-                limit_concurrency=4 * _PAGES_MAX,
+                # disconnected. A phone that leaves the network says nothing.
+                ws_ping_interval=None if share is None else _PING_SECONDS,
+                ws_ping_timeout=_PING_SECONDS,
+                limit_concurrency=4 * (_PAGES_MAX if share is None else _PAGES_SHARED_MAX),
                 timeout_graceful_shutdown=1,
             )
         )
@@ -147,11 +163,21 @@ class LiveServer:
         """Answers until `stop` is called, or until Ctrl-C, which is raised as KeyboardInterrupt."""
         self._on_ready = on_ready
         try:
-            self._server.run(sockets=[self._listener])
+            self._server.run(sockets=self._listeners)
         finally:
-            self._listener.close()
+            for listener in self._listeners:
+                listener.close()
         if self._server.was_interrupted:
             raise KeyboardInterrupt
+
+    def _open_to_others(self, place: str) -> Door:
+        """Listens for other machines too, with a token that only permits to look."""
+        listener = socket.create_server((place, 0))
+        self._listeners.append(listener)
+        port, token = listener.getsockname()[1], new_token()
+        names = names_of_this_machine() if place == EVERYWHERE else [place]
+        self.shared_addresses = [f"http://{name}:{port}/{token}/" for name in names]
+        return Door(token, frozenset(f"{name}:{port}" for name in names), is_shared=True)
 
     def stop(self) -> None:
         """Stops the server; can be called from any thread."""
@@ -203,7 +229,7 @@ class LiveServer:
         return Response(content, media_type=CONTENT_TYPES[PurePosixPath(name).suffix])
 
     async def _send_report(self, request: Request) -> Response:
-        reports = self._reports
+        reports = None if request.scope[SHARED] else self._reports
         path = request.path_params["path"]
         content = None if reports is None else await asyncio.to_thread(reports.read, path)
         if content is None:
@@ -213,15 +239,30 @@ class LiveServer:
         return Response(text, media_type=media_type, headers=headers)
 
     async def _open_socket(self, websocket: WebSocket) -> None:
-        if self.pages >= _PAGES_MAX:
+        is_shared = bool(websocket.scope[SHARED])
+        if self.pages >= (_PAGES_SHARED_MAX if self.shared_addresses else _PAGES_MAX):
             await websocket.close(1013)
             return
         connection = Connection(websocket)
         self._pulse.welcome(connection)
+        hello = {**self._hello, "shared": True} if is_shared else self._hello
         try:
-            await connection.live(self._hello, self._answer)
+            await connection.live(hello, self._look if is_shared else self._answer)
         finally:
             self._pulse.connections.discard(connection)
+
+    async def _look(self, connection: Connection, said: Any) -> None:
+        """Executes a command of a page that can only look; refuses all others."""
+        try:
+            known = isinstance(said, dict) and choices.command(said.get("do"), said.get("with", {}))
+        except InputError:
+            known = False
+        if isinstance(known, _LOOKING):
+            await self._answer(connection, said)
+            return
+        asked = said.get("id") if isinstance(said, dict) else None
+        refused: Reply = {"type": "reply", "id": asked, "ok": False, "message": "this page can only look"}
+        connection.offer_text(refused)
 
     async def _answer(self, connection: Connection, said: Any) -> None:
         """Executes one command `{"id", "do", "with"}` and sends the answer."""

@@ -29,8 +29,9 @@ def live_server(
     tour: str | None,
     is_running: bool,
     on_rest: Callable[[], None] = lambda: None,
+    share: str | None = None,
 ) -> LiveServer:
-    """A server for a session, which already listens. `folder` is for the reports.
+    """A server for a session, which already listens. `folder` is for the reports; `share` as in `LiveServer`.
 
     While no page is open the drives stand still; `on_rest` is called when they stop. `tour` is the tour to begin with;
     without one, `is_running` starts the drives. Raises InputError for an invalid drive, or a port that is in use.
@@ -40,7 +41,9 @@ def live_server(
     commands = Commands(workbench, Reports(folder), tours())
     try:
         pulse = Pulse(workbench, on_rest)
-        server = LiveServer(workbench, pulse, commands.carry_out, hello(), reports=commands.reports, port=port)
+        server = LiveServer(
+            workbench, pulse, commands.carry_out, hello(), reports=commands.reports, port=port, share=share
+        )
     except OSError as error:
         workbench.close()
         raise _taken(port, error) from None
@@ -51,14 +54,14 @@ def live_server(
     return server
 
 
-def watching_server(place: str | None, *, port: int) -> LiveServer:
+def watching_server(place: str | None, *, port: int, share: str | None = None) -> LiveServer:
     """A server, which already listens, for the drive that another process serves at `place`; None: the only one.
 
     Raises InputError if none is served there, or the port is in use.
     """
     watching = Watching(watched(place))
     try:
-        return LiveServer(watching, Pulse(watching), watching.carry_out, hello(), port=port)
+        return LiveServer(watching, Pulse(watching), watching.carry_out, hello(), port=port, share=share)
     except OSError as error:
         watching.close()
         raise _taken(port, error) from None
@@ -97,6 +100,7 @@ def hello() -> Hello:
         "columns": COLUMNS,
         "parts": PARTS,
         "views": choices.VIEWS,
+        "shared": False,
         "tours": [tour.plain() for tour in tours().values()],
         **catalogue.catalogue(),
     }

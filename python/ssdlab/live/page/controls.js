@@ -7,6 +7,7 @@ import { count, share, size } from "./words.js";
 /** @typedef {(name: string, argumentsOf?: object) => Promise<any>} Ask */
 
 const FASTEST = 70;
+const LECTURE_REQUESTS_PER_SECOND = 20;
 // While a slider is dragged the drive is not changed at every pixel.
 const SETTLED_MS = 250;
 const HELD_MS = 2 * SETTLED_MS + 500;
@@ -90,6 +91,13 @@ export class Controls {
     });
   }
 
+  /** Slow enough to follow single requests, and at work. */
+  beginSlowly() {
+    return this.give("speed", { requests_per_second: LECTURE_REQUESTS_PER_SECOND }).then(() => {
+      if (this.status && !this.status.running && !this.status.finished) return this.give("run");
+    });
+  }
+
   runOrPause() {
     return this.give(this.status?.running ? "pause" : "run");
   }
@@ -149,9 +157,7 @@ export class Controls {
 
   /** Programs steer a drive that is served; the page looks on, marks moments and can take the power away. */
   showWatched() {
-    for (const element of byId("controls", HTMLElement).querySelectorAll("button, input, select"))
-      if ("disabled" in element) element.disabled = !["mark", "cut-power"].includes(element.id);
-    for (const id of ["tours-open", "share", "report"]) byId(id, HTMLElement).hidden = true;
+    for (const id of ["steering", "tours-open", "share", "report"]) byId(id, HTMLElement).hidden = true;
   }
 
   /** A slider that is being dragged stays where the user has it. */

@@ -12,6 +12,7 @@ export const KEYS = [
   ["r", "reset"],
   ["s", "share as a command line"],
   ["t", "tours"],
+  ["l", "lecture: full screen, large figures, slow at first"],
   ["arrows, Enter", "on the map: go from cell to cell, open one"],
   ["?", "this list"],
 ];

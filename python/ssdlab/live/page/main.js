@@ -15,8 +15,6 @@ import { RecoveryView } from "./recovery.js";
 import { showTour } from "./tour.js";
 import { count, seconds, share, size, workloadInWords } from "./words.js";
 
-// As in page.css: a narrower screen gets figures and charts without the picture.
-const wide = window.matchMedia("(min-width: 900px)");
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
 const NOTICE_MS = 8000;
 // Eight charts need not be new more often than eyes follow figures.
@@ -47,6 +45,7 @@ const connection = new Connection({
     hello = message;
     charts ??= new Charts(byId("charts", HTMLElement), message.columns, message.parts);
     controls.setHello(message);
+    if (message.shared) lookOn();
     askForView();
   },
   status: showStatus,
@@ -197,7 +196,9 @@ function showFigures(drives, requestsPerSecond) {
 function sayCell(drive, cell) {
   const map = maps[drive];
   const picture = map?.picture;
-  const text = cell === null || !picture ? "" : `Erase unit ${cell}: ${cellInWords(viewSelect.value, picture.cells[cell], picture.states[cell], streams)}`;
+  const last = cell === null || !picture ? 0 : Math.min(cell + map.group, picture.cells.length) - 1;
+  const which = cell === last ? `Erase unit ${cell}` : `Erase units ${cell} to ${last}, the first`;
+  const text = cell === null || !picture ? "" : `${which}: ${cellInWords(viewSelect.value, picture.cells[cell], picture.states[cell], streams)}`;
   byId("hover", HTMLElement).textContent = text;
 }
 
@@ -237,7 +238,7 @@ function setView(view) {
 }
 
 function askForView() {
-  ask("view", { by: viewSelect.value, frames: wide.matches }).catch(() => {});
+  ask("view", { by: viewSelect.value, frames: true }).catch(() => {});
 }
 
 /** @param {string | null} name @param {number} step */
@@ -267,6 +268,29 @@ async function saveReport() {
   }
 }
 
+/** The page of somebody else's session, which can be looked at. */
+function lookOn() {
+  document.body.classList.add("looking");
+  for (const id of ["tours-open", "share", "report", "lecture"]) byId(id, HTMLElement).hidden = true;
+}
+
+/** Full screen, large figures, and slow at first: keys steer. Without full screen, as some browsers refuse it, the rest. */
+async function toggleLecture() {
+  const isOn = document.body.classList.toggle("lecture");
+  const button = byId("lecture", HTMLButtonElement);
+  button.setAttribute("aria-pressed", String(isOn));
+  // Otherwise the next press of Space would press this button.
+  button.blur();
+  if (isOn) {
+    await document.documentElement.requestFullscreen?.().catch(() => {});
+    if (!status?.watched) controls.beginSlowly();
+    say("Space runs and pauses, + and - change the speed, l ends the lecture.");
+  } else if (document.fullscreenElement) {
+    await document.exitFullscreen();
+  }
+  layOutAgain();
+}
+
 function openTours() {
   if (hello) showTours(hello, (name) => goToStep(name, 0));
 }
@@ -275,6 +299,11 @@ viewSelect.addEventListener("change", () => setView(viewSelect.value));
 byId("share", HTMLButtonElement).addEventListener("click", shareSession);
 byId("report", HTMLButtonElement).addEventListener("click", saveReport);
 byId("tours-open", HTMLButtonElement).addEventListener("click", openTours);
+byId("lecture", HTMLButtonElement).addEventListener("click", toggleLecture);
+document.addEventListener("fullscreenchange", () => {
+  // Escape leaves the full screen by itself.
+  if (!document.fullscreenElement && document.body.classList.contains("lecture")) toggleLecture();
+});
 byId("help-open", HTMLButtonElement).addEventListener("click", () => showHelp(KEYS));
 const axis = byId("axis", HTMLSelectElement);
 axis.addEventListener("change", () => {
@@ -294,6 +323,7 @@ const actions = {
   r: () => controls.give("reset"),
   s: () => shareSession(),
   t: openTours,
+  l: () => toggleLecture(),
   "?": () => showHelp(KEYS),
   Escape: hideCloseUp,
 };
@@ -315,7 +345,6 @@ window.addEventListener("resize", () => {
   clearTimeout(resizeTimer);
   resizeTimer = setTimeout(layOutAgain, 120);
 });
-wide.addEventListener("change", askForView);
 dark.addEventListener("change", () => {
   setView(viewSelect.value);
   layOutAgain();

@@ -11,6 +11,9 @@ const MOVES_PER_PICTURE_MAX = 3;
 const FLASHES_PER_PICTURE_MAX = 4;
 // Smaller cells have no room for a line between them.
 const CELL_WITH_GAP_PX = 5;
+// On a phone or an upright tablet, cells for fingers: 40 x 40 at most, each for several erase units side by side.
+const NARROW_PX = 899;
+const NARROW_CELLS_MAX = 40 * 40;
 
 export class DriveMap {
   /**
@@ -37,6 +40,8 @@ export class DriveMap {
     this.small = document.createElement("canvas");
     this.columns = this.rows = 1;
     this.cellPx = 1;
+    /** Erase units in a cell. */
+    this.group = 1;
     /** @type {Picture | null} */
     this.picture = null;
     /** @type {Marks["open"]} */
@@ -90,7 +95,9 @@ export class DriveMap {
 
   /** Fits the cells to the room there is, in whole device pixels. */
   layOut() {
-    const count = this.picture?.cells.length ?? 1;
+    const units = this.picture?.cells.length ?? 1;
+    this.group = window.innerWidth <= NARROW_PX ? Math.ceil(units / NARROW_CELLS_MAX) : 1;
+    const count = Math.ceil(units / this.group);
     const width = this.stack.clientWidth;
     const heightMax = Math.max(240, Math.min(width * 1.1, this.heightMax ?? window.innerHeight - 210));
     const ratio = window.devicePixelRatio || 1;
@@ -144,11 +151,12 @@ export class DriveMap {
     const small = this.small.getContext("2d");
     if (!context || !small || !this.picture || !this.words || !this.image) return;
     const { cells, states } = this.picture;
-    const { words, pixels: colours } = this;
+    const { words, pixels: colours, group } = this;
     const { free, retired } = this.empty ?? emptyPixels();
-    for (let index = 0; index < cells.length; index++) {
-      const state = states[index];
-      words[index] = state === FREE ? free : state === RETIRED ? retired : colours ? colours[cells[index]] : 0;
+    const count = Math.ceil(cells.length / group);
+    for (let index = 0; index < count; index++) {
+      const [value, state] = group === 1 ? [cells[index], states[index]] : this.together(cells, states, index);
+      words[index] = state === FREE ? free : state === RETIRED ? retired : colours ? colours[value] : 0;
     }
     small.putImageData(this.image, 0, 0);
     context.fillStyle = themeColour("--background");
@@ -160,8 +168,24 @@ export class DriveMap {
       for (let row = 1; row <= this.rows; row++) context.fillRect(0, row * this.cellPx - 1, this.canvas.width, 1);
     }
     // What is behind the last cell is no erase unit.
-    const behind = cells.length - (this.rows - 1) * this.columns;
+    const behind = count - (this.rows - 1) * this.columns;
     context.fillRect(behind * this.cellPx, (this.rows - 1) * this.cellPx, this.canvas.width, this.cellPx);
+  }
+
+  /**
+   * The value and the state that stand for the erase units of a cell: the mean of those that hold data, and of streams,
+   * which have no mean, the first.
+   * @param {Uint8Array} cells @param {Uint8Array} states @param {number} index
+   */
+  together(cells, states, index) {
+    let [sum, holding, state] = [0, 0, states[index * this.group]];
+    for (let unit = index * this.group; unit < Math.min(cells.length, (index + 1) * this.group); unit++) {
+      if (states[unit] === FREE || states[unit] === RETIRED) continue;
+      if (holding === 0 || this.view !== "stream") sum += cells[unit];
+      if (holding === 0) state = states[unit];
+      holding++;
+    }
+    return [this.view === "stream" ? sum : Math.round(sum / Math.max(1, holding)), state];
   }
 
   /** @param {number} now */
@@ -222,8 +246,9 @@ export class DriveMap {
     context.stroke();
   }
 
-  /** @param {number} index */
-  corner(index) {
+  /** @param {number} unit an erase unit */
+  corner(unit) {
+    const index = Math.floor(unit / this.group);
     return [(index % this.columns) * this.cellPx, Math.floor(index / this.columns) * this.cellPx];
   }
 
@@ -232,7 +257,7 @@ export class DriveMap {
     const bounds = this.overlay.getBoundingClientRect();
     const column = Math.floor(((event.clientX - bounds.left) / bounds.width) * this.columns);
     const row = Math.floor(((event.clientY - bounds.top) / bounds.height) * this.rows);
-    const index = row * this.columns + column;
+    const index = (row * this.columns + column) * this.group;
     const count = this.picture?.cells.length ?? 0;
     return column >= 0 && column < this.columns && index >= 0 && index < count ? index : null;
   }
@@ -249,10 +274,10 @@ export class DriveMap {
   listenToKeys() {
     /** @type {Record<string, () => number>} */
     const steps = {
-      ArrowLeft: () => -1,
-      ArrowRight: () => 1,
-      ArrowUp: () => -this.columns,
-      ArrowDown: () => this.columns,
+      ArrowLeft: () => -this.group,
+      ArrowRight: () => this.group,
+      ArrowUp: () => -this.columns * this.group,
+      ArrowDown: () => this.columns * this.group,
     };
     this.overlay.addEventListener("keydown", (event) => {
       const count = this.picture?.cells.length ?? 0;

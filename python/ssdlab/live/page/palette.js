@@ -5,9 +5,10 @@ export const FREE = 0;
 export const RETIRED = 5;
 
 // Between these, in OKLab (Ottosson 2020), every step is as large as the next. Blue and yellow differ for everyone.
-const DEEP = [0.3, -0.01, -0.11];
-const MIDDLE = [0.62, -0.05, 0.01];
-const BRIGHT = [0.93, -0.03, 0.16];
+// The ends stand out from a white and from a dark background, so that a colour means the same on both.
+const DEEP = [0.36, -0.01, -0.13];
+const MIDDLE = [0.61, -0.05, 0.01];
+const BRIGHT = [0.86, -0.03, 0.16];
 
 /**
  * @param {number[]} lab
@@ -29,11 +30,9 @@ function rgb([lightness, a, b]) {
   return [encoded[0], encoded[1], encoded[2]];
 }
 
-/** @param {number} share 0 to 1 @param {boolean} isDark */
-function ramp(share, isDark) {
-  // More stands out more from the background, whichever that is.
-  const along = isDark ? share : 1 - share;
-  const [from, to, part] = along < 0.5 ? [DEEP, MIDDLE, along * 2] : [MIDDLE, BRIGHT, along * 2 - 1];
+/** More is brighter. @param {number} share 0 to 1 */
+function ramp(share) {
+  const [from, to, part] = share < 0.5 ? [DEEP, MIDDLE, share * 2] : [MIDDLE, BRIGHT, share * 2 - 1];
   return rgb(from.map((value, index) => value + (to[index] - value) * part));
 }
 
@@ -60,18 +59,15 @@ function parsed(hex) {
   return [value >> 16, (value >> 8) & 255, value & 255];
 }
 
-export const isDark = () => window.matchMedia("(prefers-color-scheme: dark)").matches;
-
 /**
  * Pixels for the 256 values of a cell.
  * @param {string} view
  */
 export function pixels(view) {
-  const dark = isDark();
   const result = new Uint32Array(256);
   for (let value = 0; value < 256; value++) {
     if (view === "stream") result[value] = pixel(parsed(streamColour(value)));
-    else result[value] = pixel(ramp(along(view, value / 255), dark));
+    else result[value] = pixel(ramp(along(view, value / 255)));
   }
   return result;
 }
@@ -91,5 +87,5 @@ export function streamColour(stream) {
 
 /** @param {string} view @param {number} share 0 to 1 */
 export function rampColour(view, share) {
-  return `rgb(${ramp(along(view, share), isDark()).join(" ")})`;
+  return `rgb(${ramp(along(view, share)).join(" ")})`;
 }

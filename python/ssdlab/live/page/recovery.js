@@ -28,11 +28,12 @@ export class Veil {
   }
 
   /**
-   * @param {CanvasRenderingContext2D} context @param {{cellPx: number, columns: number, rows: number}} map
-   * @param {number} cells @param {string} colour of what is read in full
+   * @param {CanvasRenderingContext2D} context @param {{cellPx: number, columns: number, rows: number, group: number}} map
+   * @param {number} units erase units @param {string} colour of what is read in full
    */
-  draw(context, map, cells, colour) {
-    const { cellPx, columns, rows } = map;
+  draw(context, map, units, colour) {
+    const { cellPx, columns, rows, group } = map;
+    const cells = Math.ceil(units / group);
     const learnt = this.phase === "scan" ? Math.floor(this.done * cells) : 0;
     const [wide, rowsLearnt] = [columns * cellPx, Math.floor(learnt / columns)];
     const dark = this.phase === "off" ? VEIL.off : this.phase === "scan" ? VEIL.checkpoint : VEIL.off + (VEIL.checkpoint - VEIL.off) * this.done;
@@ -50,7 +51,8 @@ export class Veil {
     if (this.phase !== "scan") return;
     context.fillStyle = colour;
     context.globalAlpha = 0.55;
-    for (const index of this.inFull) {
+    for (const unit of this.inFull) {
+      const index = Math.floor(unit / group);
       if (index >= learnt) break;
       context.fillRect((index % columns) * cellPx, Math.floor(index / columns) * cellPx, cellPx, cellPx);
     }

@@ -97,6 +97,7 @@
  * @property {Record<string, {name: string, summary: string}[]>} policies
  * @property {{name: string, summary: string}[]} jobs
  * @property {Tour[]} tours
+ * @property {boolean} [shared] Whether this page can only look, because its session belongs to another.
  */
 
 /**
