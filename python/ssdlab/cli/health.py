@@ -14,6 +14,7 @@ from ssdlab.cli.destination import check_folder
 from ssdlab.cli.form import FormOrJson
 from ssdlab.cli.progress import counting
 from ssdlab.field.health import table
+from ssdlab.field.health.models import by_model
 from ssdlab.simulator.results.files import check_writable
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 _SHOWN = 40
 _UNREAD_SHOWN = 3
+# Of more drives there are also the figures of each model.
+_SINGLY_MAX = 5
 
 
 def health(
@@ -116,6 +119,8 @@ def _print(found: "Health", *, every: bool) -> None:
     table.printed(shown, console)
     if count > len(shown):
         console.print(f"{count - len(shown):,} more drives; --all shows them", highlight=False)
+    if count > _SINGLY_MAX:
+        table.printed_by_model(by_model(found.drives, _SHOWN), console)
     console.print(found.summary.sentence(), highlight=False)
     sys.stdout.flush()
 

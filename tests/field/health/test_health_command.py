@@ -357,6 +357,16 @@ def test_uncorrectable_errors_need_attention(ssdlab: Program, tmp_path: Path) ->
     assert "no drive needs attention" not in done.stdout
 
 
+def test_the_terminal_groups_a_fleet_and_has_lines_for_tickets(ssdlab: Program) -> None:
+    places = str(Path(__file__).parents[2] / "hardware/smart/cases")
+    said = ssdlab("health", places, "--fail-on", "never").stdout
+    (urgent, *_) = health(places).gravest(1)
+    ticket = f"{urgent['model']}, serial {urgent['serial']}, {urgent['level']} by {urgent['source']}: "
+    # The lines are as wide as the terminal.
+    assert "".join(said.split()).count("".join(ticket.split())) == 1
+    assert any(line.split()[:4] == ["model", "drives", "failing", "attention"] for line in said.splitlines())
+
+
 def test_a_fleet_is_grouped_and_has_a_sentence_for_each_ticket(tmp_path: Path) -> None:
     """Serial, report and what is wrong in one sentence, drives by model, and "half" only of those that report it."""
     found = health(str(Path(__file__).parents[2] / "hardware/smart/cases"))

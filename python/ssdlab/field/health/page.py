@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 from markupsafe import Markup
 
-from ssdlab.field.health import history, table
+from ssdlab.field.health import history, models, table
 from ssdlab.field.health.concerns import LEVELS
 from ssdlab.field.health.drive import Row
 from ssdlab.field.health.summary import Summary
@@ -19,9 +19,6 @@ from ssdlab.simulator.results.files import staged
 from ssdlab.theory.endurance_class import CLASSES
 
 SHOWN = 60
-URGENT = ("failing", "attention")
-"""The states that need a person, the most urgent first."""
-_MODELS_MIN = 2
 _POINTS = 101
 _WAF_SHOWN_MAX = 100.0
 
@@ -83,33 +80,16 @@ _MEANINGS = (
 
 def _tickets(rows: Sequence[Row]) -> list[page.Section]:
     """A sentence for each drive that needs a person, to paste into a ticket; empty if none does."""
-    said = [table.ticket_text(row) for row in rows if row["level"] in URGENT]
+    said = [table.ticket_text(row) for row in rows if row["level"] in models.URGENT]
     return [page.Section("For tickets", parts.bullets(said))] if said else []
 
 
 def _models(drives: pl.LazyFrame) -> list[page.Section]:
-    """The drives by model, those with the most urgent drives first; empty for one model."""
-    bad = [pl.col("level").eq(level).sum().alias(level) for level in URGENT]
-    middles = [pl.col(name).median() for name in ("used_percent", "waf")]
-    known = drives.group_by(pl.col("model").replace("", None).fill_null("not reported")).agg(
-        pl.len().alias("drives"), *bad, *middles
-    )
-    rows = known.sort([*URGENT, "drives", "model"], descending=[*[True] * len(URGENT), True, False]).collect()
-    if rows.height < _MODELS_MIN:
+    """The drives by model; empty for one model."""
+    if not (cells := models.by_model(drives, SHOWN)):
         return []
-    cells = [
-        [
-            str(row["model"]),
-            f"{row['drives']:,}",
-            *(f"{row[level]:,}" for level in URGENT),
-            "-" if row["used_percent"] is None else f"{wording.rounded(row['used_percent'])} %",
-            "-" if row["waf"] is None else wording.waf(row["waf"]),
-        ]
-        for row in rows.head(SHOWN).iter_rows(named=True)
-    ]
-    heads = ["model", "drives", *URGENT, "used, median", "WAF, median"]
-    said = "Medians are of the drives that report the figure."
-    return [page.Section("By model", parts.table("By model", heads, cells, wraps=True) + parts.paragraphs(said))]
+    made = parts.table("By model", models.HEADS, cells, wraps=True) + parts.paragraphs(models.EXPLAINED)
+    return [page.Section("By model", made)]
 
 
 def _classes(drives: pl.LazyFrame) -> list[page.Section]:

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ssdlab.field.health.drive import Row
+from ssdlab.field.health.models import EXPLAINED, HEADS, URGENT
 from ssdlab.foundation.quantities import format_bytes, format_share, rounded
 from ssdlab.presentation.terminal import show
 from ssdlab.theory import endurance_class
@@ -18,7 +19,8 @@ _YEARS_SHOWN_MAX = 50
 _YEARS_WIDE = 1.9
 """From this ratio of the bounds on they are shown: up to 3 % used, one percent more or less is a factor of two."""
 _SAID_IN_FULL_OF = 5
-"""For more drives than this, only the gravest concern is printed."""
+"""For more drives than this, a line for a ticket is printed of those that need a person, and the gravest concern of
+others."""
 _STYLES = {"failing": "bold red", "attention": "yellow", "note": "", "unknown": "", "fine": "green"}
 
 
@@ -146,6 +148,10 @@ def printed(rows: Sequence[Row], console: Console) -> None:
         table.add_row(*cells)
     show(table, console, _LEFT_OUT_FIRST)
     for row in rows:
+        if len(rows) > _SAID_IN_FULL_OF and row["level"] in URGENT:
+            # A line that can be pasted into a ticket.
+            console.print(Text(ticket_text(row), style=_STYLES[row["level"]]))
+            continue
         said = row["concerns"] if len(rows) <= _SAID_IN_FULL_OF else row["concern"]
         said = " ".join(sentence for sentence in (standing_text(row), said) if sentence and (said or len(rows) == 1))
         if len(rows) <= _SAID_IN_FULL_OF:
@@ -153,3 +159,16 @@ def printed(rows: Sequence[Row], console: Console) -> None:
         if said:
             serial = f" {row['serial']}" if row["serial"] else ""
             console.print(Text.assemble((f"{name_of(row)}{serial}: ", _STYLES[row["level"]]), said))
+
+
+def printed_by_model(cells: Sequence[Sequence[str]], console: Console) -> None:
+    """Prints the rows of `models.by_model`, if there are any."""
+    if not cells:
+        return
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    for index, heading in enumerate(HEADS):
+        table.add_column(heading, justify="right" if index else "left")
+    for row in cells:
+        table.add_row(*map(Text, row))
+    show(table, console)
+    console.print(EXPLAINED, highlight=False)
