@@ -13,7 +13,7 @@ from ssdlab.cli.console import Console
 from ssdlab.cli.destination import check_folder
 from ssdlab.cli.form import FormOrJson
 from ssdlab.cli.progress import counting
-from ssdlab.field.health import table
+from ssdlab.field.health import metrics, table
 from ssdlab.field.health.models import by_model
 from ssdlab.simulator.results.files import check_writable
 
@@ -89,9 +89,7 @@ def health(
             hidden = {"places"} if anonymous else ()
             found.write(folder, command_line=command_line(context, without=hidden))
         if prometheus:
-            from ssdlab.field.health.metrics import write
-
-            write(Path(prometheus), found.drives)
+            metrics.write(Path(prometheus), found.drives)
         form.give(found, lambda: _print(found, every=every))
         if not form.is_data:
             _say_unread(found)

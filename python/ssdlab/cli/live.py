@@ -13,6 +13,7 @@ from ssdlab.cli import options
 from ssdlab.cli.groups import Parsed, given
 from ssdlab.errors import InputError, RunFailed
 from ssdlab.foundation.quantities import parse_scale
+from ssdlab.live.names import EVERYWHERE
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,6 @@ def live(
     with --share others can look at it.
     """
     from ssdlab.live.choices import DRIVES_MAX, DriveChoice
-    from ssdlab.live.names import EVERYWHERE
     from ssdlab.live.tours import tour_named, tours
 
     tour = started.tour
