@@ -98,7 +98,10 @@ def test_a_report_is_the_session(serve: Serve) -> None:
     folder = Path(saved["folder"])
     (variant,) = variants_of(folder / "result.json")
     assert variant["ssdlab"]["waf"] == figures["waf"]
-    assert "enough" in (folder / "report.html").read_text()
+    page_text = (folder / "report.html").read_text()
+    assert "enough" in page_text
+    # A regression: "theory differs by up to 53 %", of a transient beside the formula of the steady state.
+    assert "theory differs" not in page_text and "theory agrees" not in page_text
     session = {"name": "session.fio", "job_file": (folder / "session.fio").read_text()}
     command = next(
         line for line in (folder / "report.html").read_text().splitlines() if "ssdlab run session.fio" in line

@@ -28,8 +28,8 @@ def within(value: float, share: float = 0.005) -> Estimate:
 
 def made_up_speed(iops: float, mean_ns: float, p999_ns: float | None) -> VariantSpeed:
     """The speed of a variant that only writes."""
-    p999 = within(p999_ns, 0.05) if p999_ns is not None else None
-    return VariantSpeed("write", within(iops), iops, mean_ns, None if p999_ns is None else p999_ns / 2, p999)
+    p99, p999 = (within(p999_ns / part, 0.05) if p999_ns is not None else None for part in (2, 1))
+    return VariantSpeed("write", within(iops), iops, within(mean_ns), p99, p999)
 
 
 def made_up_variant(

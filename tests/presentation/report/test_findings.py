@@ -105,7 +105,8 @@ def test_speed_and_tails_name_the_ends() -> None:
         "b and a are equally fast in the steady state within"
     )
     assert _plain(findings.tails(pair)) == (
-        "The 99.9th percentile of write latency is 5.02 ms with 7 % spare area, 2.34 ms with 28 %"
+        "The 99.9th percentile of write latency is 5.0 \N{PLUS-MINUS SIGN}0.3 ms with 7 % spare area, "
+        "2.3 \N{PLUS-MINUS SIGN}0.1 ms with 28 %"
     )
     assert _plain(findings.speed_against_over_provisioning(pair)) == (
         "10,000 requests per second at 7 % of over-provisioning, 24,000 at 28 %"
@@ -115,7 +116,8 @@ def test_speed_and_tails_name_the_ends() -> None:
 def test_tails_are_compared_only_where_their_intervals_are_apart() -> None:
     one, other = (_variant(label, 2.0, speed=_at(1000, ns)) for label, ns in (("a", 2_000_000), ("b", 2_150_000)))
     assert _plain(findings.tails([one, other])) == (
-        "The 99.9th percentile of write latency is 2.15 ms with b; that with a cannot be told from it"
+        "The 99.9th percentile of write latency is 2.1 \N{PLUS-MINUS SIGN}0.1 ms with b; that with a cannot be "
+        "told from it"
     )
     none = _variant("c", 2.0, speed=_at(1000, None))
     assert not any(character.isdigit() for character in findings.tails([none])), "of too few requests"

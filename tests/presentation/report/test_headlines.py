@@ -27,7 +27,7 @@ def _of(
         ([_of("7 %", 4.6)], "7 % spare area writes 4.60 bytes to flash per host byte"),
         (
             [_of("a", 4.6, 12345.0)],
-            "a writes 4.60 bytes to flash per host byte and serves 12,345 requests per second",
+            "a writes 4.60 bytes to flash per host byte and serves 12,300 requests per second",
         ),
         ([_of("a", None, 900.0)], "a serves 900 requests per second"),
         ([_of("a", None)], "a: nothing was written"),

@@ -95,6 +95,9 @@ def _figure(trials: Trials, found: Found, name: str) -> Figure:
         value = mean(found.evidence, name)
         marks += [Marks("recommended", [(found.over_provisioning * 100, value * factor)])] if value else []
         finding = f"{limit.words} needs {wording.share(found.over_provisioning)} over-provisioning"
+        if found.over_provisioning <= found.own:
+            # Smaller spare areas than the drive's own are not tried.
+            finding = f"{limit.words} is met by the drive as sold"
     if found.binding is not None and found.binding.figure != name and marks:
         finding = f"{limit.words} is met with margin at {wording.share(found.over_provisioning or 0)}"
     return published_lines(

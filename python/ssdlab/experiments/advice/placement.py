@@ -161,7 +161,7 @@ def sentence(answer: Placement, found: Found) -> Sentence:
         figures = wording.listed([f"{wording.waf(way.waf or 0)} with {way.what}" for way in ways])
         return Sentence(
             f"Placement does not help here: {nothing}write amplification {at} is {wording.waf(answer.waf)} without"
-            f", {figures}.",
+            f", {figures}; these runs have no clock.",
             runs,
         )
     parts = []
@@ -173,7 +173,8 @@ def sentence(answer: Placement, found: Found) -> Sentence:
     helps = "Placement handles do not help, what the drive learns does" if by_drive_alone else "Placement helps"
     return Sentence(
         f"{helps}: {nothing}write amplification {at} is {wording.waf(answer.waf)} without, "
-        f"{wording.listed(parts)}{'' if answer.has_own_handles else _against_spare_area(best, answer, found)}.",
+        f"{wording.listed(parts)}{'' if answer.has_own_handles else _against_spare_area(best, answer, found)}; these "
+        "runs have no clock.",
         runs,
     )
 

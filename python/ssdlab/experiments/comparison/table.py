@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ssdlab.evidence import Estimate, estimate
+from ssdlab.evidence.clock import UNTIMED
 from ssdlab.evidence.scale import tails_said
 from ssdlab.experiments.comparison.variant import Variant
 from ssdlab.foundation.quantities import format_deviation, format_share, rounded
@@ -16,7 +17,6 @@ from ssdlab.presentation.terminal import fits, show
 from ssdlab.simulator.drives import standing
 from ssdlab.simulator.results import PARTS
 from ssdlab.simulator.results.latency import Latency
-from ssdlab.simulator.results.text import UNTIMED
 
 if TYPE_CHECKING:
     from rich.console import Console

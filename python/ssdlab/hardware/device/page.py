@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from ssdlab.hardware.device.measured import Measured
+from ssdlab.evidence import Estimate
+from ssdlab.evidence.estimate import of_one_run
+from ssdlab.hardware.device.measured import Measured, MeasuredJob
 from ssdlab.hardware.device.run import LAYOUT
 from ssdlab.presentation.report import page, parts, wording
 from ssdlab.presentation.report.charts.published import Line, published_lines
@@ -18,11 +20,13 @@ _JOBS_IN_TITLE = 3
 def write(measured: Measured, directory: Path, command_line: str) -> list[str]:
     """Writes `report.html` and the chosen files of its pictures. Returns their names, the page last."""
     name = str(measured.target.get("path") or measured.target.get("name") or "the target")
-    jobs = [(job.name, _iops(job.read.iops, job.write.iops), job.latency.mean_ns) for job in measured.jobs]
-    entries = [(job, _said(iops, mean_ns)) for job, iops, mean_ns in jobs]
+    jobs = [(job.name, _rate(job)) for job in measured.jobs]
+    entries = [
+        (job.name, _said(rate, job.latency.mean_estimate)) for job, (_, rate) in zip(measured.jobs, jobs, strict=True)
+    ]
     whole = page.Page(
-        title=_title(measured.source, [(job, iops) for job, iops, _ in jobs if iops and not lays_out(job)]),
-        subtitle=f"{measured.source} on {name}, by fio",
+        title=headline(measured.source, [(job, rate) for job, rate in jobs if rate and not lays_out(job)]),
+        subtitle=f"{measured.source} on {name}, by fio, each job once",
         summary=f"Write amplification, by SMART: {_waf(measured)}.",
         notices=[*([measured.failure] if measured.failure else []), *measured.notes],
         before=[page.Section("Jobs", parts.definitions(entries))] if entries else [],
@@ -37,11 +41,11 @@ def lays_out(job: str) -> bool:
     return job.startswith(LAYOUT) and not job.removeprefix(LAYOUT).strip("0123456789")
 
 
-def _title(source: str, rates: Sequence[tuple[str, float]]) -> str:
+def headline(source: str, rates: Sequence[tuple[str, Estimate]]) -> str:
     """The rates of the first jobs. They are not compared: jobs differ in depth and size, and each ran once."""
     if not rates:
         return f"{source}: nothing was measured"
-    said = [f"{wording.significant(iops)} with {job}" for job, iops in rates[:_JOBS_IN_TITLE]]
+    said = [f"{wording.estimated(rate)} with {job}" for job, rate in rates[:_JOBS_IN_TITLE]]
     more = len(rates) - len(said)
     return f"Requests per second: {wording.listed([*said, *([f'{more} more jobs below'] if more else [])])}"
 
@@ -78,13 +82,15 @@ def _range(values: Sequence[float]) -> str:
     return least if least == most else f"{least} to {most}"
 
 
-def _iops(read: float | None, write: float | None) -> float | None:
-    return (read or 0) + (write or 0) or None
+def _rate(job: MeasuredJob) -> Estimate | None:
+    """Reads and writes a second; what so many requests would spread if they were independent."""
+    iops = (job.read.iops or 0) + (job.write.iops or 0)
+    return of_one_run(iops, job.read.total_ios + job.write.total_ios) if iops else None
 
 
-def _said(iops: float | None, mean_ns: float | None) -> str:
-    rate = f"{wording.significant(iops)} requests per second" if iops else "no requests"
-    return f"{rate}, {wording.duration(mean_ns)} on average" if iops and mean_ns else rate
+def _said(rate: Estimate | None, mean_ns: Estimate | None) -> str:
+    said = f"{wording.estimated(rate)} requests per second" if rate else "no requests"
+    return f"{said}, {wording.estimated_duration(mean_ns)} on average" if rate and mean_ns else said
 
 
 def _waf(measured: Measured) -> str:

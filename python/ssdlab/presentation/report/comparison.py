@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
+from ssdlab.evidence.clock import UNTIMED
 from ssdlab.evidence.scale import tails_said
 from ssdlab.presentation.report import findings, page, parts, wording
 from ssdlab.presentation.report.charts.against_over_provisioning import (
@@ -209,7 +210,7 @@ def comparison_page(
         title=title,
         subtitle=subtitle,
         summary=wording.unbroken(findings.summary(variants)),
-        notices=[*_standing_notices(variants), *_scale_notice(variants)],
+        notices=[*_standing_notices(variants), *_clock_notice(variants), *_scale_notice(variants)],
         before=[page.Section("All variants", variants_table(variants))],
         figures=figures,
         after=after,
@@ -228,6 +229,13 @@ def _standing_notices(variants: Sequence[ComparedVariant]) -> list[str]:
     """What stands behind the name of each drive, once."""
     said = [f"{variant.drive}: {variant.standing}." for variant in variants if variant.standing]
     return list(dict.fromkeys(said))
+
+
+def _clock_notice(variants: Sequence[ComparedVariant]) -> list[str]:
+    without = [variant.label for variant in variants if variant.is_untimed and variant.waf is not None]
+    if not without:
+        return []
+    return [_as_sentence(UNTIMED) if len(without) == len(variants) else f"{wording.listed(without)}: {UNTIMED}."]
 
 
 def _scale_notice(variants: Sequence[ComparedVariant]) -> list[str]:

@@ -80,7 +80,7 @@ def speed(variants: Sequence[ComparedVariant]) -> str:
     in_state = " in the steady state" if all(variant.steady_reached for variant, _ in known) else ""
     if len(known) == 1:
         name = wording.spoken(fastest.label)
-        return f"{name} serves {wording.significant(high.value)} requests per second{_of_direction(fastest)}{in_state}"
+        return f"{name} serves {wording.estimated(high)} requests per second{_of_direction(fastest)}{in_state}"
     return headlines.faster_and_slower(fastest.label, high, slowest.label, low, in_state)
 
 
@@ -94,13 +94,13 @@ def tails(variants: Sequence[ComparedVariant]) -> str:
         return "Latencies over simulated time"
     (best, shortest), (worst, longest) = known[0], known[-1]
     direction = worst.speed.direction if worst.speed else "request"
-    sentence = f"The 99.9th percentile of {direction} latency is {wording.duration(longest.value)}"
+    sentence = f"The 99.9th percentile of {direction} latency is {wording.estimated_duration(longest)}"
     name = wording.spoken(worst.label)
     if len(known) == 1:
         return f"{sentence} with {name}"
     if not differ(shortest, longest):
         return f"{sentence} with {name}; that with {best.label} cannot be told from it"
-    return f"{sentence} with {name}, {wording.duration(shortest.value)} with {best.label}"
+    return f"{sentence} with {name}, {wording.estimated_duration(shortest)} with {best.label}"
 
 
 def waits(variants: Sequence[ComparedVariant]) -> str:
@@ -132,28 +132,31 @@ def _share_of(parts: Mapping[str, float], part: str) -> float:
 def speed_against_over_provisioning(variants: Sequence[ComparedVariant]) -> str:
     """The title of IOPS against OP: the values at both ends."""
     known = sorted(
-        ((v, v.speed.iops) for v in variants if v.speed is not None), key=lambda pair: pair[0].over_provisioning
+        ((v, v.speed.estimate) for v in variants if v.speed is not None), key=lambda pair: pair[0].over_provisioning
     )
     if len(known) < 2:
         return "Requests per second against over-provisioning"
     (least, iops_least), (most, iops_most) = known[0], known[-1]
-    first = f"{wording.significant(iops_least)} requests per second at {wording.share(least.over_provisioning)}"
-    last = f"{wording.significant(iops_most)} at {wording.share(most.over_provisioning)}"
+    first = f"{wording.estimated(iops_least)} requests per second at {wording.share(least.over_provisioning)}"
+    last = f"{wording.estimated(iops_most)} at {wording.share(most.over_provisioning)}"
     return f"{first} of over-provisioning, {last}"
 
 
 def latency_against_over_provisioning(variants: Sequence[ComparedVariant]) -> str:
     """The title of latency against OP: the means at both ends."""
     known = sorted(
-        ((v, v.speed.latency_ns_mean) for v in variants if v.speed is not None and v.speed.latency_ns_mean is not None),
+        ((v, v.speed.mean) for v in variants if v.speed is not None and v.speed.mean is not None),
         key=lambda pair: pair[0].over_provisioning,
     )
     if len(known) < 2:
         return "Latency against over-provisioning"
     (least, longest), (most, shortest) = known[0], known[-1]
     direction = least.speed.direction if least.speed else "request"
-    first = f"A {direction} takes {wording.duration(longest)} on average at {wording.share(least.over_provisioning)}"
-    return f"{first} of over-provisioning, {wording.duration(shortest)} at {wording.share(most.over_provisioning)}"
+    first, last = (
+        f"{wording.estimated_duration(mean)}{said} at {wording.share(variant.over_provisioning)}"
+        for variant, mean, said in ((least, longest, " on average"), (most, shortest, ""))
+    )
+    return f"A {direction} takes {first} of over-provisioning, {last}"
 
 
 def causes(variants: Sequence[ComparedVariant]) -> str:

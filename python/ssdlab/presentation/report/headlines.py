@@ -127,7 +127,7 @@ def _single(outcome: Outcome) -> str:
     if outcome.waf is not None:
         said.append(f"writes {wording.waf(outcome.waf.value)} bytes to flash per host byte")
     if outcome.iops:
-        said.append(f"serves {wording.significant(outcome.iops.value)} requests per second")
+        said.append(f"serves {wording.estimated(outcome.iops)} requests per second")
     return f"{name} {' and '.join(said)}" if said else f"{name}: nothing was written"
 
 

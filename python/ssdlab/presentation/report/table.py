@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from markupsafe import Markup
 
@@ -28,6 +29,8 @@ _USUAL_REASONS = {
     "tail": "fewer than ten requests above it, or not timed",
     "steady_state": "the run did not search for a steady state",
 }
+
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -146,25 +149,25 @@ def _speed_columns() -> list[_Column]:
         _Column(
             "IOPS",
             "speed",
-            lambda v: None if v.speed is None else wording.significant(v.speed.iops),
+            lambda v: None if v.speed is None else wording.estimated(v.speed.estimate),
             "requests per simulated second in the compared window",
         ),
         _Column(
             "mean latency",
             "speed",
-            lambda v: None if v.speed is None else _said(v.speed.latency_ns_mean, wording.duration),
+            lambda v: None if v.speed is None else _said(v.speed.mean, wording.estimated_duration),
             "of writes, or of reads if there are no writes",
         ),
         _Column(
             "99 % latency",
             "tail",
-            lambda v: None if v.speed is None else _said(v.speed.latency_ns_p99, wording.duration),
+            lambda v: None if v.speed is None else _said(v.speed.p99, wording.estimated_duration),
             "the 99th percentile of all writes in the compared window, or of the reads if there are no writes",
         ),
         _Column(
             "99.9 % latency",
             "tail",
-            lambda v: None if v.speed is None else _said(v.speed.latency_ns_p999, wording.duration),
+            lambda v: None if v.speed is None else _said(v.speed.p999, wording.estimated_duration),
             "the 99.9th percentile of all writes in the compared window, or of the reads if there are no writes",
         ),
     ]
@@ -218,5 +221,5 @@ def _erase_counts(wear: WearStatistics | None) -> str | None:
     return f"{wear.erase_count_min:,} / {wording.significant(wear.erase_count_mean)} / {wear.erase_count_max:,}"
 
 
-def _said(value: float | None, text: Callable[[float], str]) -> str | None:
+def _said(value: Value | None, text: Callable[[Value], str]) -> str | None:
     return None if value is None else text(value)

@@ -61,12 +61,17 @@ class VariantSpeed:
     estimate: Estimate
     """Requests per second, with the interval."""
     direction_iops: float
-    latency_ns_mean: float | None
-    latency_ns_p99: float | None
+    mean: Estimate | None
+    """Of the latency, in nanoseconds; None without requests."""
+    p99: Estimate | None
+    """The 99th percentile; None with fewer than ten requests above it, as `p999`."""
     p999: Estimate | None
-    """The 99.9th percentile in nanoseconds, with its interval; None with fewer than ten requests above it."""
     is_as_recorded: bool = False
     """Whether requests arrive at the times of a trace, so that their rate is the host's."""
+
+    @property
+    def latency_ns_mean(self) -> float | None:
+        return self.mean.value if self.mean else None
 
     @property
     def latency_ns_p999(self) -> float | None:
@@ -144,9 +149,11 @@ class ComparedVariant:
     slc_mode_wear: WearStatistics | None = None
     """The erases after use in SLC mode, of the blocks that had one; None if there was none."""
     notes: Sequence[str] = ()
-    scale: str | None = None
+    is_untimed: bool = False
+    """Whether the run was simulated without a clock."""
     standing: str = ""
     """What stands behind the name of the drive, in one line; "" if unknown."""
+    scale: str | None = None
     """The scale, such as "1/16", if drive and workload were scaled down."""
     scale_chosen: str | None = None
     """How the scale was chosen, as a sentence without its full stop; None if it was given."""

@@ -2,7 +2,7 @@
 
 import re
 
-from ssdlab.evidence import Estimate
+from ssdlab.evidence import Estimate, estimate
 from ssdlab.foundation.quantities import format_deviation, format_share
 from ssdlab.foundation.quantities import rounded as rounded
 from ssdlab.foundation.quantities import significant as significant
@@ -34,10 +34,25 @@ def size(count_bytes: float) -> str:
 
 def duration(nanoseconds: float) -> str:
     """5_020_000 -> "5.02 ms"."""
-    for unit, ns in (("s", 10**9), ("ms", 10**6), ("\N{MICRO SIGN}s", 1000)):
-        if nanoseconds >= 0.9995 * ns:
-            return f"{significant(nanoseconds / ns)}{NO_BREAK_SPACE}{unit}"
-    return f"{nanoseconds:.0f}{NO_BREAK_SPACE}ns"
+    unit, ns = _unit_of_time(nanoseconds)
+    return f"{significant(nanoseconds / ns) if ns > 1 else f'{nanoseconds:.0f}'}{NO_BREAK_SPACE}{unit}"
+
+
+def estimated(found: Estimate) -> str:
+    """With at most three digits, fewer if its interval allows no more, and the interval where it is wide."""
+    return estimate.text(found, digits_max=3)
+
+
+def estimated_duration(nanoseconds: Estimate) -> str:
+    """As `estimated`, in the unit of `duration`."""
+    unit, ns = _unit_of_time(nanoseconds.value)
+    return f"{estimated(nanoseconds.times(1 / ns))}{NO_BREAK_SPACE}{unit}"
+
+
+def _unit_of_time(nanoseconds: float) -> tuple[str, int]:
+    """The unit that gives one to three digits before the point, and its length."""
+    units = (("s", 10**9), ("ms", 10**6), ("\N{MICRO SIGN}s", 1000))
+    return next(((unit, ns) for unit, ns in units if nanoseconds >= 0.9995 * ns), ("ns", 1))
 
 
 def waf(value: float) -> str:

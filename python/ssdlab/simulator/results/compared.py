@@ -57,6 +57,7 @@ def of_result(result: Result, label: str, notes: Sequence[str] = ()) -> Compared
         wear=_statistics(wear["erase_count"]),
         slc_mode_wear=_statistics(wear["slc_mode"]["erase_count"]) if wear["slc_mode"] else None,
         notes=own_notes,
+        is_untimed=result.timing_series is None,
         standing=standing.behind(result.specification.drive, result.specification.scale),
         scale=None if result.specification.scale == "1" else result.specification.scale,
         scale_chosen=chosen_scale.said(result.specification.scale, how) if how else None,
@@ -82,8 +83,8 @@ def _speed(result: Result) -> VariantSpeed | None:
         name,
         found.estimate,
         direction.iops,
-        direction.latency_ns_mean,
-        direction.latency_ns_p99,
+        direction.latency.mean_estimate,
+        direction.latency.estimate(99),
         direction.latency.estimate(99.9),
         _is_as_recorded(result),
     )

@@ -6,6 +6,7 @@ Sizes are printed as in fio: in binary units, followed by decimal units in paren
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
+from ssdlab.evidence.clock import UNTIMED
 from ssdlab.evidence.scale import tails_said
 from ssdlab.foundation.quantities import format_bytes, format_bytes_binary, format_count, format_share
 from ssdlab.simulator.drives import standing
@@ -29,8 +30,6 @@ from ssdlab.simulator.results.text_rates import (
     flush_lines,
     short,
 )
-
-UNTIMED = "untimed: requests do not overlap; with the clock WAF can differ by some percent (3 to 6 % were seen)"
 
 
 def normal(result: Result) -> str:
