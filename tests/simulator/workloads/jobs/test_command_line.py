@@ -112,6 +112,8 @@ def test_an_engine_that_fio_does_not_have_is_noted() -> None:
     (note,) = [note for note in parse("[a]\nioengine=libio\ndirect=1\n").notes(timed=True) if "engine" in note]
     assert note.endswith("it acts as an asynchronous one here; did you mean 'libaio' or 'libblkio' or 'libiscsi'?")
     assert not [note for note in parse("[a]\nioengine=libaio\ndirect=1\n").notes(timed=True) if "engine" in note]
+    (note,) = parse("[a]\nrw=write\nioengine=falloc\n").notes(timed=True)
+    assert note.startswith("ioengine=falloc (line 3) reads and writes nothing on a drive in fio")
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,8 @@ _OTHERS = (
 )  # fmt: skip
 """All other engines: `fio --enghelp` of fio 3.33, its HOWTO, and SPDK's plugins. Any other name is that of a file with
 an engine, or a slip of the pen."""
+_WITHOUT_DATA = ("cpuio", "net", "netsplice", "exec", "filecreate", "filestat", "filedelete", "falloc", "ftruncate")
+"""Engines that read and write nothing on a drive: fio's HOWTO, "I/O engine"."""
 CACHED = ("", "sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "splice", "libaio", "posixaio", "io_uring")
 """Engines whose requests go through the page cache without direct=1."""
 
@@ -93,9 +95,11 @@ def is_cached(section: "Section") -> bool:
 
 
 def _unknown(section: "Section") -> str | None:
-    """A note on an engine that fio does not have."""
+    """A note on an engine that fio does not have, or that moves no data."""
     setting = section.setting(IOENGINE)
     name = section.get(IOENGINE)
+    if setting is not None and name in _WITHOUT_DATA:
+        return f"{_at(setting)} reads and writes nothing on a drive in fio; here the job's requests reach the drive"
     if setting is None or name in (*SYNCHRONOUS, *_OTHERS) or "/" in name or ":" in name:
         return None
     meant = near(name, (*SYNCHRONOUS, *_OTHERS))
