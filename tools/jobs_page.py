@@ -20,8 +20,11 @@ on the simulated drive; it is *noted*: accepted without effect, and the run repo
 ignoring it would change the meaning of the run.
 
 A file with calls of fio (`fio --name=a --rw=randwrite ...`), such as a shell script, is taken as well, and so is a call
-itself: `ssdlab run --drive NAME -- fio --name=a ...`. Variables, comments and continued lines are read, other commands
-are left out with a note; the jobs of a call wait for those of the call before.
+itself: `ssdlab run --drive NAME -- fio --name=a ...`. Variables (`$SIZE`, `${1:-4g}`, `$COMMON` with several
+options), arrays, loops over words and ranges (`{1..3}`, `$(seq 4)`), functions, here-documents with a job file,
+comments and continued lines of Unix and of Windows are read, other commands are left out with a note; the jobs of a
+call wait for those of the call before. A loop with another end (`while`) and the output of a command are refused: write
+the values. `["fio", "--name=a"]`, as Python, Docker and Kubernetes have a call, is one too.
 
 ## Differences from fio
 
