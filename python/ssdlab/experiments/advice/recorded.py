@@ -162,6 +162,8 @@ class Trace:
                 f"cover later writes to the other {format_bytes(max(user_bytes - touched, 0))} or changes of the "
                 "workload."
             )
+            if days and written:
+                sentences.append(f"At its rate, {_time(days / share)} of recording would write the drive once.")
         return sentences
 
     def _round_share(self, drive: "ResolvedDrive", one_in: int) -> float | None:
@@ -213,14 +215,26 @@ def of_trace(recording: Recording, volume: str | None, room_bytes: int, *, merge
     if profile.units.unique_written < _UNITS_KEPT_MIN:
         raise InputError(
             f"{recording.names[0]}: writes {format_bytes(profile.write.bytes)}, to {profile.units.unique_written} "
-            "units of 4 KiB: too few writes for an advice on spare area"
+            "units of 4 KiB: too few writes for an advice on spare area; allowed: a recording with writes to "
+            f"{_UNITS_KEPT_MIN:,} units or more{_long_enough(profile)}"
         )
     ends = max(volume.end_bytes_max for volume in profile.volumes)
     return Trace(recording, found, "strict" if ends <= room_bytes else "compact", profile, held)
+
+
+def _long_enough(profile: Profile) -> str:
+    """How long a recording with enough writes is, at the rate of this one: at least, if it overwrites what it wrote."""
+    if not profile.units.unique_written or not profile.duration_ns:
+        return ""
+    factor = _UNITS_KEPT_MIN / profile.units.unique_written
+    days = profile.duration_ns / 1e9 / _SECONDS_PER_DAY
+    return f", at its rate {_time(days * factor)} or longer"
 
 
 def _time(days: float) -> str:
     if days >= 1:
         return f"{rounded(days)} days"
     minutes = days * 24 * 60
+    if minutes < 1:
+        return f"{rounded(minutes * 60)} seconds"
     return f"{rounded(minutes / 60)} hours" if minutes >= 60 else f"{rounded(minutes)} minutes"
