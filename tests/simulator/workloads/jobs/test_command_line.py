@@ -87,6 +87,8 @@ def test_the_lists_of_a_loop(words: str, values: list[str]) -> None:
     """A regression: a range was one word, and its loop one call."""
     text = f"ALL=(a b)\nTWO='c d'\nfor i in {words}; do fio --name=job-$i; done\n"
     assert [job.name for job in parse(text).sections] == [f"job-{value}" for value in values]
+    with pytest.raises(InputError, match="line 1: 2,000 numbers; allowed: up to 1,000"):
+        parse("for i in {1..2000}; do fio --name=$i; done\n")
 
 
 def test_functions_have_their_own_arguments() -> None:

@@ -238,7 +238,11 @@ def _commands_by_line(text: str) -> Iterator[tuple[int, str]]:
 
 def _split(line: str, where: str) -> list[list[str]]:
     """The words of each simple command of a line, without redirections."""
-    line = _ARITHMETIC.sub(lambda match: _computed(match[1], where), with_lists(line))
+    try:
+        line = with_lists(line)
+    except ValueError as error:
+        raise InputError(f"{where}: {error}") from None
+    line = _ARITHMETIC.sub(lambda match: _computed(match[1], where), line)
     lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
     lexer.whitespace_split, lexer.commenters = True, ""
     try:

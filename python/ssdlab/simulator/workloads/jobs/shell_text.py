@@ -80,7 +80,10 @@ def without_documents(text: str) -> tuple[str, dict[int, Document]]:
 
 
 def with_lists(line: str) -> str:
-    """The line with the words of its ranges, and with fixed words for the output of commands that only name."""
+    """The line with the words of its ranges, and with fixed words for the output of commands that only name.
+
+    Raises ValueError for a range that is too long.
+    """
     line = _PROCESSORS.sub(str(machine()["ncpus"]), line)
     line = _NAMING.sub(lambda match: match[1] or match[2], line)
     line = _SEQUENCE.sub(lambda match: _of_seq((match[1] or match[2]).split()), line)
@@ -105,4 +108,6 @@ def _of_braces(first: int, last: int, step: int) -> str:
 
 
 def _numbers(values: range) -> str:
-    return " ".join(str(value) for value in values[:_STEPS_MAX])
+    if len(values) > _STEPS_MAX:
+        raise ValueError(f"{len(values):,} numbers; allowed: up to {_STEPS_MAX:,}")
+    return " ".join(str(value) for value in values)
