@@ -3,7 +3,7 @@
 import pytest
 
 from ssdlab.experiments.studies import Context
-from ssdlab.experiments.studies.zones import comparison
+from ssdlab.experiments.studies.zones import commands, comparison
 from ssdlab.experiments.studies.zones.comparison import CAPACITY_MIB, SHORT_CAPACITY_MIB, STRIPE
 from ssdlab.simulator.targets import simulated
 
@@ -25,3 +25,33 @@ def test_a_zone_that_ends_inside_an_erase_unit_is_padded() -> None:
 def test_the_hosts_gc_comes_to_its_closed_form(victim: str) -> None:
     result = simulated.run(comparison.host_log(Context(), victim, 0.28))
     assert result.settled_waf == pytest.approx(comparison.closed_form(victim, 0.28), rel=0.03)
+
+
+@pytest.mark.parametrize(
+    ("measured", "beside", "depth", "costs"),
+    [
+        ("read", "-", "8", None),
+        ("read", "finishes", "8", 0.7),
+        ("write", "resets", "4", 0.7),
+        ("read", "resets", "8", 1.0),
+    ],
+)
+def test_resets_and_finishes_of_a_real_drive_cost_time(
+    measured: str, beside: str, depth: str, costs: float | None
+) -> None:
+    """What a finish leaves to program, and what a reset erases, keep the dies from other commands, as measured."""
+    (figure,) = (
+        each
+        for each in commands.FIGURES
+        if (each["measured"], each["beside"], each["depth"]) == (measured, beside, depth)
+    )
+    results = {commands.label(figure): simulated.run(commands.specify_commands(Context(), figure))}
+    value = commands._iops(results[commands.label(figure)], measured)
+    assert figure["fitted"] == "no" and value == pytest.approx(float(figure["iops"]), rel=0.15)
+    if costs is not None:
+        (alone,) = (
+            each
+            for each in commands.FIGURES
+            if (each["measured"], each["beside"], each["depth"]) == (measured, "-", depth)
+        )
+        assert value < costs * float(alone["iops"])

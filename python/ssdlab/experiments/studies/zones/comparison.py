@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 from ssdlab.experiments.studies.context import Context
 from ssdlab.experiments.studies.contract import Printed, Row, StudyResult, Table, published
 from ssdlab.experiments.studies.real_drives import loads, measuring
+from ssdlab.experiments.studies.zones import commands
 from ssdlab.simulator.drives import drive, load
 from ssdlab.simulator.workloads.specifying import specify
 from ssdlab.theory import closed_forms
@@ -38,12 +39,16 @@ def run(context: Context) -> StudyResult:
     ordinary = {_ordinary_label(figure): _ordinary(context, figure) for figure in FIGURES}
     on_zones = {label: zoned(context, rw, count, mib) for label, (rw, count, mib) in _zoned_runs().items()}
     logs = {_log_label(victim, spare): host_log(context, victim, spare) for victim in VICTIMS for spare in SPARE_AREAS}
-    results = context.simulate(ordinary | on_zones | logs)
+    of_commands = {commands.label(figure): commands.specify_commands(context, figure) for figure in commands.FIGURES}
+    results = context.simulate(ordinary | on_zones | logs | of_commands)
     found = {label: _waf(results[label]) for label in (*on_zones, *logs)}
     rows = [_row(figure, results[_ordinary_label(figure)]) for figure in FIGURES]
     rows += [_parity_row(label, found[label]) for label, (_, _, mib) in _zoned_runs().items() if mib == CAPACITY_MIB]
+    finding = _finding(rows, found)
+    of_drive = commands.rows(results)
+    rows += of_drive
     return StudyResult(
-        finding=_finding(rows, found),
+        finding=f"{finding} {commands.finding(of_drive)}",
         rows=rows,
         figures=[_over_spare_area(found)],
         tables=[_host_gc(found), _short_zones(found)],
