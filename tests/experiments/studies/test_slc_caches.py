@@ -26,7 +26,8 @@ def test_phases_that_are_hardly_apart_are_one() -> None:
 
 
 def test_the_study_shows_law_and_simulation() -> None:
-    rows = study("slc-caches", workers=1).result.rows
+    result = study("slc-caches", workers=1).result
+    rows = result.rows
     by_law = [row for row in rows if row.group == comparison.LAW]
     simulated = [row for row in rows if row.group == comparison.DROP]
     assert len(by_law) == len(simulated) == 3
@@ -36,3 +37,9 @@ def test_the_study_shows_law_and_simulation() -> None:
         assert own.simulated == pytest.approx(law.simulated, rel=0.1)
     (qlc,) = (row for row in rows if row.what == comparison.QLC)
     assert qlc.is_within_tolerance and qlc.simulated is not None and 150 < qlc.simulated < 262
+    # The generic TLC drive is in the middle of the reviewed ones, and the PM981 slower past its cache of 50 GB.
+    assert all(row.is_within_tolerance for row in rows if row.what.startswith(comparison.TLC))
+    (table,) = result.tables
+    (pm981,) = (cells for cells in table.rows if cells[0] == "samsung-pm981-1tb")
+    first, until_gb, second = (float(cell) for cell in pm981[1:4] if cell is not None)
+    assert until_gb == pytest.approx(50, abs=5) and second < 0.6 * first

@@ -1,13 +1,14 @@
 """Compares second drops and mean rates with a law without a fit, and with the simulation."""
 
+import statistics
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ssdlab.experiments.studies.context import Context
-from ssdlab.experiments.studies.contract import Fitted, Range, Row, StudyResult, published
+from ssdlab.experiments.studies.contract import Fitted, Range, Row, StudyResult, Table, published
 from ssdlab.experiments.studies.slc_caches import simulating
-from ssdlab.simulator.drives import drive
+from ssdlab.simulator.drives import drive, load, names
 from ssdlab.theory.slc_cache import fill_rate, phases_of, second_drop_bytes
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from ssdlab.simulator.results import Result
 
 FIGURES = published(Path(__file__).parent / "figures.csv")
-QLC = "generic-nvme-qlc-2000"
+QLC, TLC = "generic-nvme-qlc-2000", "generic-nvme-tlc-1000"
 TOLERANCE = 0.15
 LAW, FILL = "Second drop by the law C - (b - 1) S, GB written", "Mean of the whole fill from its phases, MB/s"
 DROP, THIRD = "Second drop, simulated, GB written", "Rate after the second drop, simulated, MB/s"
@@ -29,13 +30,16 @@ def run(context: Context) -> StudyResult:
         figure["drive"]: simulating.specify(simulating.resolved(reviewed(figure), scale), context.seed)
         for figure in asked
     }
-    specifications[QLC] = simulating.specify(drive(QLC, scale=scale), context.seed)
+    of_catalogue = [name for name in names() if load(name).has_slc_cache]
+    specifications |= {name: simulating.specify(drive(name, scale=scale), context.seed) for name in of_catalogue}
     results = context.simulate(specifications)
-    rows = [*_law_rows(), *_fill_rows(), *_simulated_rows(results), *_qlc_rows(results[QLC])]
+    rows = [*_law_rows(), *_fill_rows(), *_simulated_rows(results), *_qlc_rows(results[QLC]), *_tlc_rows(results[TLC])]
+    shown = [figure["drive"] for figure in asked] + [QLC]
     return StudyResult(
         finding=_finding(rows),
         rows=rows,
-        figures=[_picture({name: simulating.rates(result) for name, result in results.items()})],
+        figures=[_picture({name: simulating.rates(result) for name, result in results.items() if name in shown})],
+        tables=[_catalogue_table({name: results[name] for name in of_catalogue})],
         notes=[
             "The law has no parameter. Of the simulated drives the cache and the first two rates are inputs, the flash "
             "kept erased is fitted to the three second drops, and the third rate is predicted.",
@@ -131,6 +135,42 @@ def _qlc_rows(result: "Result") -> list[Row]:
             note="between Crucial P1 and Solidigm P41 Plus",
         )
     ]  # fmt: skip
+
+
+def _tlc_rows(result: "Result") -> list[Row]:
+    """The generic TLC drive is in the middle of the reviewed ones."""
+    reviewed_ones = [figure for figure in FIGURES if figure["bits"] == "3"]
+    seconds = [float(figure["second_mb_s"]) for figure in reviewed_ones]
+    fills = [float(figure["fill_mb_s"]) for figure in reviewed_ones if figure["fill_mb_s"]]
+    found = simulating.rates(result)
+    group, note = "The generic TLC drive and the median of the reviewed ones, MB/s", "no value was chosen for it"
+    return [
+        Row(
+            f"{TLC}: {what}", statistics.median(known), simulated, "MB/s", tolerance=TOLERANCE, printed="text",
+            group=group, note=f"{note}; {len(known)} drives, {min(known):,.0f} to {max(known):,.0f}",
+        )
+        for what, known, simulated in (
+            ("past its cache", seconds, phases_of(found)[1].rate),
+            ("mean of the whole fill", fills, fill_rate([(1.0, rate) for rate in found])),
+        )
+    ]  # fmt: skip
+
+
+def _catalogue_table(results: "Mapping[str, Result]") -> Table:
+    """The phases of a fill of the drives as the catalogue has them."""
+    cells: list[list[str | float | None]] = []
+    for name, result in results.items():
+        part_gb = load(name).capacity.user_bytes / 1e9 / simulating.PARTS
+        phases = phases_of(simulating.rates(result))
+        known = [value for phase in phases[:3] for value in (phase.rate, part_gb * phase.end)]
+        cells.append([name, *known, *[None] * (6 - len(known))])
+    return Table(
+        "Fills of the catalogue's drives with an SLC cache",
+        ("drive", "first, MB/s", "until, GB", "second, MB/s", "until, GB", "third, MB/s", "until, GB"),
+        cells,
+        "New drives, filled in sequence. The cache of samsung-pm981-1tb (50 GB) and its rate in it are inputs; past it "
+        "its flash alone counts.",
+    )
 
 
 def _finding(rows: list[Row]) -> str:
