@@ -26,6 +26,16 @@ FEATURES: dict[str, Changes] = {
         "data_reduction.deduplication": True,
         "data_reduction.index_bytes_per_unit": 16,
     },
+    "read-retries": {
+        "read_retries": {
+            "retry_us": [80.0, 160.0, 900.0],
+            "severities": [1.0, 1.6, 2.5],
+            "reads": 40.0,
+            "days": 1e-5,
+            "cycles": 8.0,
+            "cycles_before": 2,
+        },
+    },
     "parity": {"parity.units_per_stripe": 16},
     "background": {
         "background.idle_after_ms": 1.0,
@@ -88,6 +98,17 @@ FEATURES: dict[str, Changes] = {
     "host-link": {"host_link.interface": "sata-3g", "host_link.command_us": 1.5},
     "read-ahead": {"read_ahead.window_bytes": 512 * KIB, "read_ahead.segment_bytes": 64 * KIB},
     "command-limit": {"controller.commands_per_second_max": 20_000},
+    "power-limit": {
+        "power": {
+            "idle_watts": 1.0,
+            "read_uj": 15.0,
+            "program_uj": 60.0,
+            "erase_uj": 500.0,
+            "transfer_nj_per_byte": 0.3,
+            "command_uj": 2.0,
+            "limit_watts": 1.4,
+        },
+    },
     "trim-time": {"controller.trim_us": 40.0, "controller.trim_us_per_mib": 300.0},
     "volatile-buffer": {"write_buffer.power_loss_protection": False},
     "no-buffer": {"write_buffer.bytes": 0},

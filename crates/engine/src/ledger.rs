@@ -116,6 +116,13 @@ counters! {
     }
 }
 
+impl ReadUnits {
+    /// The sum over all causes.
+    pub fn total(&self) -> u64 {
+        self.host + self.gc + self.wear_leveling + self.slc_fold + self.read_modify_write + self.metadata
+    }
+}
+
 counters! {
     /// Counters since the drive was new, or between two points in time.
     Ledger {

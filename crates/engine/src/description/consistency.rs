@@ -54,8 +54,9 @@ impl From<SpecificationError> for Problem {
 }
 
 fn times(drive: &Drive) -> Vec<Problem> {
-    let checks = [drive.nand.check_times(), drive.host_link.rate().map(drop)];
-    checks.into_iter().filter_map(Result::err).map(Problem::from).collect()
+    let limits = [drive.read_retries.check(), drive.power.check()];
+    let checks = [drive.nand.check_times(), drive.host_link.rate().map(drop)].into_iter().chain(limits);
+    checks.filter_map(Result::err).map(Problem::from).collect()
 }
 
 fn erase_units(drive: &Drive, geometry: &Geometry) -> Vec<Problem> {

@@ -34,6 +34,9 @@ const ERASE_UNIT_BYTES: u64 = 48;
 /// A block: erases, endurance, its erase unit.
 const BLOCK_BYTES: u64 = 16;
 const READ_COUNT_BYTES: u64 = 8;
+/// With read retries: of a block its reads, of an erase unit its age and its erases.
+const RETRY_BLOCK_BYTES: u64 = 4;
+const RETRY_ERASE_UNIT_BYTES: u64 = 12;
 /// A job with a clock: a histogram for each operation, and the parts of its latencies.
 const TIMED_JOB_BYTES: u64 = 160 << 10;
 const JOB_BYTES: u64 = 4 << 10;
@@ -84,6 +87,10 @@ impl Memory {
         self.other_bytes += ERASE_UNIT_BYTES * u64::from(geometry.erase_units_nominal()) + BLOCK_BYTES * blocks;
         if drive.background.read_disturb_reads > 0 {
             self.other_bytes += READ_COUNT_BYTES * blocks;
+        }
+        if drive.read_retries.is_on() {
+            self.other_bytes += RETRY_BLOCK_BYTES * blocks;
+            self.other_bytes += RETRY_ERASE_UNIT_BYTES * u64::from(geometry.erase_units_nominal());
         }
         Ok(())
     }

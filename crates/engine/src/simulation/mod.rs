@@ -193,6 +193,9 @@ impl Run for TimedSimulation {
 
     /// Operations still pending on the clock at the end of a run are decided, and count as done; see `ftl/state.rs`.
     fn save_state(&mut self, out: &mut dyn Write) -> Result<(), StateError> {
+        if self.machine.has_read_retries() {
+            return Err(StateError::Unsaved("read_retries.retry_us"));
+        }
         self.machine.drive_mut().save_state(out)
     }
 }

@@ -11,6 +11,7 @@ mod laws;
 mod own_turns;
 mod page_types;
 mod reclaim_groups;
+mod retries;
 mod slc_groups;
 mod suspending;
 mod ties;

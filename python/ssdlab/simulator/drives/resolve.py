@@ -277,6 +277,7 @@ def _with_scale(drive: DriveFile, scale: Fraction, where: str) -> tuple[JsonObje
         count = erase_units(_value(drive, key), bytes_per_erase_unit)
         smaller[key] = count * bytes_per_erase_unit * of.pages_per_block // drive.nand.pages_per_block
     smaller["background.read_disturb_reads"] = max(1, round(drive.background.read_disturb_reads * of.of_pages))
+    smaller["read_retries.reads"] = float(drive.read_retries.reads * of.of_pages)
     cache = drive.map_cache
     smaller["map_cache.bytes"] = max(round(cache.bytes * of.scale), cache.entries_per_map_page * cache.entry_bytes)
     if of.of_blocks == 1:

@@ -38,7 +38,7 @@ _DEFAULT = Source(kind="assumed", source="not in the file: the default of every 
 NO_SOURCE = Source(kind="assumed", source="the drive file gives no source")
 """The source of a value that a user's file gives without a source."""
 _LISTED_MAX = 3
-_NOT_FOR_RUNS = ("description", "identity", "market", "power", "sources")
+_NOT_FOR_RUNS = ("description", "identity", "market", "sources")
 
 
 class DriveFile(types.DriveFile, frozen=True, kw_only=True):
@@ -141,6 +141,13 @@ def drive_of(content: Mapping[str, Any], where: str, *, sold_bytes: int | None =
     return described(content, sold_bytes=sold_bytes)
 
 
+def _is_off(table: str, values: Any) -> bool:
+    """Whether runs do not use a table. It is then left out of specifications, so that results of drives without the
+    feature stay under the hash that they had before there was such a table."""
+    switches = {"read_retries": "retry_us", "power": "limit_watts"}
+    return table in switches and not values[switches[table]]
+
+
 def problems(content: Mapping[str, Any], part: Literal["keys", "geometry", "all"] = "all") -> list[Problem]:
     """The errors of a drive file: "keys" checks keys and single values; "geometry" also the geometry, without the
     capacity for the host; "all" everything."""
@@ -164,7 +171,7 @@ def described(content: Mapping[str, Any], *, sold_bytes: int | None = None) -> D
     """The drive of content that has no problems, except possibly with the capacity for the host."""
     found = json.loads(native().describe(json.dumps(_plain(data_sheet.without(content))), sold_bytes))
     file = found.pop("file")
-    specification = {key: value for key, value in file.items() if key not in _NOT_FOR_RUNS}
+    specification = {key: value for key, value in file.items() if key not in _NOT_FOR_RUNS and not _is_off(key, value)}
     policies = {kind: _choice(file["ftl"][kind]) for kind in POLICY_KINDS}
     values = file | {"ftl": file["ftl"] | policies} | found
     with _DECODING:

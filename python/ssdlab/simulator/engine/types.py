@@ -170,16 +170,17 @@ class DriveFile(msgspec.Struct, frozen=True, kw_only=True):
     slc_cache: SlcCache
     map_cache: MapCache
     read_ahead: ReadAhead
+    read_retries: ReadRetries
     data_reduction: DataReduction
     parity: Parity
     faults: Faults
     stripe: Stripe
     zones: Zones
+    power: Power
     description: str
     """The kind of drive, in one sentence"""
     identity: Identity
     market: Market
-    power: Power
     sources: dict[str, Source]
     """The source of each value, by `"table.key"`, or by `"table.*"` for all others of a table"""
 
@@ -392,6 +393,8 @@ class Power(msgspec.Struct, frozen=True, kw_only=True):
     """Energy of a byte between host and flash; 0: contained in `read_uj` and `program_uj`"""
     command_uj: float
     """The controller's energy for a command of the host; 0: contained in the other values"""
+    limit_watts: float | None
+    """Mean power above which commands wait, as in a power state of NVMe; absent: no limit"""
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):
@@ -416,6 +419,36 @@ class ReadAhead(msgspec.Struct, frozen=True, kw_only=True):
     """Maximum of a sequential stream in flight or in the read buffer; 0: no read-ahead"""
     segment_bytes: int
     """Bytes of a sequential stream translated and fetched at a time"""
+
+
+class ReadRetries(msgspec.Struct, frozen=True, kw_only=True):
+    """Reads that are repeated with other voltages; off by default. A page needs k retries or more once the severity of
+    its block, (reads / `reads`)^`reads_exponent` + (days / `days`)^`days_exponent` + (erases /
+    `cycles`)^`cycles_exponent`, exceeds the page's own limit: of all pages the share 1 - exp(-(severity /
+    `severities`[k])^`spread`)."""
+
+    retry_us: list[float]
+    """How long the first, second and third retry occupy the die, in addition to `nand.read_us`; no number: no
+    retries"""
+    severities: list[float]
+    """By retry: severity at which 63 % of the pages need it; as many as retries, ascending"""
+    spread: float
+    """How alike pages are: the exponent of the Weibull distribution of their limits"""
+    reads: float
+    """Reads of a block's pages since it was erased that alone make the severity 1; 0: reads do not count"""
+    reads_exponent: float
+    """Exponent of the reads"""
+    days: float
+    """Days since the first page of an erase unit was programmed that alone make the severity 1; 0: time does not
+    count"""
+    days_exponent: float
+    """Exponent of the days"""
+    cycles: float
+    """Erases of a block that alone make the severity 1; 0: wear does not count"""
+    cycles_exponent: float
+    """Exponent of the erases"""
+    cycles_before: int
+    """Erases of each block before the run, of a drive that was used before"""
 
 
 class SlcCache(msgspec.Struct, frozen=True, kw_only=True):
@@ -565,8 +598,19 @@ UNITS = {
     "power.erase_uj": "uJ",
     "power.transfer_nj_per_byte": "nJ/B",
     "power.command_uj": "uJ",
+    "power.limit_watts": "W",
     "read_ahead.window_bytes": "B",
     "read_ahead.segment_bytes": "B",
+    "read_retries.retry_us": "us",
+    "read_retries.severities": "severity",
+    "read_retries.spread": "exponent",
+    "read_retries.reads": "reads",
+    "read_retries.reads_exponent": "exponent",
+    "read_retries.days": "days",
+    "read_retries.days_exponent": "exponent",
+    "read_retries.cycles": "P/E cycles",
+    "read_retries.cycles_exponent": "exponent",
+    "read_retries.cycles_before": "P/E cycles",
     "slc_cache.static_bytes": "B",
     "slc_cache.dynamic_bytes_max": "B",
     "slc_cache.dynamic_free_share": "share",

@@ -98,6 +98,14 @@ impl Machine {
         }
     }
 
+    /// Whether reads may need retries, which depend on times and counts that a saved state does not hold.
+    pub fn has_read_retries(&self) -> bool {
+        match self {
+            Self::Single { host, .. } => host.front().flash().has_retries(),
+            Self::Striped { .. } => false,
+        }
+    }
+
     pub fn read_counts(&self) -> Option<ReadCounts> {
         match self {
             Self::Single { host, .. } => host.front().read_counts(),

@@ -10,6 +10,7 @@ mod host;
 mod namespaces;
 mod power;
 mod product;
+mod read_retries;
 mod reclaim_groups;
 mod removed;
 mod stripe;
@@ -25,6 +26,7 @@ pub use host::{Controller, Duplex, HostLink, Rate, ReadAhead, WriteBuffer};
 pub use namespaces::{NAMESPACES_MAX, Namespace, allocated_bytes, identifiers_for, namespace_ends};
 pub use power::Power;
 pub use product::{DriveFile, Identity, Market, Source, SourceKind};
+pub use read_retries::ReadRetries;
 pub use reclaim_groups::check_goes_with_groups;
 pub use removed::RemovedSwitch;
 pub use stripe::{Stripe, devices_of};
@@ -59,6 +61,8 @@ pub struct Drive {
     #[serde(default)]
     pub read_ahead: ReadAhead,
     #[serde(default)]
+    pub read_retries: ReadRetries,
+    #[serde(default)]
     pub data_reduction: DataReduction,
     #[serde(default)]
     pub parity: Parity,
@@ -68,6 +72,8 @@ pub struct Drive {
     pub stripe: Stripe,
     #[serde(default)]
     pub zones: Zones,
+    #[serde(default)]
+    pub power: Power,
     /// Namespaces in order; without any the drive is one device.
     #[serde(default, rename = "namespace", skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("allowed" = "tables, [[namespace]] each"))]
@@ -132,10 +138,12 @@ impl Drive {
             background: BackgroundOperations::default(),
             map_cache: MapCache::default(),
             read_ahead: ReadAhead::default(),
+            read_retries: ReadRetries::default(),
             data_reduction: DataReduction::default(),
             slc_cache: SlcCache::default(),
             stripe: Stripe::default(),
             zones: Zones::default(),
+            power: Power::default(),
             namespaces: Vec::new(),
         }
     }

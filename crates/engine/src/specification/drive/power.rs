@@ -1,8 +1,9 @@
 //! The table `[power]`: the energy of what a drive does. Field names are the keys of the drive file.
 //!
-//! Runs do not use it: results multiply it by the ledger's counters and the simulated time
-//! (`python/ssdlab/simulator/results/energy.py`).
+//! A run uses it for a limit only (`timing/front/power_limit.rs`): results multiply it by the ledger's counters and the
+//! simulated time (`python/ssdlab/simulator/results/energy.py`).
 
+use crate::error::SpecificationError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -29,4 +30,26 @@ pub struct Power {
     /// the controller's energy for a command of the host; 0: contained in the other values
     #[schemars(range(min = 0, max = 100_000), example = 8.0, extend("unit" = "uJ", "acts" = "in energies"))]
     pub command_uj: f64,
+    /// mean power above which commands wait, as in a power state of NVMe; absent: no limit
+    #[schemars(example = 8.25, extend("unit" = "W", "exclusiveMinimum" = 0.0, "acts" = "with a clock"))]
+    pub limit_watts: Option<f64>,
+}
+
+impl Power {
+    /// Checks that concern a limit only. Errors name the key.
+    pub fn check(&self) -> Result<(), SpecificationError> {
+        let Some(limit_watts) = self.limit_watts else { return Ok(()) };
+        let needed = [("idle_watts", self.idle_watts), ("read_uj", self.read_uj), ("program_uj", self.program_uj)];
+        if let Some((key, _)) = needed.into_iter().find(|(_, value)| value.is_none()) {
+            let allowed = "a number, with power.limit_watts: a limit needs the energy of what the drive does";
+            return Err(SpecificationError::new(format!("power.{key}"), "absent", allowed));
+        }
+        match self.idle_watts {
+            Some(idle_watts) if !(limit_watts > idle_watts && limit_watts.is_finite()) => {
+                let allowed = format!("above power.idle_watts, {idle_watts}");
+                Err(SpecificationError::new("power.limit_watts", limit_watts, allowed))
+            }
+            _ => Ok(()),
+        }
+    }
 }

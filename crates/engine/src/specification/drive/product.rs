@@ -1,6 +1,6 @@
 //! The parts of a drive file about the product: `[identity]`, `[market]`, `[sources]`. Runs do not use them.
 
-use super::{Drive, Power};
+use super::Drive;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -18,8 +18,6 @@ pub struct DriveFile {
     pub identity: Identity,
     #[serde(default)]
     pub market: Market,
-    #[serde(default)]
-    pub power: Power,
     /// the source of each value, by `"table.key"`, or by `"table.*"` for all others of a table
     #[serde(default)]
     pub sources: BTreeMap<String, Source>,

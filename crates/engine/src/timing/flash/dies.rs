@@ -19,7 +19,7 @@ use super::ring::Ring;
 use super::service::{Ended, Queued, Service};
 use super::suspension::Suspension;
 use super::winner_tree::{WinnerTree, key};
-use crate::specification::drive::SlcCache;
+use crate::specification::drive::{ReadRetries, SlcCache};
 use std::hint::select_unpredictable;
 
 /// The state of a die.
@@ -228,6 +228,10 @@ impl Dies {
 
     pub fn set_slc_mode(&mut self, cache: &SlcCache) {
         self.costs.set_slc_mode(cache);
+    }
+
+    pub fn set_retries(&mut self, said: &ReadRetries) {
+        self.costs.set_retries(said);
     }
 
     pub(super) fn with_copy_turns(self, copy_turns: Option<Box<CopyTurns>>) -> Self {

@@ -15,6 +15,7 @@ mod known_ends;
 mod layout;
 mod operation;
 mod program_issue;
+mod retries;
 mod ring;
 pub mod service;
 mod suspension;
@@ -25,7 +26,8 @@ use super::decision::Decision;
 use super::drive::TimedDrive;
 use crate::divisor::Divisor;
 use crate::ledger::Cause;
-use crate::specification::drive::{EraseUnitKind, Nand, SlcCache};
+use crate::nand::Geometry;
+use crate::specification::drive::{EraseUnitKind, Nand, ReadRetries, SlcCache};
 use crate::units::Ppn;
 use background::Background;
 use copy_turns::CopyTurns;
@@ -38,6 +40,7 @@ use kind::{Any, FlashKind, Kind, for_kind};
 use layout::{DieLayout, WordLines, dies_without_bad_blocks};
 use operation::{Array, Costs, Operation, Work};
 use program_issue::ProgramIssue;
+use retries::Retries;
 use service::{Ended, Queued, Service};
 use std::ops::Range;
 use suspension::Suspension;
@@ -94,6 +97,8 @@ pub struct Flash {
     layout: DieLayout,
     /// Only for flash whose pages have different times.
     word_lines: Option<Box<WordLines>>,
+    /// Only for flash whose reads may need retries.
+    retries: Option<Box<Retries>>,
     dies: Dies,
     dies_count: u32,
     erase_turns: EraseTurns,
@@ -152,6 +157,7 @@ impl Flash {
             units_per_page: Divisor::new(units_per_page),
             layout,
             word_lines: WordLines::new(nand, units_per_page, erase_unit).map(Box::new),
+            retries: None,
             dies: Dies::new(dies, nand.channels, Costs::new(nand, mapping_unit_bytes))
                 .with_suspension(Suspension::new(nand))
                 .with_copy_turns(CopyTurns::new(nand))
@@ -313,6 +319,18 @@ impl Flash {
         self.of_its_kind()
     }
 
+    /// Adds reads that are repeated; after the SLC cache, whose blocks need no retries.
+    pub fn with_retries(mut self, said: &ReadRetries, geometry: &Geometry) -> Self {
+        self.retries = Retries::new(said, geometry);
+        self.dies.set_retries(said);
+        self.of_its_kind()
+    }
+
+    /// Whether reads may need retries.
+    pub fn has_retries(&self) -> bool {
+        self.retries.is_some()
+    }
+
     /// Whether a slot is in SLC mode.
     #[inline(always)]
     fn is_slc<K: Kind>(&self, ppn: u32) -> bool {
@@ -374,6 +392,7 @@ impl Flash {
         self.has_plain_dies
             & self.is_slc.is_empty()
             & self.word_lines.is_none()
+            & self.retries.is_none()
             & !self.is_asked_for_load
             & !self.program_issue.takes_time()
             & !self.dies.reports_begun()
@@ -382,10 +401,23 @@ impl Flash {
 
     /// An operation on the page of a slot, with the attributes that determine its time.
     #[inline(always)]
-    fn at<K: Kind>(&self, ppn: u32, operation: Operation) -> Operation {
-        let operation = operation.in_mode(self.is_slc::<K>(ppn));
-        match &self.word_lines {
+    fn at<K: Kind>(&mut self, now: u64, ppn: u32, operation: Operation) -> Operation {
+        let is_slc = self.is_slc::<K>(ppn);
+        let operation = operation.in_mode(is_slc);
+        let operation = match &self.word_lines {
             Some(word_lines) if K::HAS_EXTRAS => operation.on_page(word_lines.page_of(ppn)),
+            _ => operation,
+        };
+        match &mut self.retries {
+            Some(retries) if K::HAS_EXTRAS && !is_slc => {
+                let page = self.units_per_page.quotient(ppn);
+                match operation.array() {
+                    Array::Read => return operation.with_retries(retries.read(now, page)),
+                    Array::Program => retries.programmed(now, page),
+                    Array::Nothing | Array::Erase => {}
+                }
+                operation
+            }
             _ => operation,
         }
     }
@@ -496,7 +528,7 @@ impl Flash {
             self.groups.forget(group);
             Operation::new(Array::Program, Work::Quiet, units, 0)
         };
-        let operation = self.at::<K>(first, operation);
+        let operation = self.at::<K>(now, first, operation);
         if K::HAS_EXTRAS {
             self.program_issue.issue(now);
         }
@@ -543,7 +575,7 @@ impl Flash {
         if K::HAS_EXTRAS {
             self.program_issue.issue(now);
         }
-        let program = self.at::<K>(to, Operation::new(Array::Program, Work::Quiet, 1, 0));
+        let program = self.at::<K>(now, to, Operation::new(Array::Program, Work::Quiet, 1, 0));
         self.dies.queue::<K>(now, die, program);
     }
 
@@ -704,7 +736,7 @@ impl Flash {
     fn queue_host_read<K: Kind>(&mut self, now: u64, page: u32, units: u32, slot: u32) {
         if units > 0 {
             let first = page * self.units_per_page.get();
-            let operation = self.at::<K>(first, Operation::new(Array::Read, Work::HostRead, units, slot));
+            let operation = self.at::<K>(now, first, Operation::new(Array::Read, Work::HostRead, units, slot));
             self.dies.queue_read::<K>(now, self.die_of::<K>(page), operation);
         }
     }
@@ -718,7 +750,8 @@ impl Flash {
         // Garbage collection moves the units of a page in succession; the page is read from the array once.
         let is_in_register = std::mem::replace(&mut self.last_copied_page[die], page) == page;
         let array = if is_in_register { Array::Nothing } else { Array::Read };
-        let copy = self.at::<K>(page * self.units_per_page.get(), Operation::new(array, work, units, target));
+        let first = page * self.units_per_page.get();
+        let copy = self.at::<K>(now, first, Operation::new(array, work, units, target));
         if K::KNOWS_ENDS && work == Work::Copy {
             let to_die = self.layout.die_of_group(target, target) as u32;
             return self.dies.queue_known_copies(now, die, copy, 1, to_die);
@@ -735,12 +768,16 @@ impl Flash {
         let die = self.die_of::<K>(page);
         let is_in_register = std::mem::replace(&mut self.last_copied_page[die], page) == page;
         let array = if is_in_register { Array::Nothing } else { Array::Read };
-        let read = self.at::<K>(page * self.units_per_page.get(), Operation::new(array, Work::Quiet, 1, 0));
+        let first = page * self.units_per_page.get();
+        let read = self.at::<K>(now, first, Operation::new(array, Work::Quiet, 1, 0));
         self.dies.queue::<K>(now, die, if K::HAS_EXTRAS { read.for_copy() } else { read });
     }
 
     fn decide_erase<K: Kind>(&mut self, now: u64, erase_unit: u32) {
         let is_slc = !self.is_slc.is_empty() && self.is_slc[erase_unit as usize];
+        if let Some(retries) = &mut self.retries {
+            retries.erased(erase_unit);
+        }
         let erase = Operation::new(Array::Erase, Work::Quiet, 0, 0).in_mode(is_slc);
         let Some(erases) = &mut self.waiting_erases else { return self.queue_erase::<K>(now, erase_unit, erase) };
         if let Some(before) = erases.go_ahead(erase_unit) {

@@ -1,6 +1,6 @@
 //! An operation of a die, packed into one word, and its duration.
 
-use crate::specification::drive::{Nand, PageTimes, SlcCache};
+use crate::specification::drive::{Nand, PageTimes, ReadRetries, SlcCache};
 
 /// The meaning of an operation's end; the operation's target is stored with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,8 +31,8 @@ pub enum Array {
     Erase,
 }
 
-/// From the lowest bit: 2 bits array operation, 1 bit SLC mode, 4 bits page of the word line, 1 bit copy, 4 bits work,
-/// 4 bits unused, 16 bits transferred units, 32 bits target.
+/// From the lowest bit: 2 bits array operation, 1 bit SLC mode, 4 bits page of the word line, 1 bit copy, 2 bits retries,
+/// 3 bits work, 3 bits unused, 16 bits transferred units, 32 bits target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Operation(u64);
 
@@ -42,7 +42,7 @@ impl Operation {
     #[inline(always)]
     pub fn new(array: Array, work: Work, units: u32, target: u32) -> Self {
         debug_assert!(units <= Self::UNITS_MAX);
-        Self(array as u64 | (work as u64) << 8 | u64::from(units) << 16 | u64::from(target) << 32)
+        Self(array as u64 | (work as u64) << WORK_BIT | u64::from(units) << 16 | u64::from(target) << 32)
     }
 
     #[inline(always)]
@@ -84,6 +84,13 @@ impl Operation {
         Self(self.0 | FOR_COPY as u64)
     }
 
+    /// The same for a read that is repeated so often.
+    #[inline(always)]
+    pub fn with_retries(self, retries: u32) -> Self {
+        debug_assert!(retries as usize <= ReadRetries::RETRIES_MAX);
+        Self(self.0 | (u64::from(retries) * RETRY as u64))
+    }
+
     #[inline(always)]
     pub fn is_for_copy(self) -> bool {
         self.0 & FOR_COPY as u64 != 0
@@ -91,7 +98,7 @@ impl Operation {
 
     #[inline(always)]
     pub fn work(self) -> Work {
-        match self.0 >> 8 & 7 {
+        match self.0 >> WORK_BIT & 7 {
             0 => Work::Quiet,
             1 => Work::HostRead,
             2 => Work::CopyRead,
@@ -103,7 +110,7 @@ impl Operation {
 
     #[inline(always)]
     pub fn is_quiet(self) -> bool {
-        self.0 & 0xf00 == 0
+        self.0 & (7 << WORK_BIT) == 0
     }
 
     /// Whether it is performed for the host rather than for the drive itself.
@@ -133,8 +140,11 @@ impl Operation {
 
 /// Above the array operation, the mode and the page of a word line.
 const FOR_COPY: usize = 8 * PageTimes::PAGES_MAX;
+const RETRY: usize = 2 * FOR_COPY;
 /// The number of combinations: the lowest bits of an operation.
-const KINDS: usize = 2 * FOR_COPY;
+const KINDS: usize = (ReadRetries::RETRIES_MAX + 1) * RETRY;
+/// The bits of the work are above them.
+const WORK_BIT: u32 = KINDS.trailing_zeros();
 
 #[derive(Clone, Debug)]
 pub struct Costs {
@@ -165,6 +175,17 @@ impl Costs {
         for page in 0..PageTimes::PAGES_MAX {
             for first in [0, FOR_COPY] {
                 self.set(first + 8 * page + 4, [cache.read_us, cache.program_us, cache.erase_us]);
+            }
+        }
+    }
+
+    /// Adds the times of retries to reads; after all times are set.
+    pub fn set_retries(&mut self, said: &ReadRetries) {
+        let mut added_ns = 0;
+        for (index, &microseconds) in said.retry_us.iter().enumerate() {
+            added_ns += nanoseconds(microseconds);
+            for read in (Array::Read as usize..RETRY).step_by(4) {
+                self.array_ns[(index + 1) * RETRY + read] = self.array_ns[read] + added_ns;
             }
         }
     }

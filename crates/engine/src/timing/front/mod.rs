@@ -25,6 +25,7 @@ mod next_admission;
 mod pacer;
 mod parts;
 mod path;
+mod power_limit;
 pub mod read_counts;
 mod read_streams;
 mod reading;
@@ -40,6 +41,7 @@ use super::flash::{Finished, Flash};
 use super::service::Service;
 use crate::error::{ReadOnly, SpecificationError};
 use crate::ledger::Ledger;
+use crate::nand::Geometry;
 use crate::request::Request;
 use crate::specification::Drive;
 use crate::specification::drive::reclaim_groups_of;
@@ -55,6 +57,7 @@ use journal::Journal;
 use link::{Admission, Link};
 use pacer::Pacer;
 use parts::PartedWrites;
+use power_limit::PowerLimit;
 use reading::OWN;
 pub use reading::Reading;
 use slots::Slots;
@@ -141,6 +144,8 @@ pub struct Front {
     slots: Slots,
     /// None: commands enter at once.
     admission: Option<Admission>,
+    /// Only for a drive with a limit.
+    power_limit: Option<Box<PowerLimit>>,
     command_slots: Option<CommandSlots>,
     link: Option<Link>,
     buffer: Buffer,
@@ -199,6 +204,7 @@ impl Front {
             frees_at_program,
             slots: Slots::default(),
             admission: Admission::new(front_end),
+            power_limit: None,
             command_slots: CommandSlots::new(front_end.command_slots, front_end.slots_in_turn),
             link: front_end.link.as_ref().map(Link::new),
             journal: buffer.is_volatile().then(Journal::default),
@@ -222,13 +228,17 @@ impl Front {
 
     /// The front of a drive. Errors name the key, its value and what is allowed.
     pub fn of(drive: &Drive, layer: &dyn TimedDrive) -> Result<Self, SpecificationError> {
+        drive.read_retries.check()?;
         let flash = Flash::new(&drive.nand, drive.ftl.mapping_unit_bytes, drive.ftl.erase_unit)
             .in_reclaim_groups(reclaim_groups_of(&drive.ftl.placement))
             .with_slc_cache(&drive.nand, &drive.slc_cache)
+            .with_retries(&drive.read_retries, &Geometry::of(drive)?)
             .with_power_loss_protection(drive.write_buffer.power_loss_protection)
             .with_program_issue(drive.controller.program_us)
             .below(layer);
-        Ok(Self::new(flash, &FrontEnd::of(drive)?).with_reading(Reading::new(drive)?))
+        let power_limit = PowerLimit::new(drive)?;
+        let front = Self { power_limit, ..Self::new(flash, &FrontEnd::of(drive)?) };
+        Ok(front.with_reading(Reading::new(drive)?))
     }
 
     /// Adds waits for map pages and streams to read ahead.
@@ -247,7 +257,7 @@ impl Front {
     }
 
     fn with_its_features(self) -> Self {
-        let is_unlimited = self.admission.is_none() && self.command_slots.is_none();
+        let is_unlimited = self.admission.is_none() && self.command_slots.is_none() && self.power_limit.is_none();
         let is_open = is_unlimited && self.link.is_none() && self.reading.is_none();
         let is_direct = is_open && !self.buffer.exists() && !self.flash.is_asked_for_load();
         let features = match (is_direct, self.tells_parts) {

@@ -5,7 +5,7 @@ use super::account::Account;
 use super::event_queue::Step;
 use super::features::{AnyFeatures, Features};
 use super::journal::Journal;
-use super::link::Direction;
+use super::link::{Admitted, Direction};
 use super::pacer::Pacer;
 use super::parts::WritePart;
 use super::{Front, Requester, Submission, TimedDrive};
@@ -56,10 +56,13 @@ impl Front {
         drive: &mut dyn TimedDrive,
         requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly> {
-        if !W::IS_DIRECT
-            && let Some(admission) = &mut self.admission
-        {
-            let admitted = admission.admit(self.now_ns, &self.slots.request(slot));
+        if !W::IS_DIRECT && (self.admission.is_some() || self.power_limit.is_some()) {
+            let now_ns = self.now_ns;
+            let allowed_ns = self.power_limit.as_mut().map_or(now_ns, |limit| limit.admit(now_ns, drive.ledger()));
+            let admitted = match &mut self.admission {
+                Some(admission) => admission.admit(allowed_ns, &self.slots.request(slot)),
+                None => Admitted { begins_ns: allowed_ns, enters_ns: allowed_ns },
+            };
             if admitted.enters_ns > self.now_ns {
                 self.slots.account(slot).spend(Part::Queueing, admitted.begins_ns);
                 self.slots.account(slot).spend(Part::Controller, admitted.enters_ns);
