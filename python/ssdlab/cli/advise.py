@@ -11,10 +11,10 @@ import typer
 from ssdlab.cli import options, progress, workload_options
 from ssdlab.cli.command_line import command_line
 from ssdlab.cli.destination import check_folder
-from ssdlab.cli.form import FormOrTraces, Printing
+from ssdlab.cli.form import FormOrTraces, Printing, Rows
 from ssdlab.cli.groups import Parsed, given
 from ssdlab.errors import InputError
-from ssdlab.experiments.advice import described, limits, words
+from ssdlab.experiments.advice import described, limits, only_read, words
 from ssdlab.experiments.advice.setting import Setting
 from ssdlab.experiments.advice.tenants import advise_tenants, has_tenants
 from ssdlab.foundation.quantities import parse_bytes_with_unit, parse_share
@@ -73,6 +73,20 @@ class Numbers:
     reads: Annotated[
         float, typer.Option(metavar="SHARE", help="Without a file: share of reads."), Parsed(parse_share, default="0%")
     ] = 0.0
+
+    reads_per_day: Annotated[
+        int | None,
+        typer.Option(
+            metavar="SIZE",
+            help="For a drive that is only read: host reads per day, such as 20TB; how often to refresh its data.",
+        ),
+        options.SIZE,
+    ] = None
+    read_size: Annotated[
+        int | None,
+        typer.Option(metavar="SIZE", help="With --reads-per-day: the size of a request.  [default: 128KiB]"),
+        options.SIZE,
+    ] = None
 
     def workload(self, path: str) -> described.Described:
         """The workload that the options describe. Raises InputError if they are not valid."""
@@ -133,12 +147,18 @@ def advise(
     For a drive with [[namespace]] the tenants of a job file are compared instead: all on the drive, and each on a drive
     of its share. Of the limits only --writes-per-day applies.
 
+    For a drive that is only read, such as a model server's, --reads-per-day and --life give how often its data can be
+    refreshed, what that costs, and how many reads are slow before it.
+
     With --smart, the write amplification and write rate of a real drive give the effect of leaving a part of it
     unpartitioned, as a range; with --drive and a limit, the search uses the workload that explains them.
     """
     from ssdlab.experiments.advice.advising import answer, asked, explained
     from ssdlab.experiments.advice.own_drive import own_drive
 
+    if numbers.reads_per_day is not None or numbers.read_size is not None:
+        _advise_reads(files, drive, numbers, wanted, settings, form)
+        return
     if own.smart:
         if numbers.space_in_use is not None or numbers.skew != "uniform" or wanted.writes_per_day or files:
             raise InputError(
@@ -196,6 +216,32 @@ def advise(
     form.say(f"report: {directory / 'report.html'}\nfiles:  {len(names)} in {directory}")
 
 
+def _advise_reads(
+    files: Sequence[str],
+    drive: str | None,
+    numbers: Numbers,
+    wanted: Wanted,
+    settings: dict[str, str] | None,
+    form: FormOrTraces,
+) -> None:
+    """How often to refresh a drive that is only read, instead of searching for a spare area."""
+    others = given(replace(wanted, life=None)) or given(replace(numbers, reads_per_day=None, read_size=None))
+    if files or not drive or not wanted.life or others or numbers.reads_per_day is None:
+        raise InputError(
+            "--reads-per-day is for a drive that is only read: it requires --drive and --life, and excludes a workload "
+            "and the other limits"
+        )
+    resolved = Setting(load(drive), settings or {}, drive).at(None, None)
+    life = limits.life_limit(wanted.life).bound
+    size = only_read.READ_BYTES if numbers.read_size is None else numbers.read_size
+    # The number cancels out: life is in proportion to it.
+    anything = resolved.file.background.read_disturb_reads or resolved.file.nand.pages_per_block
+    refreshed = only_read.refreshes(only_read.read_only(numbers.reads_per_day, size, resolved, anything), life)
+    sentences = only_read.advice(refreshed, life)
+    rows = [only_read.row(each) for each in refreshed]
+    form.give(Rows(rows, {"drive": resolved.name, "refreshes": rows, "sentences": sentences}), lambda: _say(sentences))
+
+
 def _give_own(found: "OwnDrive", directory: Path | None, line: str, form: Printing) -> None:
     """Prints what the reports say, and writes it if a folder is given."""
     if directory:
@@ -224,10 +270,14 @@ def _print(advice: "Advice") -> None:
 
 
 def _print_sentences(sentences: "Sequence[words.Sentence]") -> None:
-    for sentence in sentences:
-        typer.echo("\n".join(textwrap.wrap(str(sentence), text_columns(), initial_indent="- ", subsequent_indent="  ")))
+    _say(sentences)
     if any(sentence.runs for sentence in sentences):
         typer.echo("[R...]: the runs behind a statement, as the report numbers them.")
+
+
+def _say(sentences: "Sequence[words.Sentence] | Sequence[str]") -> None:
+    for sentence in sentences:
+        typer.echo("\n".join(textwrap.wrap(str(sentence), text_columns(), initial_indent="- ", subsequent_indent="  ")))
 
 
 def _advise_tenants(

@@ -1,7 +1,7 @@
 """What reading alone writes: a block is rewritten after a number of page reads, before they disturb its data.
 
 For reads that are spread evenly over what is stored, or as evenly as wear levelling spreads the erases. Not for the
-errors and retries of reads that come before.
+retries of reads that come before: `ssdlab.theory.read_retries`.
 """
 
 from dataclasses import dataclass
@@ -23,15 +23,17 @@ class ReadOnly:
     drive: "ResolvedDrive"
     read_bytes_per_day: float
     request_bytes: int
+    after_reads: int | None = None
+    """Page reads of a block after which it is rewritten, instead of the drive's own number."""
 
     def __post_init__(self) -> None:
-        if not self.reads_max:
+        if not self.after_reads and not self.drive.file.background.read_disturb_reads:
             raise ValueError("the drive does not rewrite what is read often: background.read_disturb_reads is 0")
 
     @property
     def reads_max(self) -> int:
         """Page reads of a block after which it is rewritten."""
-        return self.drive.file.background.read_disturb_reads
+        return self.after_reads or self.drive.file.background.read_disturb_reads
 
     @property
     def programmed_per_read_byte(self) -> float:

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ssdlab.errors import InputError, notify
+from ssdlab.experiments.advice import only_read
 from ssdlab.experiments.advice.setting import Setting, scale_of
 from ssdlab.experiments.advice.trials import Demand, Progress, Trials
 from ssdlab.experiments.advice.workload import Reading, asked_writes, daily_writes, workload_of
 from ssdlab.foundation.quantities import (
     format_bytes,
-    format_bytes_binary,
     format_share,
     left_empties_of,
     parse_bytes,
@@ -25,8 +25,6 @@ from ssdlab.presentation.report.shown import Shown, said
 from ssdlab.simulator.drives import load
 from ssdlab.theory import endurance, endurance_class
 from ssdlab.theory.field_inference import more
-from ssdlab.theory.price import SECONDS_PER_DAY
-from ssdlab.theory.read_disturb import ReadOnly
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,9 +38,6 @@ if TYPE_CHECKING:
     from ssdlab.simulator.drives import ResolvedDrive
 
 OP = "7%,14%,28%"
-READ_BYTES = 128 * 1024
-# Beyond it other causes end a drive's life.
-_YEARS_TOLD_MAX = 100
 _UNITS = 1_000_000
 _SEEDS = (1, 2, 3)
 
@@ -188,7 +183,9 @@ def lifetime(
             )
         setting = Setting(load(named), dict(settings or {}), named)
         return _of_reads(
-            _bytes(reads_per_day), _bytes(READ_BYTES if read_size is None else read_size), setting.at(None, None)
+            _bytes(reads_per_day),
+            _bytes(only_read.READ_BYTES if read_size is None else read_size),
+            setting.at(None, None),
         )
     if readings.given:
         from ssdlab.experiments.advice.life_of_reports import of_reports
@@ -278,31 +275,10 @@ def _of_rating(writes_per_day: str, rated_tbw: float, drive: str | None) -> Life
 
 def _of_reads(reads_per_day: int, read_bytes: int, drive: ResolvedDrive) -> Lifetime:
     """What refresh of data that is read often does to the drive, and costs."""
-    for option, value in (("--reads-per-day", reads_per_day), ("--read-size", read_bytes)):
-        if value <= 0:
-            raise InputError(f"{option} is {value}; allowed: above 0")
-    if not drive.file.background.read_disturb_reads:
-        raise InputError(
-            f"{drive.name}: background.read_disturb_reads is 0, so that nothing says after how many page reads a block "
-            "is rewritten; give it with --set background.read_disturb_reads=N"
-        )
-    found = ReadOnly(drive, reads_per_day, read_bytes)
-    rewrites = found.programmed_bytes_per_day
-    cost = f"refresh takes {format_share(found.share_of_time)} of the time of the dies"
-    if (power := drive.power) is not None:
-        nand = drive.file.nand
-        page_uj = power["read_uj"] + power["program_uj"] + power["erase_uj"] / nand.pages_per_block
-        cost += f" and {rewrites / nand.page_bytes * page_uj / 1e6 / SECONDS_PER_DAY:.3g} W on average"
-    years = rounded(found.years) if found.years < _YEARS_TOLD_MAX else f"more than {_YEARS_TOLD_MAX}"
-    sentences = [
-        f"{format_bytes(reads_per_day)} read a day in requests of {format_bytes_binary(read_bytes)}, evenly over a "
-        f"full drive: {format_bytes(round(rewrites))} a day are rewritten, "
-        f"{format_share(found.programmed_per_read_byte)} of what is read, each block after {found.reads_max:,} page "
-        f"reads, every {rounded(found.days_between_refreshes)} days",
-        f"{drive.endurance_cycles} cycles of all flash, even wear: {years} years",
-        f"{cost}; without writes garbage collection adds nothing",
-    ]
-    return Lifetime(drive.name, [Life("reads alone", years=(found.years, found.years, found.years))], sentences)
+    found = only_read.read_only(reads_per_day, read_bytes, drive)
+    return Lifetime(
+        drive.name, [Life("reads alone", years=(found.years, found.years, found.years))], only_read.sentences(found)
+    )
 
 
 def _spread(values: Sequence[float | None]) -> Bounds | None:
