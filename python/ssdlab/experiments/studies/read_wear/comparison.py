@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ssdlab.experiments.studies.context import Context
 from ssdlab.experiments.studies.contract import Fitted, Row, StudyResult, Table, published
+from ssdlab.experiments.studies.read_wear import slow_reads
 from ssdlab.simulator.drives import drive
 from ssdlab.simulator.workloads.specifying import specify
 from ssdlab.theory.read_disturb import reads_of
@@ -37,7 +38,10 @@ EXAMPLE_PAGES_PER_BLOCK = 768
 def run(context: Context) -> StudyResult:
     """Simulates each drive with its number, and returns the rows in the order of the figures."""
     names = list(READ_GIB_A_DAY)
-    results = context.simulate({name: specification(context, name) for name in names})
+    made = {name: specification(context, name) for name in names}
+    made |= {f"{name}, slow reads": slow_reads.specification(context, name) for name in slow_reads.ROUNDS_IN_ONE}
+    results = context.simulate(made)
+    slow = slow_reads.rows({name: results[f"{name}, slow reads"] for name in slow_reads.ROUNDS_IN_ONE})
     shares = {name: programmed_share(results[name]) for name in names}
     rows = [_row(figure, shares) for figure in FIGURES]
     predicted = [row for row in rows if row.is_left_out]
@@ -45,9 +49,9 @@ def run(context: Context) -> StudyResult:
     return StudyResult(
         finding=f"With one number for each drive, fitted to its first days, the writes of the days after deviate by "
         f"{min(apart):+.0f} to {max(apart):+.0f} %. Of what is read, "
-        f"{100 * min(shares.values()):.1f} to {100 * max(shares.values()):.1f} % are written.",
-        rows=rows,
-        tables=[_numbers(shares)],
+        f"{100 * min(shares.values()):.1f} to {100 * max(shares.values()):.1f} % are written. {_of_slow(slow)}",
+        rows=rows + slow,
+        tables=[_numbers(shares), slow_reads.table()],
         notes=[
             "The BarraCuda writes all of its data within a day, every 3.8 days: reads that come to each address once "
             "in a pass bring all blocks to their number at the same time.",
@@ -98,6 +102,17 @@ def _row(figure: Mapping[str, str], shares: Mapping[str, float]) -> Row:
         is_left_out=use != "fit",
         group=name,
         note="" if use == "fit" else "predicted",
+    )
+
+
+def _of_slow(rows: Sequence[Row]) -> str:
+    predicted = [row for row in rows if row.is_left_out]
+    main = [row for row in predicted if row.what.endswith("over 1 ms")]
+    within = sum(map(slow_reads.within_factor, main))
+    others = sum(map(slow_reads.within_factor, predicted)) - within
+    return (
+        f"Of the shares of reads beyond a millisecond that were not fitted, {within} of {len(main)} are within a "
+        f"factor of {slow_reads.FACTOR}, of those beyond other limits {others} of {len(predicted) - len(main)}."
     )
 
 
