@@ -56,3 +56,29 @@ def test_the_scale_leaves_whole_pages_in_an_erase_unit() -> None:
     assert Fraction(1, 128) <= scale <= Fraction(1, 32)
     assert comparison.resolved(file, full=False).scale == scale
     assert Context().full is False
+
+
+def test_the_finding_counts_what_would_pass() -> None:
+    p99 = limits.of(WORKLOADS[0].name)[3]
+
+    def tested(value: float) -> comparison.Tested:
+        return comparison.Tested("it", WORKLOADS[0].name, [Judged(p99, value, p99.value, "")], 1.5)
+
+    found = [tested(2500.0)]
+    names_of_remedies = list(comparison.REMEDIES)
+    again = {("it", WORKLOADS[0].name, names_of_remedies[0]): tested(2100.0)}
+    assert "Of 1 limits that fail, none would pass, each alone; 1 with none of those tried." in comparison._finding(
+        found, again
+    )
+    again["it", WORKLOADS[0].name, names_of_remedies[1]] = tested(1900.0)
+    said = comparison._finding(found, again)
+    assert f"1 with {names_of_remedies[1]} would pass, each alone; 0 with none of those tried." in said
+    assert "Drives that fail, by workload: 4K_L2R6DWPD_wTRIM (1)." in said
+
+
+def test_a_remedy_that_changes_nothing_is_not_tried() -> None:
+    suspends, waits = load("samsung-fdp-3840gb"), load("generic-nvme-960")
+    applied = {name: [each.applies(file) for file in (suspends, waits)] for name, each in comparison.REMEDIES.items()}
+    assert applied["reads that suspend programs and erases"] == [False, True]
+    assert applied["60 % of spare area"] == [True, True]
+    assert not comparison.REMEDIES["28 % of spare area"].applies(load("micron-7450-max-800gb"))

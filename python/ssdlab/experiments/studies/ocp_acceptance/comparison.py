@@ -101,7 +101,7 @@ def run(context: Context) -> StudyResult:
     found = test(context, {file.name: file for file in files}, WORKLOADS)
     again = remedied(context, files, found)
     return StudyResult(
-        finding=_finding(found),
+        finding=_finding(found, again),
         rows=[
             Row(f"WAF, {each.workload}", None, each.waf, "", group=each.drive)
             for each in found
@@ -227,7 +227,7 @@ def remedied(
     return made
 
 
-def _finding(found: Sequence[DriveTests]) -> str:
+def _finding(found: Sequence[DriveTests], again: Mapping[tuple[str, str, str], DriveTests]) -> str:
     drives = list(dict.fromkeys(each.drive for each in found))
     failing = {drive: [each for each in found if each.drive == drive and each.failed] for drive in drives}
     passing = [drive for drive in drives if not failing[drive]]
@@ -241,6 +241,19 @@ def _finding(found: Sequence[DriveTests]) -> str:
     if quantities:
         most = max(dict.fromkeys(quantities), key=quantities.count)
         said += f" The limit that fails most often is {most}, in {quantities.count(most)} of {len(found)} runs."
+    helping = [_helping(each, judged, again) for each in found for judged in each.failed]
+    if helping:
+        by_remedy = {remedy: sum(remedy in some for some in helping) for remedy in REMEDIES}
+        passed = ", ".join(f"{count} with {remedy}" for remedy, count in by_remedy.items() if count)
+        none = sum(not some for some in helping)
+        said += (
+            f" Of {len(helping)} limits that fail, {passed or 'none'} would pass, each alone; {none} with {NO_REMEDY}."
+        )
+    workloads_failing = [each.workload for each in found if each.failed]
+    if workloads_failing:
+        by_workload = sorted(set(workloads_failing), key=workloads_failing.count, reverse=True)
+        counted = ", ".join(f"{name} ({workloads_failing.count(name)})" for name in by_workload)
+        said += f" Drives that fail, by workload: {counted}."
     return said
 
 
@@ -269,11 +282,12 @@ def _failures(found: Sequence[DriveTests], again: Mapping[tuple[str, str, str], 
     rows = []
     for tested in found:
         for judged in tested.failed:
-            limit = judged.limit
+            limit, passing = judged.limit, _helping(tested, judged, again)
             rows.append(
                 [
                     tested.drive, tested.workload, f"{limit.direction} {limit.quantity}", f"{judged.bound:,.0f}",
-                    f"{judged.value:,.0f}", limit.unit, judged.cause, _remedy(tested, judged, again),
+                    f"{judged.value:,.0f}", limit.unit, judged.cause,
+                    ", ".join(passing) or NO_REMEDY,
                 ]
             )  # fmt: skip
     return Table(
@@ -284,7 +298,8 @@ def _failures(found: Sequence[DriveTests], again: Mapping[tuple[str, str, str], 
     )
 
 
-def _remedy(tested: DriveTests, judged: Judged, again: Mapping[tuple[str, str, str], DriveTests]) -> str:
+def _helping(tested: DriveTests, judged: Judged, again: Mapping[tuple[str, str, str], DriveTests]) -> list[str]:
+    """The remedies with which a limit that fails would pass."""
     helping = []
     for remedy in REMEDIES:
         other = again.get((tested.drive, tested.workload, remedy))
@@ -293,7 +308,7 @@ def _remedy(tested: DriveTests, judged: Judged, again: Mapping[tuple[str, str, s
         (same,) = (each for each in other.judged if each.limit == judged.limit)
         if same.value is not None and not same.has_failed:
             helping.append(remedy)
-    return ", ".join(helping) or NO_REMEDY
+    return helping
 
 
 def _limits() -> Table:

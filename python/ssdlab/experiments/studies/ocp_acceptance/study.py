@@ -29,7 +29,7 @@ STUDY = Study(
         ),
         Assumption(
             "reads never need a retry, and no die fails",
-            "Retries are not modelled; they would lengthen the tail of reads of worn drives.",
+            "No drive of the catalogue has a source for [read_retries]; they would lengthen the tail of reads.",
         ),
         Assumption(
             "trims take no time",
