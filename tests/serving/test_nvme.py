@@ -177,8 +177,7 @@ ls /dev/nvme0n1 2>/dev/null || echo gone
 def test_an_unmodified_linux_attaches_it_and_reports_what_the_statistics_say(
     attachable: Attach, tmp_path: Path
 ) -> None:
-    if lacking := virtual_machine.missing(PROGRAMS):
-        pytest.skip(lacking)
+    virtual_machine.needed(PROGRAMS)
     drive = attachable()
     script = _SCRIPT.format(host=virtual_machine.HOST, port=drive.port, nqn=drive.nqn)
     ended = virtual_machine.run(tmp_path, script, PROGRAMS)
@@ -241,8 +240,7 @@ timeout 20 nvme disconnect -n {nqn} >/dev/null
 def test_directed_writes_arrive_at_their_handles_and_nvme_cli_shows_what_the_statistics_say(
     attachable: Attach, tmp_path: Path
 ) -> None:
-    if lacking := virtual_machine.missing(("nvme",)):
-        pytest.skip(lacking)
+    virtual_machine.needed(("nvme",))
     handles = DRIVE.replace('"host-gc-split"', '{ name = "host-streams", identifiers = 4 }')
     drive = attachable(drive=handles)
     script = _DIRECTED.format(host=virtual_machine.HOST, port=drive.port, nqn=drive.nqn)
@@ -300,8 +298,7 @@ ls /sys/class/nvme
 def test_a_host_that_loses_its_drive_gives_up_instead_of_hanging(
     attachable: Attach, tmp_path: Path, number: signal.Signals
 ) -> None:
-    if lacking := virtual_machine.missing(("nvme",)):
-        pytest.skip(lacking)
+    virtual_machine.needed(("nvme",))
     drive = attachable()
     is_over = Event()
 

@@ -3,6 +3,7 @@
 //! Addresses are bytes, and any range within the device is allowed: only the device knows the cost of a partial write
 //! of a mapping unit. Ranges of whole units are the fastest.
 
+use ssdlab_engine::error::ZoneStatus;
 use std::fmt;
 use std::io;
 
@@ -95,13 +96,15 @@ pub enum DeviceError {
     Stalled,
     /// The power is off.
     PoweredOff,
+    /// The rules of zones forbid the request, which has changed nothing.
+    Zone(ZoneStatus),
 }
 
 impl DeviceError {
     /// The errno value.
     pub fn errno(&self) -> i32 {
         match self {
-            Self::PastTheEnd { .. } => libc::EINVAL,
+            Self::PastTheEnd { .. } | Self::Zone(_) => libc::EINVAL,
             Self::ReadOnly(_) => libc::EROFS,
             Self::Unreadable { .. } | Self::Misplaced { .. } | Self::Injected | Self::Stalled | Self::PoweredOff => {
                 libc::EIO
@@ -126,6 +129,7 @@ impl fmt::Display for DeviceError {
             Self::Store(error) => write!(f, "the file that holds the flash: {error}"),
             Self::Stalled => f.write_str("the drive came to rest before the request was complete"),
             Self::PoweredOff => f.write_str("the power is off"),
+            Self::Zone(status) => write!(f, "{status}"),
         }
     }
 }

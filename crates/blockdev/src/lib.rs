@@ -15,3 +15,4 @@ pub mod null;
 pub mod nvme;
 pub mod placement;
 pub mod queue;
+pub mod zones;

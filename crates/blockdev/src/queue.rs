@@ -2,6 +2,7 @@
 //! what has completed; one thread is enough for any depth.
 
 use crate::device::{Capabilities, Device, DeviceError, Durability};
+use ssdlab_engine::error::ZoneStatus;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -30,13 +31,24 @@ pub enum Asked<'a> {
         durability: Durability,
     },
     Flush,
+    /// A write at the write pointer of the zone that begins at `zone_bytes`. Its result says where it was.
+    Append {
+        zone_bytes: u64,
+        data: &'a [u8],
+        durability: Durability,
+    },
+    /// Makes a zone empty; only on a drive with zones.
+    Reset {
+        zone: u32,
+    },
 }
 
 /// The longest trim, and the longest range of zeroes, of one request.
 pub const REQUEST_BYTES_MAX: u64 = 1 << 30;
 
-/// A completed request: the tag of its submission, and its result.
-pub type Completed = (u64, Result<(), DeviceError>);
+/// A completed request: the tag of its submission, and its result. Of an append that is the address of its data; of other
+/// requests it is 0.
+pub type Completed = (u64, Result<u64, DeviceError>);
 
 /// A device with requests in flight.
 pub trait Queue: Send {
@@ -79,8 +91,11 @@ impl Queue for Immediate {
                 self.device.zero(offset_bytes, length_bytes, durability)
             }
             Asked::Flush => self.device.flush(),
+            Asked::Append { .. } | Asked::Reset { .. } => {
+                Err(DeviceError::Zone(ZoneStatus::InvalidZoneOperationRequest))
+            }
         };
-        self.completed.push((tag, done));
+        self.completed.push((tag, done.map(|()| 0)));
     }
 
     fn completed(&mut self, into: &mut Vec<Completed>) {

@@ -17,6 +17,7 @@ use ssdlab_blockdev::null::Null;
 use ssdlab_blockdev::nvme::{self, Health, Identity, Namespace, Presented};
 use ssdlab_blockdev::placement::Placement;
 use ssdlab_blockdev::queue::{Immediate, Queue};
+use ssdlab_blockdev::zones::Zones;
 use ssdlab_engine::simulation::Outcome;
 use ssdlab_engine::specification::Drive;
 use std::path::PathBuf;
@@ -183,12 +184,14 @@ impl Device {
         } else {
             Box::new(SimulatedQueue::new(self.simulated.clone()))
         };
+        let has_zones = !self.does_nothing && self.simulated.core().zones().is_some();
         let has_handles = !self.does_nothing && self.simulated.core().handles().is_some();
         let placement = has_handles.then(|| Box::new(self.simulated.clone()) as Box<dyn Placement>);
         let presented = Presented {
             identity: Identity { model, unique },
             namespaces: self.namespaces.clone(),
             placement,
+            zones: has_zones.then(|| Box::new(self.simulated.clone()) as Box<dyn Zones>),
             figures: Box::new(figures),
         };
         let server = py.detach(|| nvme::serve(queue, presented, (host, port)));

@@ -92,7 +92,7 @@ class Served:
         """The file of the contents, or "memory"."""
         return str(self.store or "memory")
 
-    def drive(self, drive: "ResolvedDrive", seed: int) -> ServedDrive:
+    def drive(self, drive: "ResolvedDrive", seed: int, *, knows_zones: bool = False) -> ServedDrive:
         """Opens the drive with these options. Raises InputError if they are not valid."""
         return ServedDrive(
             drive,
@@ -102,6 +102,7 @@ class Served:
             does_nothing=self.does_nothing,
             real_pace=self.pace == "real",
             faults=self.faults or {},
+            knows_zones=knows_zones,
         )
 
 

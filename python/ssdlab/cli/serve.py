@@ -96,7 +96,7 @@ def serve(
     """
     write = drive_options.writer_of(output)
     resolved = changes.of(drive)
-    served = serving.drive(resolved, seed)
+    served = serving.drive(resolved, seed, knows_zones=address.nvme is not None)
     signal.signal(signal.SIGUSR1, lambda _number, _frame: write(served.render(served.device.state())))
     with _place(served, address) as place, watchable(served, place) as unseen:
         typer.echo(place)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 
-from ssdlab.errors import RunFailed
+from ssdlab.errors import InputError, RunFailed
 from ssdlab.serving import smart
 from ssdlab.serving.so_far import result_of
 from ssdlab.simulator import engine
@@ -64,6 +64,7 @@ class ServedDrive:
         does_nothing: bool = False,
         real_pace: bool = False,
         faults: Mapping[str, float] | None = None,
+        knows_zones: bool = False,
     ) -> None:
         """Opens the drive. `store` is a file that keeps the contents; without it the contents are in memory.
 
@@ -71,10 +72,15 @@ class ServedDrive:
         With `does_nothing` programs get a device of the same size that ignores requests, to measure the overhead of the
         interface. With `real_pace` a request completes when the simulated drive would complete it, otherwise as soon as
         possible. `faults` are the shares of flash operations that fail, by kind: uncorrectable_reads, program_failures,
-        erase_failures. Raises InputError if the drive is not valid or the file holds another drive, RunFailed if there
-        is no space for the file.
+        erase_failures. `knows_zones` says that the front end shows the zones of a drive that has any; without it such
+        a drive is refused. Raises InputError if the drive is not valid or the file holds another drive, RunFailed if
+        there is no space for the file.
         """
         self._specification = drive.specification()
+        zone_bytes = self._specification["zones"]["zone_bytes"]
+        if zone_bytes > 0 and not knows_zones:
+            allowed = "0 for a drive that is mounted or served over NBD: zones are for NVMe (ssdlab serve --nvme PORT)"
+            raise InputError(f"{drive.name}: zones.zone_bytes: {zone_bytes}; allowed: {allowed}")
         self._scale = str(drive.scale)
         self._name = drive.name
         self._seed = seed

@@ -8,9 +8,11 @@ use super::host_events::HostEvents;
 use super::phases::Phases;
 use super::served::Served;
 use super::stored::Stored;
+use super::zoned::HostZones;
 use crate::device::{Capabilities, DeviceError};
 use crate::nand::{Events, Recovery, Transfer};
 use ssdlab_engine::chunks::Chunks;
+use ssdlab_engine::error::ZoneStatus;
 use ssdlab_engine::ledger::Ledger;
 use ssdlab_engine::request::{Content, Operation, Request};
 use ssdlab_engine::simulation::live::figures::Seen;
@@ -29,6 +31,8 @@ pub struct Manner {
     pub is_through: bool,
     /// The placement identifier of a write; 0 for none.
     pub identifier: u8,
+    /// The rules of zones have allowed it.
+    pub is_granted: bool,
 }
 
 /// The drive without locks; see [`super::SimulatedDevice`].
@@ -50,6 +54,8 @@ pub struct Core {
     pub(super) host_events: HostEvents,
     /// The last values seen by the observer; None without an observer.
     pub(super) seen: Option<Box<Seen>>,
+    /// None for a drive without zones.
+    pub(super) zones: Option<HostZones>,
 }
 
 impl Core {
@@ -57,8 +63,10 @@ impl Core {
     pub fn capabilities(&self) -> Capabilities {
         let unit_bytes = self.unit_bytes() as u32;
         let user_units: u64 = self.each().map(|device| device.capacity.user_units).sum();
+        // The addresses of zones go on behind their capacity.
+        let in_zones = self.zones().map(|zones| u64::from(zones.count) * zones.zone_bytes);
         Capabilities {
-            size_bytes: user_units * u64::from(unit_bytes),
+            size_bytes: in_zones.unwrap_or(user_units * u64::from(unit_bytes)),
             unit_bytes,
             trims: true,
             has_volatile_cache: !self.has_power_loss_protection(),
@@ -189,7 +197,7 @@ impl Core {
         depth: u32,
         manner: Manner,
     ) -> Result<(), DeviceError> {
-        let Manner { is_through, identifier } = manner;
+        let Manner { is_through, identifier, is_granted } = manner;
         if !self.is_real_pace {
             self.wait_until_fewer_than(depth);
         }
@@ -200,11 +208,15 @@ impl Core {
             self.submit(request, false);
             return answer;
         }
-        // A stripe refuses writes as soon as one of its devices does.
-        if let Some(refused) = self.each_mut().find_map(Stored::refusal) {
-            return Err(refused);
-        }
+        self.refuse_writes()?;
         let range = request.offset_bytes..request.offset_bytes + u64::from(length_bytes);
+        if let Some(zones) = self.zones.as_mut().filter(|_| !is_granted) {
+            let allowed = match operation {
+                Operation::Write => zones.write(&range),
+                _ => Err(ZoneStatus::InvalidZoneOperationRequest),
+            };
+            allowed.map_err(DeviceError::Zone)?;
+        }
         if operation == Operation::Trim {
             self.bring_in(|core| core.is_arriving(&range));
         }
@@ -227,6 +239,11 @@ impl Core {
         }
         self.each_mut().for_each(|device| device.arriving.answer(tag));
         self.outcome_of(tag)
+    }
+
+    /// A stripe refuses writes as soon as one of its devices does.
+    pub(super) fn refuse_writes(&mut self) -> Result<(), DeviceError> {
+        self.each_mut().find_map(Stored::refusal).map_or(Ok(()), Err)
     }
 
     /// Reads the current contents of a range.

@@ -16,6 +16,7 @@ mod queue;
 mod served;
 mod stored;
 mod watching;
+mod zoned;
 
 pub use commands::{Command, SYNTAX};
 pub use contents::{Contents, Options, Pace};

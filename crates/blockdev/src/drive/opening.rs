@@ -9,11 +9,13 @@ use super::host_events::HostEvents;
 use super::phases::Phases;
 use super::served::Served;
 use super::stored::{Counters, Stored};
+use super::zoned;
 use crate::device::DeviceError;
 use crate::nand::{FlashFaults, Journal, Medium, Nand, Recovery, Shape};
 use serde::{Deserialize, Serialize};
 use ssdlab_engine::error::SpecificationError;
 use ssdlab_engine::ftl::recovery::{Found, FoundContents, FoundEraseUnit, Lasting};
+use ssdlab_engine::ftl::zoned::KeptZones;
 use ssdlab_engine::ledger::Ledger;
 use ssdlab_engine::random::Random;
 use ssdlab_engine::simulation::{SimulatedDrive, Stripe, TimedSimulatedDrive, build_timed, seed_of};
@@ -32,6 +34,12 @@ struct Saved {
     power_cycles: u64,
     host_units: u64,
     unique: [u8; 16],
+    #[serde(skip_serializing_if = "is_default")]
+    zones: KeptZones,
+}
+
+fn is_default(zones: &KeptZones) -> bool {
+    *zones == KeptZones::default()
 }
 
 /// The state of a device when power returns.
@@ -57,11 +65,13 @@ impl Core {
             next_tag: 0,
             is_real_pace: options.pace == Pace::Real,
             submitted: None,
-            answers_late: must_be_there || options.faults != FlashFaults::default(),
+            answers_late: must_be_there || drive.zones.is_on() || options.faults != FlashFaults::default(),
             recovery: None,
             host_events: HostEvents::default(),
             seen: None,
+            zones: None,
         };
+        core.take_up_zones();
         if is_old {
             core.take_up_file();
         }
@@ -105,6 +115,7 @@ impl Core {
         for (index, device) in self.devices.devices_mut().iter_mut().enumerate() {
             self.front.carry_out(index, device);
         }
+        self.take_up_zones();
         self.recovery = Some(whole);
         self.host_events.tell(&mut self.devices);
         self.watch_anew();
@@ -119,10 +130,8 @@ impl Core {
 
 /// The devices, new or from a file, and whether they are from a file.
 fn open_devices(drive: &Drive, options: &Options) -> Result<(Devices, bool), OpenError> {
-    if drive.zones.is_on() {
-        let allowed = "0 for a drive that is mounted or served: only runs of jobs know zones";
-        return Err(SpecificationError::new("zones.zone_bytes", drive.zones.zone_bytes, allowed).into());
-    }
+    let FlashFaults { program_failures, erase_failures, .. } = options.faults;
+    zoned::check(drive, has_protection(drive, options), program_failures > 0.0 || erase_failures > 0.0)?;
     if !drive.namespaces.is_empty() {
         let allowed = "none for a drive that is mounted or served: only runs of jobs know namespaces";
         return Err(SpecificationError::new("namespace", drive.namespaces.len(), allowed).into());
@@ -155,9 +164,7 @@ fn open_devices(drive: &Drive, options: &Options) -> Result<(Devices, bool), Ope
             Medium::in_file(path, &cuts, &description)?
         }
     };
-    let buffer = &drive.write_buffer;
-    let power_loss_protection =
-        buffer.power_loss_protection && (buffer.bytes > 0 || options.power_loss_protection.is_some());
+    let power_loss_protection = has_protection(drive, options);
     let units_per_page = drive.nand.page_bytes / drive.ftl.mapping_unit_bytes;
     let of_part = |(index, ((device, ftl, _, journal), medium))| {
         let seed = seed_of(index, options.seed);
@@ -214,6 +221,7 @@ impl Stored {
             erased_in_slc_mode: 0,
             host_units: saved.host_units,
             slots_left_in_begun_units: 0,
+            zones: saved.zones,
         };
         self.counters =
             Counters { simulated_ns: saved.simulated_ns, power_cycles: saved.power_cycles, unique: saved.unique };
@@ -253,7 +261,8 @@ impl Stored {
     pub(super) fn save_counters(&mut self) {
         let Counters { simulated_ns, power_cycles, unique } = self.counters;
         let ledger = *SimulatedDrive::ledger(&*self.ftl);
-        let saved = Saved { ledger, simulated_ns, power_cycles, host_units: self.ftl.host_units(), unique };
+        let (host_units, zones) = (self.ftl.host_units(), self.ftl.kept_zones());
+        let saved = Saved { ledger, simulated_ns, power_cycles, host_units, unique, zones };
         self.nand.save(&serde_json::to_vec(&saved).expect("counters are plain numbers"));
     }
 }
@@ -264,6 +273,12 @@ fn with_protection(drive: &Drive, options: &Options) -> Drive {
     drive.write_buffer.power_loss_protection =
         options.power_loss_protection.unwrap_or(drive.write_buffer.power_loss_protection);
     drive
+}
+
+/// Whether the memory of a drive, as opened, survives a loss of power.
+fn has_protection(drive: &Drive, options: &Options) -> bool {
+    let buffer = &drive.write_buffer;
+    buffer.power_loss_protection && (buffer.bytes > 0 || options.power_loss_protection.is_some())
 }
 
 fn build(drive: &Drive, seed: u64) -> Result<Box<dyn TimedSimulatedDrive>, SpecificationError> {

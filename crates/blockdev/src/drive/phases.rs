@@ -112,7 +112,7 @@ impl Phases {
             ledger: *ledger - self.reset_ledger,
             capacity: whole.capacity(),
             wear: whole.wear(),
-            zones: None,
+            zones: core.zone_counts(),
             reclaim_groups: None,
             placement: whole.placement_report(),
             namespaces: None,

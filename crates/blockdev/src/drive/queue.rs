@@ -35,8 +35,8 @@ struct InFlight {
     tag: u64,
     is_durable: bool,
     made: Instant,
-    /// Of the transfer of data, which is done at submission.
-    answer: Result<(), DeviceError>,
+    /// Of the transfer of data, which is done at submission; of an append, its address.
+    answer: Result<u64, DeviceError>,
 }
 
 /// The depth at which the host asks: the most requests that came between two answers. One thread sees a part of what
@@ -88,7 +88,9 @@ impl SimulatedQueue {
             Asked::Trim { offset_bytes, length_bytes } | Asked::Zero { offset_bytes, length_bytes, .. } => {
                 (offset_bytes, length_bytes)
             }
-            Asked::Flush => return Ok(0),
+            Asked::Append { zone_bytes, data, .. } => (zone_bytes, data.len() as u64),
+            // A zone may be longer than any other request.
+            Asked::Reset { .. } | Asked::Flush => return Ok(0),
         };
         let capabilities = self.device.capabilities();
         if length_bytes > PIECE_BYTES_MAX {
@@ -107,9 +109,9 @@ impl Queue for SimulatedQueue {
     fn submit(&mut self, tag: u64, asked: Asked<'_>) {
         let depth = self.device.depth_given.unwrap_or_else(|| self.depth.submitted());
         match self.check(&asked) {
-            Ok(length_bytes) if length_bytes > 0 || matches!(asked, Asked::Flush) => {}
+            Ok(length_bytes) if length_bytes > 0 || matches!(asked, Asked::Flush | Asked::Reset { .. }) => {}
             checked => {
-                self.completed.push((tag, checked.map(|_| ())));
+                self.completed.push((tag, checked.map(|_| 0)));
                 return;
             }
         }
@@ -153,7 +155,8 @@ impl Queue for SimulatedQueue {
             let Some(slot) = self.in_flight.iter().position(|request| request.drive_tag == drive_tag) else { continue };
             let request = self.in_flight.remove(slot);
             real_pace.note(intended_ns, request.made.elapsed().as_nanos() as u64);
-            let mut outcome = request.answer.and(core.outcome_of(drive_tag));
+            let carried_out = core.outcome_of(drive_tag);
+            let mut outcome = request.answer.and_then(|address| carried_out.map(|()| address));
             if request.is_durable {
                 outcome = core.settle_durable().and(outcome);
             }
@@ -182,10 +185,11 @@ impl Queue for SimulatedQueue {
 }
 
 /// Has the drive execute a request. Returns its result, and whether it is answered only when its data is safe.
-fn carry_out(core: &mut Core, asked: Asked<'_>, depth: u32, is_volatile: bool) -> (Result<(), DeviceError>, bool) {
+fn carry_out(core: &mut Core, asked: Asked<'_>, depth: u32, is_volatile: bool) -> (Result<u64, DeviceError>, bool) {
     let is_through = |durability| durability == Durability::Durable && is_volatile;
     let plain = Manner::default();
-    match asked {
+    let granted = Manner { is_granted: true, ..plain };
+    let (done, through) = match asked {
         Asked::Read { offset_bytes, into } => {
             let length_bytes = into.len() as u32;
             let transfer = Transfer::Read { offset_bytes, into };
@@ -195,7 +199,7 @@ fn carry_out(core: &mut Core, asked: Asked<'_>, depth: u32, is_volatile: bool) -
             let through = is_through(durability);
             let transfer = Transfer::Write { offset_bytes, data };
             let length_bytes = data.len() as u32;
-            let manner = Manner { is_through: through, identifier };
+            let manner = Manner { is_through: through, identifier, ..plain };
             (core.execute(Operation::Write, transfer, length_bytes, depth, manner), through)
         }
         Asked::Trim { offset_bytes, length_bytes } => {
@@ -209,5 +213,23 @@ fn carry_out(core: &mut Core, asked: Asked<'_>, depth: u32, is_volatile: bool) -
             (core.execute(Operation::Write, transfer, length_bytes as u32, depth, manner), through)
         }
         Asked::Flush => (core.flush(), false),
-    }
+        Asked::Append { zone_bytes, data, durability } => {
+            let through = is_through(durability);
+            let done = core.grant_append(zone_bytes, data.len() as u64).and_then(|offset_bytes| {
+                let transfer = Transfer::Write { offset_bytes, data };
+                let manner = Manner { is_through: through, ..granted };
+                core.execute(Operation::Write, transfer, data.len() as u32, depth, manner).map(|()| offset_bytes)
+            });
+            return (done, through);
+        }
+        Asked::Reset { zone } => {
+            let done = core.grant_reset(zone).and_then(|range| {
+                let length_bytes = range.end - range.start;
+                let transfer = Transfer::Zero { offset_bytes: range.start, length_bytes };
+                core.execute(Operation::Trim, transfer, length_bytes as u32, depth, granted)
+            });
+            (done, false)
+        }
+    };
+    (done.map(|()| 0), through)
 }

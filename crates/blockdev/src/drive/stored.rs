@@ -158,6 +158,9 @@ impl Stored {
         }
         let executed = self.ftl.decide(0, request);
         let answer = self.carry_out_decisions(transfer);
+        if request.operation == Operation::Trim {
+            self.note_zones();
+        }
         executed.map_err(|reason| self.refuse(reason)).and(answer)
     }
 
@@ -232,6 +235,9 @@ impl Stored {
     }
 
     pub(super) fn refuse(&mut self, reason: ReadOnly) -> DeviceError {
+        if let ReadOnly::ZoneCommandRefused { status, .. } = reason {
+            return DeviceError::Zone(status);
+        }
         self.read_only_reason = Some(reason.to_string());
         DeviceError::ReadOnly(reason.to_string())
     }
@@ -337,6 +343,13 @@ impl Stored {
         self.nand.checkpoint((0..ftl.logical_units()).map(|lpn| ftl.slot_of(Lpn(lpn)).map_or(u32::MAX, |ppn| ppn.0)));
         self.save_counters();
         Ok(())
+    }
+
+    /// After a finish or a reset: which zones are finished is not known from the flash.
+    pub(super) fn note_zones(&mut self) {
+        if self.drive.zones.is_on() && self.nand.medium().outlives_the_process() {
+            self.save_counters();
+        }
     }
 
     fn spoil_map(&mut self) {

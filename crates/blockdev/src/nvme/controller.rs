@@ -85,11 +85,14 @@ impl Controller {
         !self.keep_alive.is_zero() && now.saturating_duration_since(self.heard) > self.keep_alive
     }
 
-    pub fn property(&self, offset: u32) -> Result<u64, Status> {
+    /// `has_sets`: whether there are other command sets than NVM's.
+    pub fn property(&self, offset: u32, has_sets: bool) -> Result<u64, Status> {
         match offset {
             // Entries from 0; queues are contiguous (they always are); ready within 10 s, in steps of 500 ms; the NVM
-            // command set.
-            CAPABILITIES => Ok(u64::from(limits::QUEUE_ENTRIES - 1) | 1 << 16 | 20 << 24 | 1 << 37),
+            // command set, and whether there are others, which Identify lists.
+            CAPABILITIES => {
+                Ok(u64::from(limits::QUEUE_ENTRIES - 1) | 1 << 16 | 20 << 24 | 1 << 37 | u64::from(has_sets) << 43)
+            }
             VERSION => Ok(u64::from(super::identify::VERSION)),
             CONFIGURATION => Ok(u64::from(self.configuration)),
             CSTS if self.is_shut_down => Ok(u64::from(self.configuration & ENABLE) | SHUTDOWN_COMPLETE),
@@ -326,14 +329,14 @@ mod tests {
     #[test]
     fn a_controller_is_ready_between_its_enabling_and_its_end() {
         let mut controller = Controller::new(1, Kind::Drive, String::new(), 0, Duration::from_secs(5), Instant::now());
-        assert_eq!(controller.property(CSTS), Ok(0));
+        assert_eq!(controller.property(CSTS, false), Ok(0));
         assert_eq!(controller.set_property(CONFIGURATION, 0x46_0001), Ok(Change::Nothing));
-        assert_eq!(controller.property(CSTS), Ok(1));
+        assert_eq!(controller.property(CSTS, false), Ok(1));
         assert_eq!(controller.set_property(CONFIGURATION, 0x46_4001), Ok(Change::Nothing));
-        assert_eq!(controller.property(CSTS), Ok(1 | SHUTDOWN_COMPLETE));
+        assert_eq!(controller.property(CSTS, false), Ok(1 | SHUTDOWN_COMPLETE));
         assert!(!controller.is_ready());
         assert_eq!(controller.set_property(CONFIGURATION, 0x46_0000), Ok(Change::Disabled));
-        assert_eq!(controller.property(CSTS), Ok(0));
+        assert_eq!(controller.property(CSTS, false), Ok(0));
         assert_eq!(controller.set_property(CSTS, 1), Err(Status::INVALID_FIELD));
         assert!(controller.is_lost(Instant::now() + Duration::from_secs(6)));
     }

@@ -9,6 +9,7 @@ use super::pdu::Command;
 use super::placement::GROUP;
 use super::status::Status;
 use super::subject::{EVERY_NAMESPACE, Subject};
+use super::zones;
 
 const PAGE_BYTES: usize = 4096;
 /// Version 2.0 of the base specification.
@@ -30,14 +31,16 @@ pub fn identify(command: &Command, controller: &Controller, subject: &Subject) -
         0x00 => of_namespace(subject, namespace),
         0x01 => Ok(of_controller(controller, subject)),
         0x02 | 0x10 => Ok(namespaces_after(namespace, subject)),
-        0x07 if command_set == 0 => Ok(namespaces_after(namespace, subject)),
+        0x07 if command_set == subject.command_set() => Ok(namespaces_after(namespace, subject)),
         0x03 => Ok(names(subject, namespace)),
-        0x05 if command_set == 0 => Ok(vec![0; PAGE_BYTES]),
+        0x05 | 0x07 if command_set == 0 => Ok(vec![0; PAGE_BYTES]),
+        0x05 if command_set == zones::COMMAND_SET => zones::of_namespace(subject),
+        0x06 if command_set == zones::COMMAND_SET => zones::of_controller(subject),
         0x06 if command_set == 0 => Ok(limits_of_commands()),
         0x08 => Ok(independent_of_command_set(subject)),
         0x13 => Ok(controllers(controller, command.number_at(42))),
         0x19 => Ok(endurance_groups(command.number_at(44), subject)),
-        0x1c => Ok(command_sets()),
+        0x1c => Ok(command_sets(subject)),
         _ => Err(Status::INVALID_FIELD),
     }
 }
@@ -48,7 +51,7 @@ fn of_controller(controller: &Controller, subject: &Subject) -> Vec<u8> {
     page.text(24, 40, &format!("ssdlab {}", subject.identity.model), b' ');
     page.text(64, 8, env!("CARGO_PKG_VERSION"), b' ');
     // CMIC: several controllers.
-    page.u8(76, 1 << 1);
+    page.u8(76, u8::from(may_share(subject)) << 1);
     page.u8(77, limits::TRANSFER_POWER);
     page.u16(78, controller.id);
     page.u32(80, VERSION);
@@ -94,8 +97,8 @@ fn of_controller(controller: &Controller, subject: &Subject) -> Vec<u8> {
     page.u8(512, 0x66);
     page.u8(513, 0x44);
     page.u32(516, subject.namespaces.len() as u32);
-    // ONCS: Dataset Management, Write Zeroes, timestamps.
-    page.u16(520, 1 << 2 | 1 << 3 | 1 << 6);
+    // ONCS: Dataset Management, which zones have not, Write Zeroes, timestamps.
+    page.u16(520, if subject.zones.is_some() { 0 } else { 1 << 2 } | 1 << 3 | 1 << 6);
     // VWC: a flush of all namespaces is supported; bit 0 if there is a cache that loses data.
     page.u8(525, 0b110 | u8::from(subject.capabilities.has_volatile_cache));
     page.u32(540, subject.namespaces.len() as u32);
@@ -115,9 +118,9 @@ fn of_namespace(subject: &Subject, id: u32) -> Result<Vec<u8>, Status> {
     // NSFEAT: preferred sizes are given.
     page.u8(24, 1 << 4);
     // NMIC: several controllers may attach it.
-    page.u8(30, 1);
-    // DLFEAT: deallocated blocks read zero, and Write Zeroes may deallocate.
-    page.u8(33, 1 | 1 << 3);
+    page.u8(30, u8::from(may_share(subject)));
+    // DLFEAT: deallocated blocks read zero, and Write Zeroes may deallocate, but not in zones.
+    page.u8(33, 1 | if subject.zones.is_some() { 0 } else { 1 << 3 });
     let unit_blocks = subject.blocks_per_unit() as u16 - 1;
     // NPWG, NPWA, NPDG, NPDA.
     for at in [64, 66, 68, 70] {
@@ -132,6 +135,13 @@ fn of_namespace(subject: &Subject, id: u32) -> Result<Vec<u8>, Status> {
     Ok(page.into_bytes())
 }
 
+/// Whether several controllers may have the drive at a time. Linux then puts a device with several paths above it, for
+/// which 6.1 shows no limits of zones, and whose appends tell btrfs the path instead of the device: a zoned btrfs does
+/// not find the block group, and the kernel stops (`btrfs_rmap_block` compares them).
+fn may_share(subject: &Subject) -> bool {
+    subject.zones.is_none()
+}
+
 /// The endurance group of the namespaces; there is one for the sake of placement handles.
 fn group_of(subject: &Subject) -> u16 {
     if subject.placement.is_some() { GROUP } else { 0 }
@@ -142,7 +152,9 @@ fn names(subject: &Subject, id: u32) -> Vec<u8> {
     let mut page = Page::new(PAGE_BYTES);
     let identity = subject.identity.of_namespace(id);
     let mut at = 0;
-    let entries: [(u8, &[u8]); 4] = [(1, &identity.eui64()), (2, &identity.unique), (3, &identity.uuid()), (4, &[0])];
+    let command_set = [subject.command_set()];
+    let entries: [(u8, &[u8]); 4] =
+        [(1, &identity.eui64()), (2, &identity.unique), (3, &identity.uuid()), (4, &command_set)];
     for (kind, name) in entries {
         page.put(at, &[kind, name.len() as u8]);
         page.put(at + 4, name);
@@ -198,9 +210,9 @@ fn controllers(controller: &Controller, from: u16) -> Vec<u8> {
     page.into_bytes()
 }
 
-/// Combinations of I/O command sets: only NVM.
-fn command_sets() -> Vec<u8> {
+/// Combinations of I/O command sets: only NVM, or with the one of zones.
+fn command_sets(subject: &Subject) -> Vec<u8> {
     let mut page = Page::new(PAGE_BYTES);
-    page.u64(0, 1);
+    page.u64(0, 1 | 1 << subject.command_set());
     page.into_bytes()
 }

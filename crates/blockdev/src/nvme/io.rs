@@ -6,6 +6,7 @@ use super::pdu::Command;
 use super::placement;
 use super::status::Status;
 use super::subject::{EVERY_NAMESPACE, Namespace, Subject};
+use super::zones;
 use crate::device::Durability;
 use crate::queue::REQUEST_BYTES_MAX;
 use std::ops::Range;
@@ -32,10 +33,14 @@ const COMMANDS: [(u8, bool); 5] = [
 /// Those of drives with placement handles.
 const OF_PLACEMENT: [(u8, bool); 2] = [(opcode::MANAGEMENT_RECEIVE, false), (opcode::MANAGEMENT_SEND, false)];
 
-/// The commands that a drive knows, and whether they change contents.
+/// The commands that a drive knows, and whether they change contents. A zone is written in order, so that no part of it
+/// can be deallocated.
 pub fn commands(subject: &Subject) -> impl Iterator<Item = (u8, bool)> + '_ {
+    let has_zones = subject.zones.is_some();
+    let plain = COMMANDS.iter().filter(move |(opcode, _)| !has_zones || *opcode != opcode::DATASET_MANAGEMENT);
     let of_placement = OF_PLACEMENT.iter().filter(|_| subject.placement.is_some());
-    COMMANDS.iter().chain(of_placement).copied()
+    let of_zones = zones::opcode::ALL.iter().filter(move |_| has_zones);
+    plain.chain(of_placement).chain(of_zones).copied()
 }
 
 /// A range of a dataset.
@@ -57,6 +62,11 @@ pub enum Request {
     Handles,
     /// The data lists identifiers, so many, whose handles leave their reclaim units.
     LeaveReclaimUnits(usize),
+    /// A report of zones.
+    Report,
+    /// A write of this many bytes, from the beginning of the range on, at the write pointer of the zone that begins there.
+    Append(Range<u64>, Durability),
+    Manage(zones::Action, Vec<u32>),
     Nothing,
 }
 
@@ -64,7 +74,7 @@ impl Request {
     /// Data that the host sends with it.
     pub fn data_bytes(&self) -> usize {
         match self {
-            Self::Write(range, ..) => (range.end - range.start) as usize,
+            Self::Write(range, ..) | Self::Append(range, _) => (range.end - range.start) as usize,
             Self::Ranges(count) => count * RANGE_BYTES,
             Self::LeaveReclaimUnits(count) => count * 2,
             _ => 0,
@@ -85,6 +95,11 @@ pub fn request(command: &Command, subject: &Subject, writes_through: bool) -> Re
         opcode::FLUSH => return Ok(Request::Flush),
         opcode::MANAGEMENT_RECEIVE => return Ok(Request::Handles),
         opcode::MANAGEMENT_SEND => return Ok(Request::LeaveReclaimUnits(placement::updates(command, subject)?)),
+        zones::opcode::MANAGEMENT_RECEIVE => return Ok(Request::Report),
+        zones::opcode::MANAGEMENT_SEND => {
+            let (action, zones) = zones::action(command, namespace, subject)?;
+            return Ok(Request::Manage(action, zones));
+        }
         opcode::DATASET_MANAGEMENT => {
             let is_deallocation = command.dword(11) & 1 << 2 != 0;
             // Hints of how data is used have no effect.
@@ -93,11 +108,14 @@ pub fn request(command: &Command, subject: &Subject, writes_through: bool) -> Re
         }
         _ => {}
     }
+    let durability =
+        if command.dword(12) & 1 << 30 != 0 || writes_through { Durability::Durable } else { Durability::Cached };
+    if command.opcode() == zones::opcode::APPEND {
+        return Ok(Request::Append(zones::append(command, namespace, subject)?, durability));
+    }
     let block_bytes = subject.block_bytes();
     let (first, count) = (command.dwords(10), u64::from(command.number_at(48)) + 1);
     let range = bytes_of(first, count, namespace, subject)?;
-    let durability =
-        if command.dword(12) & 1 << 30 != 0 || writes_through { Durability::Durable } else { Durability::Cached };
     // Protection information needs metadata, which the namespace has not.
     if command.opcode() != opcode::WRITE_ZEROES && count * block_bytes > limits::TRANSFER_BYTES as u64 {
         return Err(Status::INVALID_FIELD);
@@ -105,7 +123,9 @@ pub fn request(command: &Command, subject: &Subject, writes_through: bool) -> Re
     Ok(match command.opcode() {
         opcode::READ => Request::Read(range),
         opcode::WRITE => Request::Write(range, durability, placement::of_write(command, namespace, subject)?),
-        _ if command.dword(12) & 1 << 25 != 0 && subject.are_whole_units(&range) => Request::Deallocate(range),
+        _ if command.dword(12) & 1 << 25 != 0 && subject.zones.is_none() && subject.are_whole_units(&range) => {
+            Request::Deallocate(range)
+        }
         _ => Request::Zero(range, durability),
     })
 }
@@ -137,7 +157,12 @@ pub fn pieces(range: Range<u64>) -> impl Iterator<Item = Range<u64>> {
 /// The first block of a command, for the error log.
 pub fn first_block(command: &Command) -> u64 {
     match command.opcode() {
-        opcode::READ | opcode::WRITE | opcode::WRITE_ZEROES => command.dwords(10),
+        opcode::READ
+        | opcode::WRITE
+        | opcode::WRITE_ZEROES
+        | zones::opcode::APPEND
+        | zones::opcode::MANAGEMENT_SEND
+        | zones::opcode::MANAGEMENT_RECEIVE => command.dwords(10),
         _ => 0,
     }
 }

@@ -1,7 +1,7 @@
 //! An NVMe target over TCP: the drive as a controller that an unmodified host attaches (`nvme connect -t tcp`).
 //!
 //! NVM Express Base Specification 2.0, NVMe over Fabrics as a part of it, TCP Transport Specification 1.0, NVM Command
-//! Set Specification 1.0; flexible data placement as in 2.1 and 1.1. Not here: authentication, TLS, multipath states,
+//! Set Specification 1.0, Zoned Namespace Command Set Specification 1.1; flexible data placement as in 2.1 and 1.1. Not here: authentication, TLS, multipath states,
 //! namespace management.
 //!
 //! Hosts are not trusted: connections, controllers, commands and memory are bounded, every length is checked before it
@@ -22,6 +22,7 @@ mod session;
 mod status;
 mod subject;
 mod works;
+mod zones;
 
 pub use health::{
     BadBlocks, Configuration, Configurations, EraseCounts, Event, Events, Fdp, HandleStatus, HandleStatuses,
@@ -31,6 +32,7 @@ pub use subject::{Identity, Namespace};
 
 use crate::placement::Placement;
 use crate::queue::Queue;
+use crate::zones::Zones;
 use session::{Shared, Target};
 use std::io as std_io;
 use std::net::{SocketAddr, TcpListener};
@@ -58,6 +60,8 @@ pub struct Presented {
     pub namespaces: Vec<Namespace>,
     /// Its placement handles; None for a drive without.
     pub placement: Option<Box<dyn Placement>>,
+    /// Its zones, which its only namespace has; None for a drive without.
+    pub zones: Option<Box<dyn Zones>>,
     /// Its figures.
     pub figures: Figures,
 }
@@ -67,10 +71,10 @@ pub fn serve(queue: Box<dyn Queue>, presented: Presented, (host, port): (&str, u
     let listener = TcpListener::bind((host, port))?;
     listener.set_nonblocking(true)?;
     let address = listener.local_addr()?;
-    let Presented { identity, namespaces, placement, figures } = presented;
+    let Presented { identity, namespaces, placement, zones, figures } = presented;
     let nqn = identity.nqn();
     let capabilities = queue.capabilities();
-    let subject = Subject { identity, capabilities, namespaces, placement, health: figures };
+    let subject = Subject { identity, capabilities, namespaces, placement, zones, health: figures };
     let shared = Arc::new(Shared::default());
     let target = Target::new(listener, queue, subject, shared.clone());
     let serving = thread::Builder::new().name("nvme".to_owned()).spawn(move || target.run())?;

@@ -16,6 +16,7 @@ use super::placement;
 use super::status::Status;
 use super::subject::Subject;
 use super::works::{What, Work, Works};
+use super::zones;
 use crate::device::DeviceError;
 use crate::queue::{Asked, Completed, Queue};
 use nix::poll::{PollFd, PollFlags, ppoll};
@@ -414,7 +415,8 @@ impl Target {
         let controller = self.controllers.get_mut(&id).ok_or(Status::INTERNAL)?;
         match command.byte(4) {
             fabrics::PROPERTY_GET => {
-                let value = controller.property(offset)?;
+                let has_sets = controller.kind == Kind::Drive && self.subject.zones.is_some();
+                let value = controller.property(offset, has_sets)?;
                 self.respond(at, command, Status::SUCCESS, value);
             }
             fabrics::PROPERTY_SET => {
@@ -528,6 +530,11 @@ impl Target {
             let page = placement::status(command, namespace, &self.subject)?;
             return self.answer(at, command, &page, 0);
         }
+        if request == Request::Report {
+            let namespace = self.subject.namespace(command.namespace())?;
+            let page = zones::report(command, namespace, &self.subject)?;
+            return self.answer(at, command, &page, 0);
+        }
         if let Request::Read(range) = &request {
             let is_enough = match command.place() {
                 Some(Place::Host { length }) => length as u64 >= range.end - range.start,
@@ -566,6 +573,7 @@ impl Target {
             what,
             parts: 0,
             status: Status::SUCCESS,
+            result: 0,
             data: Vec::new(),
             needed,
             received: 0,
@@ -670,7 +678,16 @@ impl Target {
             length_bytes: range.end - range.start,
         };
         match work.what.clone() {
-            What::Io(Request::Nothing | Request::Handles) => self.finish(place),
+            What::Io(Request::Nothing | Request::Handles | Request::Report) => self.finish(place),
+            What::Io(Request::Append(range, durability)) => {
+                work.parts = 1;
+                self.queue.submit(tag, Asked::Append { zone_bytes: range.start, data, durability });
+            }
+            What::Io(Request::Manage(zones::Action::Change(change), zones)) => {
+                work.status = zones::change(&zones, change, &self.subject).err().unwrap_or(Status::SUCCESS);
+                self.finish(place);
+            }
+            What::Io(Request::Manage(zones::Action::Reset, zones)) => self.reset(place, &zones),
             What::Io(Request::Flush) => {
                 work.parts = 1;
                 self.queue.submit(tag, Asked::Flush);
@@ -712,6 +729,10 @@ impl Target {
                     self.finish(place);
                 }
             },
+            What::Format(_) if self.subject.zones.is_some() => {
+                let zones: Vec<u32> = zones::all(&self.subject).into_iter().flatten().collect();
+                self.reset(place, &zones);
+            }
             What::Format(range) => {
                 let ranges: Vec<_> = io::pieces(range).collect();
                 work.parts = ranges.len() as u32;
@@ -719,6 +740,15 @@ impl Target {
             }
             What::Feature => self.set_feature(place, data),
         }
+    }
+
+    fn reset(&mut self, place: usize, zones: &[u32]) {
+        let Some(work) = self.works.get_mut(place) else { return };
+        work.parts = zones.len() as u32;
+        if zones.is_empty() {
+            self.finish(place);
+        }
+        zones.iter().for_each(|&zone| self.queue.submit(place as u64, Asked::Reset { zone }));
     }
 
     fn set_feature(&mut self, place: usize, data: &[u8]) {
@@ -755,10 +785,14 @@ impl Target {
         }
     }
 
-    fn complete_part(&mut self, place: usize, outcome: Result<(), DeviceError>) {
+    fn complete_part(&mut self, place: usize, outcome: Result<u64, DeviceError>) {
         let is_read = self.reads(place);
+        let block_bytes = self.subject.block_bytes();
         let Some(work) = self.works.get_mut(place) else { return };
         work.parts -= 1;
+        if let (Ok(address_bytes), What::Io(Request::Append(..))) = (&outcome, &work.what) {
+            work.result = address_bytes / block_bytes;
+        }
         if let Err(error) = &outcome {
             if work.status.is_success() {
                 work.status = Status::of(error, is_read);
@@ -783,7 +817,7 @@ impl Target {
                 if is_read {
                     pdu::data(&mut connection.output, work.command.id(), &work.data, &connection.agreed);
                 }
-                self.respond(work.connection, &work.command, Status::SUCCESS, 0);
+                self.respond(work.connection, &work.command, Status::SUCCESS, work.result);
             } else {
                 self.fail(work.connection, &work.command, work.status);
             }

@@ -1,6 +1,8 @@
-//! Status codes, and which of them an error of the device is. NVM Express Base Specification 2.0, figures 93 to 99.
+//! Status codes, and which of them an error of the device is. NVM Express Base Specification 2.0, figures 93 to 99; of zones
+//! Zoned Namespace Command Set Specification 1.1, section 3.1.
 
 use crate::device::DeviceError;
+use ssdlab_engine::error::ZoneStatus;
 
 /// The status field of a completion, without the phase bit: code, its type, and whether a repetition would fail again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +34,13 @@ impl Status {
     pub const CONNECT_FORMAT: Self = Self::lasting(1, 0x80);
     pub const CONNECT_BUSY: Self = Self(1 << 8 | 0x81);
     pub const CONNECT_INVALID: Self = Self::lasting(1, 0x82);
+    pub const INVALID_ZONE_OPERATION: Self = Self::lasting(1, 0xb6);
+    pub const ZONE_BOUNDARY: Self = Self::lasting(1, 0xb8);
+    pub const ZONE_IS_FULL: Self = Self::lasting(1, 0xb9);
+    pub const ZONE_INVALID_WRITE: Self = Self::lasting(1, 0xbc);
+    pub const TOO_MANY_ACTIVE_ZONES: Self = Self::lasting(1, 0xbd);
+    pub const TOO_MANY_OPEN_ZONES: Self = Self::lasting(1, 0xbe);
+    pub const INVALID_ZONE_TRANSITION: Self = Self::lasting(1, 0xbf);
     pub const WRITE_FAULT: Self = Self::lasting(2, 0x80);
     pub const UNREADABLE: Self = Self::lasting(2, 0x81);
 
@@ -48,6 +57,19 @@ impl Status {
         self.0 == 0
     }
 
+    fn of_zone(status: ZoneStatus) -> Self {
+        match status {
+            ZoneStatus::ZoneBoundaryError => Self::ZONE_BOUNDARY,
+            ZoneStatus::ZoneIsFull => Self::ZONE_IS_FULL,
+            ZoneStatus::ZoneInvalidWrite => Self::ZONE_INVALID_WRITE,
+            ZoneStatus::TooManyActiveZones => Self::TOO_MANY_ACTIVE_ZONES,
+            ZoneStatus::TooManyOpenZones => Self::TOO_MANY_OPEN_ZONES,
+            ZoneStatus::InvalidZoneStateTransition => Self::INVALID_ZONE_TRANSITION,
+            ZoneStatus::InvalidZoneOperationRequest => Self::INVALID_ZONE_OPERATION,
+            ZoneStatus::InvalidFieldInCommand => Self::INVALID_FIELD,
+        }
+    }
+
     /// The status of a read or another request that failed.
     pub fn of(error: &DeviceError, is_read: bool) -> Self {
         match error {
@@ -58,6 +80,7 @@ impl Status {
             DeviceError::Injected => Self::WRITE_FAULT,
             DeviceError::Store(error) if error.raw_os_error() == Some(libc::ENOSPC) => Self::CAPACITY_EXCEEDED,
             DeviceError::PoweredOff => Self::ABORTED_BY_POWER_LOSS,
+            DeviceError::Zone(status) => Self::of_zone(*status),
             DeviceError::Misplaced { .. } | DeviceError::Stalled | DeviceError::Store(_) => Self::INTERNAL,
         }
     }

@@ -2,8 +2,10 @@
 
 use super::Health;
 use super::status::Status;
+use super::zones;
 use crate::device::Capabilities;
 use crate::placement::Placement;
+use crate::zones::Zones;
 use ssdlab_engine::specification::Drive;
 use ssdlab_engine::specification::drive::handles_of;
 use std::ops::Range;
@@ -108,6 +110,7 @@ pub struct Subject {
     /// Numbered from 1.
     pub namespaces: Vec<Namespace>,
     pub placement: Option<Box<dyn Placement>>,
+    pub zones: Option<Box<dyn Zones>>,
     pub health: Box<dyn Fn() -> Result<Health, String> + Send>,
 }
 
@@ -118,6 +121,11 @@ impl Subject {
     pub fn block_bytes(&self) -> u64 {
         let unit_bytes = self.capabilities.unit_bytes;
         u64::from(if unit_bytes.is_multiple_of(BLOCK_BYTES) { BLOCK_BYTES } else { BLOCK_BYTES_MIN })
+    }
+
+    /// The command set of the namespaces.
+    pub fn command_set(&self) -> u8 {
+        if self.zones.is_some() { zones::COMMAND_SET } else { 0 }
     }
 
     pub fn are_whole_units(&self, range: &Range<u64>) -> bool {

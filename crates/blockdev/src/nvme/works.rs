@@ -27,6 +27,8 @@ pub struct Work {
     pub parts: u32,
     /// The first that failed.
     pub status: Status,
+    /// Of the completion.
+    pub result: u64,
     pub data: Vec<u8>,
     /// The bytes that the host sends.
     pub needed: usize,

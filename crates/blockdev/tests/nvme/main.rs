@@ -1,17 +1,20 @@
 //! The NVMe target against a small host: every field that Linux asks for, random commands against a model, bytes that
 //! break the rules, losses of power. The same against Linux is in `tests/serving/test_nvme.py`.
 
+mod checks;
 mod initiator;
 mod placement;
 #[expect(dead_code, reason = "not every drive is served here")]
 #[path = "../tiny/mod.rs"]
 mod tiny;
+mod zones;
 
 use initiator::{Answer, DISCOVERY, Entry, Host, connect_data, connecting, opening, unit};
 use ssdlab_blockdev::drive::{Command, Options, Pace, SimulatedDevice, SimulatedQueue};
 use ssdlab_blockdev::nand::FlashFaults;
 use ssdlab_blockdev::nvme::{Health, Identity, Namespace, Ocp, Presented, Server, Smart, serve};
 use ssdlab_blockdev::placement::Placement;
+use ssdlab_blockdev::zones::Zones;
 use ssdlab_engine::random::Random;
 use ssdlab_engine::specification::Drive;
 use std::collections::BTreeMap;
@@ -61,6 +64,7 @@ fn served_with(device: &Arc<SimulatedDevice>, drive: &Drive, figures: fn(&Arc<Si
         identity: Identity { model: "tiny".to_owned(), unique },
         namespaces: Namespace::all_of(drive, &device.core().capabilities()),
         placement: has_handles.then(|| Box::new(device.clone()) as Box<dyn Placement>),
+        zones: drive.zones.is_on().then(|| Box::new(device.clone()) as Box<dyn Zones>),
         figures: Box::new(move || Ok(figures(&seen))),
     };
     serve(Box::new(SimulatedQueue::new(device.clone())), presented, ("127.0.0.1", 0)).unwrap()
@@ -431,6 +435,31 @@ fn malformed_units_end_their_connection_and_nothing_else() {
     }
     let more_bytes = resident_bytes().saturating_sub(before_bytes);
     assert!(more_bytes < MEMORY_BYTES_MAX, "{more_bytes} bytes more");
+}
+
+/// Inputs that the fuzzer kept, and these with bytes changed at random. `SSDLAB_FUZZ_RUNS` sets their number.
+#[test]
+fn no_bytes_break_the_target() {
+    let corpus = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/nvme.hex");
+    let corpus = std::fs::read_to_string(corpus).unwrap();
+    let kept: Vec<Vec<u8>> = corpus.lines().map(bytes_of).collect();
+    assert!(kept.len() > 10);
+    kept.iter().for_each(|says| checks::check(says));
+    let runs = std::env::var("SSDLAB_FUZZ_RUNS").map_or(1000, |text| text.parse().expect("a number of inputs"));
+    let mut random = Random::new(6);
+    for _ in 0..runs {
+        let mut says = kept[random.below(kept.len() as u64) as usize].clone();
+        for _ in 0..=random.below(4) {
+            let at = random.below(says.len() as u64) as usize;
+            says[at] = random.bits() as u8;
+        }
+        checks::check(&says);
+    }
+}
+
+fn bytes_of(hex: &str) -> Vec<u8> {
+    let digits = hex.as_bytes().chunks_exact(2);
+    digits.map(|two| u8::from_str_radix(std::str::from_utf8(two).unwrap(), 16).unwrap()).collect()
 }
 
 fn resident_bytes() -> u64 {

@@ -1,5 +1,6 @@
 //! Flexible data placement: where directed writes go, what the logs say of it, and what the host can change.
 
+use super::checks::with_handles;
 use super::initiator::{Entry, Host};
 use super::{
     INVALID_FIELD, INVALID_OPCODE, READ, WRITE, agrees_with_a_model, commands, device_of, served_with, u16_at, u32_at,
@@ -20,16 +21,6 @@ const INVALID_LOG: u16 = 0x109;
 const COMMAND_SEQUENCE: u16 = 0x0c;
 /// Of the tiny drive.
 const UNITS_PER_ERASE_UNIT: u64 = 64;
-
-/// A drive with three handles, and room for their open erase units.
-pub fn with_handles(persistently_isolated: bool) -> Drive {
-    let mut drive = Tiny { blocks_per_plane: 15, ..Tiny::default() }.drive();
-    let placement = serde_json::json!({
-        "name": "host-streams", "identifiers": 3, "persistently_isolated": persistently_isolated
-    });
-    drive.ftl.placement = serde_json::from_value(placement).unwrap();
-    drive
-}
 
 /// The figures as the program computes them, from the same outcome.
 pub fn figures(device: &Arc<SimulatedDevice>) -> Health {

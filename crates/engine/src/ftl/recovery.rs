@@ -4,6 +4,7 @@
 //! the ledger, which a drive stores in its system blocks, persist.
 
 use super::layer::Layer;
+use super::layer::zoned::{KeptZones, ZoneChange, ZoneTable};
 use super::slc_cache::HOST;
 use super::space::Frontier;
 use super::{Ftl, PlacementEventKind};
@@ -51,6 +52,12 @@ pub trait Recoverable {
     fn leave_reclaim_unit(&mut self, identifier: u8) -> Result<Option<u64>, ReadOnly>;
     /// Whether events of a kind are recorded for a handle; at first all are.
     fn enable_placement_events(&mut self, handle: u8, kind: PlacementEventKind, is_enabled: bool);
+    /// The zones; None for a drive without.
+    fn zone_table(&self) -> Option<&ZoneTable>;
+    /// What is kept of them besides their data.
+    fn kept_zones(&self) -> KeptZones;
+    /// Changes the state of a zone. Only for a drive with zones.
+    fn change_zone(&mut self, zone: u32, change: ZoneChange) -> Result<(), ReadOnly>;
 }
 
 /// What a drive stores in its system blocks.
@@ -65,6 +72,8 @@ pub struct Lasting {
     pub host_units: u64,
     /// Slots of partly filled mapping units that are not continued.
     pub slots_left_in_begun_units: u64,
+    /// Only of a drive with zones.
+    pub zones: KeptZones,
 }
 
 /// The result of a scan of the flash.
@@ -178,6 +187,7 @@ impl<L: Layer, C: Clock> Recoverable for Ftl<L, C> {
             erased_in_slc_mode: self.slc_cache.as_ref().map_or(0, |cache| cache.erased_erase_units()),
             host_units: self.now(),
             slots_left_in_begun_units: L::slots_left_in_begun_units(self),
+            zones: self.layer.kept_zones(),
         }
     }
 
@@ -205,8 +215,9 @@ impl<L: Layer, C: Clock> Recoverable for Ftl<L, C> {
         let filled_up = self.take_up_frontiers(found);
         self.space.resume_turns();
         if !is_same_array {
-            self.explain_programs(found);
+            self.explain_programs(found, lasting.zones.unprogrammed);
         }
+        L::take_up_zones(self, &lasting.zones);
         let _ = self.check_spare_blocks();
         filled_up
     }
@@ -241,6 +252,18 @@ impl<L: Layer, C: Clock> Recoverable for Ftl<L, C> {
 
     fn enable_placement_events(&mut self, handle: u8, kind: PlacementEventKind, is_enabled: bool) {
         self.enable_placement_events(handle, kind, is_enabled);
+    }
+
+    fn zone_table(&self) -> Option<&ZoneTable> {
+        self.layer.zones()
+    }
+
+    fn kept_zones(&self) -> KeptZones {
+        self.layer.kept_zones()
+    }
+
+    fn change_zone(&mut self, zone: u32, change: ZoneChange) -> Result<(), ReadOnly> {
+        L::change_zone(self, zone, change)
     }
 }
 
@@ -350,7 +373,7 @@ impl<L: Layer, C: Clock> Ftl<L, C> {
     }
 
     /// The ledger of a killed process may lack programs that are in flash: these are recorded separately.
-    fn explain_programs(&mut self, found: &Found) {
+    fn explain_programs(&mut self, found: &Found, unprogrammed: u64) {
         let units = u64::from(self.space.layout.units_per_erase_unit());
         let slots_of = |(erase_unit, unit): (EraseUnit, &FoundEraseUnit)| match unit.contents {
             FoundContents::Written { slots, .. } => {
@@ -360,6 +383,7 @@ impl<L: Layer, C: Clock> Ftl<L, C> {
             _ => 0,
         };
         let written: u64 = (0..).map(EraseUnit).zip(&found.erase_units).map(slots_of).sum();
-        self.accounts.explain(self.accounts.ledger().erased_erase_units * units + written);
+        let erased = self.accounts.ledger().erased_erase_units * units;
+        self.accounts.explain((erased + written).saturating_sub(unprogrammed));
     }
 }

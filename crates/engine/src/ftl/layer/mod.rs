@@ -25,8 +25,8 @@ pub use reduced::Reduced;
 use reduced::contents::StoredAs;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use zoned::ZoneTable;
 pub use zoned::Zoned;
+use zoned::{KeptZones, ZoneChange, ZoneTable};
 
 /// Whether a drive stores less data than it receives.
 pub fn is_reduced(drive: &Drive) -> bool {
@@ -82,6 +82,19 @@ pub trait Layer: Sized {
     fn zones(&self) -> Option<&ZoneTable> {
         None
     }
+
+    /// What is kept of the zones besides their data.
+    fn kept_zones(&self) -> KeptZones {
+        KeptZones::default()
+    }
+
+    /// Changes the state of a zone, as the host commands.
+    fn change_zone<C: Clock>(_ftl: &mut Ftl<Self, C>, _zone: u32, _change: ZoneChange) -> Result<(), ReadOnly> {
+        panic!("only a drive with zones is told to change one");
+    }
+
+    /// Restores the zones, after the units and the open erase units.
+    fn take_up_zones<C: Clock>(_ftl: &mut Ftl<Self, C>, _kept: &KeptZones) {}
 
     /// Counters by namespace, on a drive that has them.
     fn namespaces(&self) -> &[NamespaceCounts] {

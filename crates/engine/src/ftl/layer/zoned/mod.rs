@@ -17,7 +17,7 @@ use crate::specification::drive::{Drive, zones_of};
 use crate::timing::Clock;
 use crate::units::{EraseUnit, Lpn, Ppn, StreamId};
 pub use area::AreaCounts;
-pub use table::{Granted, Zone, ZoneCounts, ZoneState, ZoneTable};
+pub use table::{Granted, KeptZones, Zone, ZoneChange, ZoneCounts, ZoneState, ZoneTable};
 
 /// The layer of zoned drives.
 pub struct Zoned {
@@ -87,6 +87,26 @@ impl Layer for Zoned {
             Operation::Trim => ftl.reset_zones(request.offset_bytes, request.length_bytes),
             Operation::Read | Operation::Flush => ftl.execute_parts(request),
         }
+    }
+
+    fn kept_zones(&self) -> KeptZones {
+        KeptZones { unprogrammed: self.unprogrammed, ..self.table.kept() }
+    }
+
+    fn change_zone<C: Clock>(ftl: &mut Ftl<Self, C>, zone: u32, change: ZoneChange) -> Result<(), ReadOnly> {
+        let offset_bytes = u64::from(zone * ftl.layer.table.zone_units()) << ftl.mapping_unit_shift;
+        let refuse = |status| ReadOnly::ZoneCommandRefused { status, offset_bytes };
+        match change {
+            ZoneChange::Open => ftl.open_zone(zone).map_err(refuse),
+            ZoneChange::Close => ftl.close_zone(zone).map_err(refuse),
+            ZoneChange::Finish => ftl.finish_zone(zone),
+        }
+    }
+
+    fn take_up_zones<C: Clock>(ftl: &mut Ftl<Self, C>, kept: &KeptZones) {
+        ftl.layer.unprogrammed = kept.unprogrammed;
+        ftl.find_zones(kept);
+        ftl.erase_what_no_zone_has();
     }
 
     fn kept(&self) {}
@@ -169,6 +189,47 @@ impl<C: Clock> Ftl<Zoned, C> {
     /// The states of the zones.
     pub fn zone_table(&self) -> &ZoneTable {
         &self.layer.table
+    }
+
+    /// Restores the zones from the map. What a zone holds is contiguous: it is written in order, and a drive with zones
+    /// that stores data keeps its memory through a loss of power.
+    fn find_zones(&mut self, kept: &KeptZones) {
+        let (zone_units, capacity_units) = (self.layer.table.zone_units(), self.layer.table.capacity_units());
+        let mut found = Vec::with_capacity(self.layer.erase_units.len());
+        for zone in 0..self.layer.table.zones() {
+            let first = zone * zone_units;
+            let places = (first..first + capacity_units).map(|lpn| self.map.physical(Lpn(lpn)));
+            let mut written = 0;
+            let mut erase_units: Vec<EraseUnit> = Vec::new();
+            for place in places.take_while(|&place| place != Ppn::UNMAPPED) {
+                let erase_unit = self.space.layout.erase_unit_of(place);
+                written += 1;
+                if erase_units.last() != Some(&erase_unit) {
+                    erase_units.push(erase_unit);
+                }
+            }
+            let open = erase_units.last().filter(|&&last| self.space.frontier_at(last).is_some());
+            found.push((written, open.map(|&open| self.space.stream_of(open).0)));
+            self.layer.erase_units[zone as usize] = erase_units;
+        }
+        self.layer.table.take_up(kept, found.into_iter());
+    }
+
+    /// Erases what a reset had begun to erase when the process was killed.
+    fn erase_what_no_zone_has(&mut self) {
+        let mut is_kept = vec![false; self.space.erase_units() as usize];
+        self.layer.erase_units.iter().flatten().for_each(|erase_unit| is_kept[erase_unit.index()] = true);
+        for erase_unit in self.space.each_erase_unit().filter(|erase_unit| !is_kept[erase_unit.index()]) {
+            if self.space.frontier_at(erase_unit).is_some() {
+                self.abandon(self.space.stream_of(erase_unit));
+            } else if self.space.is_closed(erase_unit) {
+                self.gc.victim.taken(erase_unit, self.space.stream_of(erase_unit));
+            } else {
+                continue;
+            }
+            // Without spare blocks the drive is read-only, which its next write reports.
+            let _ = self.erase(erase_unit);
+        }
     }
 
     fn still_writable(&self) -> Result<(), ReadOnly> {

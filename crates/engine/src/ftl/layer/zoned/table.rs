@@ -74,6 +74,33 @@ pub struct ZoneCounts {
     pub random_write_areas: Option<AreaCounts>,
 }
 
+/// What is kept of zones when their drive is built again, besides their data.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct KeptZones {
+    /// A bit for each zone, from the lowest: whether it was finished before it was written to its capacity.
+    pub finished: Vec<u64>,
+    /// Resets of non-empty zones.
+    pub resets: u64,
+    /// Zones finished by command.
+    pub finishes: u64,
+    /// Refused writes.
+    pub refused: u64,
+    /// Slots of erase units that were erased before they were programmed.
+    pub unprogrammed: u64,
+}
+
+/// A command that changes the state of a zone and needs no request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ZoneChange {
+    /// Open it explicitly.
+    Open,
+    /// Close it.
+    Close,
+    /// Make it full.
+    Finish,
+}
+
 /// The zones of a drive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ZoneTable {
@@ -278,6 +305,18 @@ impl ZoneTable {
         }
     }
 
+    /// Carries out a change of a zone's state.
+    pub fn change(&mut self, zone: u32, change: ZoneChange) -> Result<(), ZoneStatus> {
+        match change {
+            ZoneChange::Open => self.open(zone),
+            ZoneChange::Close => self.close(zone),
+            ZoneChange::Finish => {
+                self.finish(zone);
+                Ok(())
+            }
+        }
+    }
+
     /// Makes a zone full, whatever it holds. Returns its slot.
     pub fn finish(&mut self, zone: u32) -> Option<u8> {
         let slot = self.slot(zone);
@@ -298,6 +337,44 @@ impl ZoneTable {
             area.clear();
         }
         (written, slot)
+    }
+
+    /// What is kept of the zones besides their data, so that a scan of the flash can restore them.
+    pub fn kept(&self) -> KeptZones {
+        let mut finished = Vec::new();
+        let is_finished = |zone: &Zone| zone.state == ZoneState::Full && zone.written < self.capacity_units;
+        for (index, _) in self.zones.iter().enumerate().filter(|(_, zone)| is_finished(zone)) {
+            finished.resize((index / 64 + 1).max(finished.len()), 0);
+            finished[index / 64] |= 1 << (index % 64);
+        }
+        let Self { resets, finishes, refused, .. } = *self;
+        KeptZones { finished, resets, finishes, refused, unprogrammed: 0 }
+    }
+
+    /// Restores the counts of a new table, and its zones from what a scan has found: written units, and for a zone with
+    /// an open erase unit the slot. Open zones are closed.
+    pub fn take_up(&mut self, kept: &KeptZones, found: impl Iterator<Item = (u32, Option<u8>)>) {
+        let KeptZones { ref finished, resets, finishes, refused, .. } = *kept;
+        (self.resets, self.finishes, self.refused) = (resets, finishes, refused);
+        let mut without_slot = Vec::new();
+        for (index, (written, slot)) in found.enumerate() {
+            let is_finished = finished.get(index / 64).is_some_and(|word| word >> (index % 64) & 1 == 1);
+            let state = match written {
+                _ if is_finished || written == self.capacity_units => ZoneState::Full,
+                0 => ZoneState::Empty,
+                _ => ZoneState::Closed,
+            };
+            self.zones[index] = Zone { state, written, slot: 0 };
+            if state == ZoneState::Closed {
+                match slot.and_then(|slot| self.free_slots.iter().position(|&free| free == slot)) {
+                    Some(place) => self.zones[index].slot = self.free_slots.remove(place),
+                    None => without_slot.push(index),
+                }
+            }
+        }
+        for index in without_slot {
+            self.zones[index].slot = self.free_slots.pop().expect("no more zones are active than there are slots");
+        }
     }
 
     /// The slot of an active zone.
