@@ -127,7 +127,7 @@ blind: setup ## identifies random simulated drives from outside, BLIND_DRIVES=10
 	nice $(PYTHON) tools/blind.py $(BLIND_DRIVES) --seed $(BLIND_SEED) --policies
 
 FUZZ_SECONDS ?= 600
-fuzz: setup ## fuzzes trace readers, parsers, NBD connections and the engine, FUZZ_SECONDS=600 each; see fuzz/README.md
+fuzz: setup ## fuzzes trace readers, parsers, NBD and NVMe connections and the engine, FUZZ_SECONDS=600 each; see fuzz/README.md
 	tools/bootstrap group fuzz
 	$(PYTHON) tools/fuzz.py $(FUZZ_SECONDS)
 

@@ -1,9 +1,9 @@
-"""Runs the fuzzers one after another: libFuzzer on the trace readers and on NBD connections, atheris on the parsers of
-jobs, scripts and reports, and the engine on drawn specifications.
+"""Runs the fuzzers one after another: libFuzzer on the trace readers, on NBD and on NVMe connections, atheris on the
+parsers of jobs, scripts and reports, and the engine on drawn specifications.
 
 usage: fuzz.py [SECONDS] [TARGET...], by default 600 seconds per target. A target is the name of a trace format,
-recognised, compressed-traces, nbd, jobs, scripts, reports or specifications. Results are in out/fuzz/, failing inputs
-as crash-TARGET-...; with SSDLAB_FUZZ_KEEP=1 the corpus in fuzz/corpus is rewritten from the results.
+recognised, compressed-traces, nbd, nvme, jobs, scripts, reports or specifications. Results are in out/fuzz/, failing
+inputs as crash-TARGET-...; with SSDLAB_FUZZ_KEEP=1 the corpus in fuzz/corpus is rewritten from the results.
 """
 
 import os
@@ -24,7 +24,8 @@ RECOGNISED = "recognised"
 COMPRESSED = "compressed-traces"
 TRACES = (*READERS, RECOGNISED, COMPRESSED)
 NBD = "nbd"
-RUST = (*TRACES, NBD)
+NVME = "nvme"
+RUST = (*TRACES, NBD, NVME)
 TEXTS = ("jobs", "scripts", "reports")
 SPECIFICATIONS = "specifications"
 DRAWN = "specifications::drawn"
@@ -61,7 +62,7 @@ def command_of(target: str, triple: str) -> list[str]:
         program.write_text(f"#!/bin/sh\nPYTHONPATH={ROOT}/python {script}\n")
         program.chmod(0o755)
         return [str(program)]
-    return [str(PROGRAMS / triple / "release" / (target if target in (COMPRESSED, NBD) else "traces"))]
+    return [str(PROGRAMS / triple / "release" / (target if target in (COMPRESSED, NBD, NVME) else "traces"))]
 
 
 def environment_of(target: str) -> dict[str, str]:
@@ -72,7 +73,7 @@ def environment_of(target: str) -> dict[str, str]:
 def dictionary(target: str) -> Path:
     """Words of the target's language, for libFuzzer to insert."""
     if target != "jobs":
-        return ROOT / "fuzz" / (f"{target}.dict" if target in ("scripts", "reports", NBD) else "traces.dict")
+        return ROOT / "fuzz" / (f"{target}.dict" if target in ("scripts", "reports", NBD, NVME) else "traces.dict")
     from ssdlab.simulator.workloads.jobs import OPTIONS
 
     path = OUT / "jobs.dict"
