@@ -91,11 +91,11 @@ docs: setup ## writes the generated pages and types, and the package's copies of
 	$(PYTHON) tools/engine_types.py python/ssdlab/simulator/engine/types.py
 	$(PYTHON) tools/engine_types.py python/ssdlab/simulator/engine/plain.py
 	$(PYTHON) -m ruff format --quiet python/ssdlab/simulator/engine/types.py python/ssdlab/simulator/engine/plain.py
-	$(PYTHON) tools/jobs_page.py docs/jobs.md
-	$(PYTHON) tools/drive_file_page.py docs/drive-file.md
-	$(PYTHON) tools/policies_page.py docs/policies.md
-	$(PYTHON) tools/traces_page.py docs/traces.md
-	$(PYTHON) tools/sources_page.py docs/sources.md
+	$(PYTHON) tools/jobs_page.py docs/simulate/jobs.md
+	$(PYTHON) tools/drive_file_page.py docs/simulate/drive-file.md
+	$(PYTHON) tools/policies_page.py docs/simulate/policies.md
+	$(PYTHON) tools/traces_page.py docs/simulate/traces.md
+	$(PYTHON) tools/sources_page.py docs/theory/sources.md
 
 man: setup ## man pages from the help, into out/man
 	$(PYTHON) tools/man_pages.py out/man

@@ -1,4 +1,6 @@
-"""Writes docs/drive-file.md from the engine's schema. usage: drive_file_page.py FILE, or - for standard output.
+"""Writes docs/simulate/drive-file.md from the engine's schema.
+
+    drive_file_page.py FILE     or - for standard output
 
 The text of each key is its doc comment in `crates/engine/src/specification/drive/`; this file only defines the order.
 """

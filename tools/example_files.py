@@ -91,7 +91,7 @@ workload,space_in_use,metric,value
 """
 
 
-TENANTS_DRIVE = """# A drive with four tenants for tenants.fio (docs/namespaces.md).
+TENANTS_DRIVE = """# A drive with four tenants for tenants.fio (docs/simulate/namespaces.md).
 name = "tenants"
 based_on = "generic-tlc-480"
 

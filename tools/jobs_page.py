@@ -1,4 +1,4 @@
-"""Writes docs/jobs.md from the table of fio's options. usage: jobs_page.py FILE, or - for standard output.
+"""Writes docs/simulate/jobs.md from the table of fio's options. usage: jobs_page.py FILE, or - for standard output.
 
 `python/ssdlab/simulator/workloads/jobs/table.py` describes the options. The text before the tables, on the differences
 from fio, is in this file.

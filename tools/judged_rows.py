@@ -2,7 +2,7 @@
 
 usage: judged_rows.py [NAME ...]    # only these studies; the rows of the others stay as they are
 
-docs/sources.md is made from that file (`make docs`), without a run. Takes ten minutes on two free processors.
+docs/theory/sources.md is made from that file (`make docs`), without a run. Takes ten minutes on two free processors.
 """
 
 import sys

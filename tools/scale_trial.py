@@ -1,4 +1,4 @@
-"""Measures what depends on `--scale`, for docs/scale.md and for the table that the package ships.
+"""Measures what depends on `--scale`, for docs/simulate/scale.md and for the table that the package ships.
 
     tools/scale_trial.py waf [DRIVE ...]             WAF by the size of erase units: the bias of a scale
     tools/scale_trial.py tails FILE.json [DRIVE ...]   percentiles at a scale and at one four times larger

@@ -1,4 +1,4 @@
-"""Writes docs/sources.md: every line of the five documents, with the command that shows it and its verdict.
+"""Writes docs/theory/sources.md: every line of the five documents, with the command that shows it and its verdict.
 
 usage: sources_page.py FILE, or - for standard output. The lines are those of `claims.toml` in the studies' folder
 sources, the verdicts those of the rows that tools/judged_rows.py kept of a run.
@@ -45,7 +45,7 @@ def _section(document: sources.Document) -> str:
             line.claim.says,
             line.claim.kind,
             f"`{line.claim.command}`",
-            f"[{line.verdict}]({study})",
+            f"[{line.verdict}](../{study})",
             line.figures,
             line.deviation,
             line.why,

@@ -1,5 +1,5 @@
-"""Tries rules for the end of a run until the steady state, for docs/steady-state.md: each drive of the catalogue under
-six workloads, without a clock, for 150 drive writes. The truth is the mean of the last 100 rounds.
+"""Tries rules for the end of a run until the steady state, for docs/theory/steady-state.md: each drive of the catalogue
+under six workloads, without a clock, for 150 drive writes. The truth is the mean of the last 100 rounds.
 
 usage: steady_trial.py RUNS.jsonl [FOLDER]: continues the runs in the file, prints the table, and draws the picture
 into the folder.

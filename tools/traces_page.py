@@ -1,4 +1,4 @@
-"""Writes docs/traces.md: the formats, from the native module's list, and the replay of a trace.
+"""Writes docs/simulate/traces.md: the formats, from the native module's list, and the replay of a trace.
 
 usage: traces_page.py FILE, or - for standard output. Details of a format belong in its source file.
 """
@@ -145,13 +145,13 @@ from a file or through standard input.
 
 ## Profile and theory
 
-The profile counts requests, bytes, accessed units, sizes, sequential and aligned requests, reads of data that the trace
-itself wrote, and how often units are written. From the write counts it derives what the closed forms
-([theory.md](theory.md)) predict for a drive that holds only the written units: units with the same number of writes are
-one class. A closed form is shown only if the trace satisfies its assumptions: at least 95 % of the writes are one
-aligned unit; at most 5 % continue where the previous one ended; at most 5 % of the written data is trimmed again; a
-unit is written 5 times or more on average (with fewer, random variation hides the frequencies); and the writes are not
-passes over all units. Otherwise the profile names the assumption that fails.
+The profile counts requests, bytes, accessed units, sizes, sequential and aligned requests, reads of data that the
+trace itself wrote, and how often units are written. From the write counts it derives what the closed forms
+([theory.md](../theory/theory.md)) predict for a drive that holds only the written units: units with the same number
+of writes are one class. A closed form is shown only if the trace satisfies its assumptions: at least 95 % of the
+writes are one aligned unit; at most 5 % continue where the previous one ended; at most 5 % of the written data is
+trimmed again; a unit is written 5 times or more on average (with fewer, random variation hides the frequencies); and
+the writes are not passes over all units. Otherwise the profile names the assumption that fails.
 """
 
 

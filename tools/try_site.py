@@ -28,9 +28,9 @@ from ssdlab.simulator import engine
 SITE = Path(__file__).parents[1] / "out/site"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--no-first-run"]
 # Pages with highlighted code: shell, Python, TOML.
-HIGHLIGHTED = ("contributing.html", "python.html", "sweeps.html")
+HIGHLIGHTED = ("contributing.html", "python.html", "simulate/sweeps.html")
 # One page of each kind: prose, tables, code, lists of studies.
-LOOKED_AT = ("index.html", "tutorial.html", "drive-file.html", "commands.html", "studies.html", *HIGHLIGHTED)
+LOOKED_AT = ("index.html", "tutorial.html", "simulate/drive-file.html", "commands.html", "studies.html", *HIGHLIGHTED)
 PATIENCE_MS = 60_000
 RATE_MIN = 1e6
 MEASURED_SECONDS = 8

@@ -10,10 +10,12 @@ with a message.
 import inspect
 import json
 import os
+import posixpath
 import re
 import shutil
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 from browser_edition import in_browser
@@ -33,7 +35,8 @@ HELP_COLUMNS = 100
 
 _LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)(#[^)]*)?\)")
 # The page of a study, whose folder has underscores.
-_STUDY = re.compile(r"\.\./python/ssdlab/experiments/studies/([a-z_]+)/README\.md")
+_STUDY = re.compile(r"python/ssdlab/experiments/studies/([a-z_]+)/README\.md")
+_OF_THE_REPOSITORY = ("ARCHITECTURE", "CONTRIBUTING", "CHANGELOG")
 # The place of the live page's link on the first page.
 _LIVE_MARK = "<!-- live -->"
 _WITH_LIVE = """<a class="md-button md-button--primary" href="live/index.html">A drive at work, in this browser</a>
@@ -46,13 +49,18 @@ an installed ssdlab shows the same."""
 # A dialog of the theme that has no name for screen readers.
 _SEARCH = 'data-md-component="search" role="dialog"'
 
-# The tabs of the site; pages not listed here are under Guides.
+# The tabs of the site. The pages of a folder of docs/ that are not listed are in its tab; others are under Start.
 NAVIGATION: list[tuple[str, list[str]]] = [
     ("Start", ["index.md", "tutorial.md", "how-to.md"]),
-    ("Guides", []),
-    ("Studies", ["studies.md", "sources.md"]),
-    ("Reference", ["commands.md", "python.md", "drive-file.md", "jobs.md", "policies.md", "traces.md", "glossary.md"]),
-    ("Project", ["architecture.md", "decisions.md", "contributing.md", "changelog.md"]),
+    ("Simulate", []),
+    ("Real drives", []),
+    ("Theory", []),
+    ("Studies", ["studies.md"]),
+    (
+        "Reference",
+        ["commands.md", "python.md", *(f"simulate/{name}.md" for name in ("drive-file", "jobs", "policies"))],
+    ),
+    ("Contribute", ["architecture.md", "contributing.md", "changelog.md"]),
 ]
 
 
@@ -72,24 +80,30 @@ def gather(folder: Path, has_live: bool) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(ROOT / "docs", folder)
     shutil.copytree(ROOT / "site/pages", folder, dirs_exist_ok=True)
-    for name in ("ARCHITECTURE", "CONTRIBUTING", "CHANGELOG"):
+    for name in _OF_THE_REPOSITORY:
         shutil.copy(ROOT / f"{name}.md", folder / f"{name.lower()}.md")
     (folder / "commands.md").write_text(commands_page(), encoding="utf-8")
     (folder / "python.md").write_text(python_page(), encoding="utf-8")
     _studies(folder)
     for page in folder.rglob("*.md"):
-        text = _LINK.sub(_within, page.read_text(encoding="utf-8"))
+        place = page.relative_to(folder).as_posix()
+        text = _LINK.sub(partial(_within, place), page.read_text(encoding="utf-8"))
         page.write_text(text.replace(_LIVE_MARK, _WITH_LIVE if has_live else _WITHOUT_LIVE), encoding="utf-8")
 
 
-def _within(link: re.Match[str]) -> str:
-    """A link in the repository converted to one on the site."""
-    name = link[1].removeprefix("docs/")
-    if study := _STUDY.fullmatch(name):
-        return f"](studies/{study[1].replace('_', '-')}.md{link[2] or ''})"
-    if name.removeprefix("../") in ("ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"):
-        name = name.removeprefix("../").lower()
-    return f"]({name}{link[2] or ''})"
+def _within(page: str, link: re.Match[str]) -> str:
+    """A link of a page, as in the repository, converted to one on the site, where `page` is its path."""
+    of_repository = page.removesuffix(".md").upper() in _OF_THE_REPOSITORY
+    there = posixpath.normpath(posixpath.join("" if of_repository else posixpath.dirname(f"docs/{page}"), link[1]))
+    if study := _STUDY.fullmatch(there):
+        target = f"studies/{study[1].replace('_', '-')}.md"
+    elif there.removesuffix(".md") in _OF_THE_REPOSITORY:
+        target = there.lower()
+    elif there.startswith("docs/"):
+        target = there.removeprefix("docs/")
+    else:
+        return link[0]
+    return f"]({posixpath.relpath(target, posixpath.dirname(page) or '.')}{link[2] or ''})"
 
 
 def commands_page() -> str:
@@ -138,11 +152,12 @@ def _studies(folder: Path) -> None:
 def navigation(folder: Path) -> list[dict[str, list[str]]]:
     """The tabs with their pages, including all pages in the folder."""
     placed = {page for _, pages in NAVIGATION for page in pages}
-    there = {str(page.relative_to(folder)) for page in folder.rglob("*.md")}
-    studies = sorted(page for page in there if page.startswith("studies/"))
-    guides = sorted(there - placed - set(studies))
-    more = {"Guides": guides, "Studies": studies}
-    return [{tab: [*pages, *more.get(tab, [])]} for tab, pages in NAVIGATION]
+    tabs = {tab: list(pages) for tab, pages in NAVIGATION}
+    for page in sorted(page.relative_to(folder).as_posix() for page in folder.rglob("*.md")):
+        if page not in placed:
+            tab = posixpath.dirname(page).split("/")[0].replace("-", " ").capitalize()
+            tabs.get(tab, tabs["Start"]).append(page)
+    return [{tab: pages} for tab, pages in tabs.items()]
 
 
 def _make(tabs: list[dict[str, list[str]]]) -> None:

@@ -1,6 +1,6 @@
 """Two variants, equal or 3 % apart: does a comparison say so?
 
-`SSDLAB_PAIRS=200` tries that many pairs; docs/steady-state.md has the counts.
+`SSDLAB_PAIRS=200` tries that many pairs; docs/theory/steady-state.md has the counts.
 """
 
 import os

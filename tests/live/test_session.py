@@ -161,7 +161,7 @@ def test_a_smaller_partition_is_a_trim_and_jobs_of_its_size(specify: Callable[..
         wait_for("all jobs are done", lambda: session.is_finished)
         less = session.figures(0)
     erase_unit_units = whole["capacity"]["units_per_erase_unit"]
-    # One erase unit is the reserve, and half of the open one is not full on average, as in docs/theory.md.
+    # One erase unit is the reserve, and half of the open one is not full on average, as in docs/theory/theory.md.
     usable_units = whole["capacity"]["physical_units"] - 1.5 * erase_unit_units
     for figures, live_bytes in ((whole, USER_BYTES), (less, USER_BYTES * 3 // 4)):
         assert figures["capacity"]["live_units"] == live_bytes / 4096

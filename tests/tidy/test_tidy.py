@@ -113,7 +113,7 @@ def test_every_policy_is_described(policy: dict[str, str]) -> None:
     assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", policy["name"])
     assert policy["summary"].strip()
     assert policy["source"].strip()
-    assert f"| `{policy['name']}` |" in (ROOT / "docs/policies.md").read_text()
+    assert f"| `{policy['name']}` |" in (ROOT / "docs/simulate/policies.md").read_text()
 
 
 def test_every_policy_file_is_in_the_list_of_its_kind() -> None:
@@ -126,10 +126,10 @@ def test_every_policy_file_is_in_the_list_of_its_kind() -> None:
 
 
 def test_generated_pages_are_up_to_date() -> None:
-    assert (ROOT / "docs/drive-file.md").read_text() == drive_file_page.page(), "run make docs"
-    assert (ROOT / "docs/policies.md").read_text() == policies_page.page(), "run make docs"
-    assert (ROOT / "docs/traces.md").read_text() == traces_page.page(), "run make docs"
-    assert (ROOT / "docs/sources.md").read_text() == sources_page.page(), "run make docs"
+    assert (ROOT / "docs/simulate/drive-file.md").read_text() == drive_file_page.page(), "run make docs"
+    assert (ROOT / "docs/simulate/policies.md").read_text() == policies_page.page(), "run make docs"
+    assert (ROOT / "docs/simulate/traces.md").read_text() == traces_page.page(), "run make docs"
+    assert (ROOT / "docs/theory/sources.md").read_text() == sources_page.page(), "run make docs"
 
 
 def test_generated_types_are_up_to_date() -> None:

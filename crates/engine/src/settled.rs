@@ -6,7 +6,7 @@
 //! (K. P. White, "An effective truncation heuristic for bias reduction in simulation output", Simulation 69, 1997): the
 //! number left out is the one with the least standard error of the mean of the rest. Batch means give the interval;
 //! half of what the straight line through them rises from the first to the last is added on either side, because the
-//! value may go on rising. docs/steady-state.md compares this rule with others on long runs.
+//! value may go on rising. docs/theory/steady-state.md compares this rule with others on long runs.
 
 use crate::steady_state::least_squares_slope;
 

@@ -280,7 +280,7 @@ def _notices(runs: "Sequence[tuple[object, float, object]]", kept: dict[str, dic
             f"Runs of {', '.join(scales)} of the drive, with a sample of each trace of the same scale; write "
             "amplification of such "
             "samples was within 3 % of whole runs where an erase unit kept 2,048 units, within 6 % at 512 "
-            "(docs/advice.md)."
+            "(docs/simulate/advice.md)."
         )
     unsteady = sum(row["steady_reached"] is False for row in kept.values())
     if unsteady:

@@ -68,9 +68,9 @@ def health(
     """Report the health of drives from their SMART reports: wear, write amplification, years left, recommended action.
 
     Reads what smartctl, nvme-cli, smartd, scrutiny, exporters, Windows, CrystalDiskInfo, ESXi, storcli, mmc and
-    Backblaze print, also as pasted from a mail, and detects the format (docs/health.md). Two reports of one drive
-    give its write rate between them. No data leaves this machine. Exits with 1 if a drive needs attention, for use in
-    cron jobs.
+    Backblaze print, also as pasted from a mail, and detects the format (docs/real-drives/health.md). Two reports of
+    one drive give its write rate between them. No data leaves this machine. Exits with 1 if a drive needs attention,
+    for use in cron jobs.
     """
     from ssdlab.field.health.surveying import observed
 

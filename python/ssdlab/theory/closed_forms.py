@@ -5,8 +5,8 @@ Pure functions of numbers; `expectation` selects the one that applies to a run.
 All of them assume single-unit writes at independent random addresses, many erase units, no trim unless said, and a
 drive in its steady state. `over_provisioning` is OP = (T - U) / U as a share (0.07 for 7 %), alpha = T / U = 1 + OP,
 and `units_per_erase_unit` (Np) is the number of mapping units in an erase unit. T is the flash that garbage collection
-can use: without reserve, parity, bad blocks and the unwritten part of open erase units (see docs/theory.md). Every
-function raises ValueError if an argument is outside the range in its docstring.
+can use: without reserve, parity, bad blocks and the unwritten part of open erase units (see docs/theory/theory.md).
+Every function raises ValueError if an argument is outside the range in its docstring.
 """
 
 import math

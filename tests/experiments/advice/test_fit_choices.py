@@ -61,8 +61,8 @@ def write_points(path: Path, rows: Rows, drives: Mapping[str, str]) -> None:
 
 
 def test_the_documented_example_gives_the_truth_back(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Percentiles at two rates, single requests, a saturated rate and the WAF, as in docs/fitting.md."""
-    text = (Path(__file__).parents[3] / "docs" / "fitting.md").read_text()
+    """Percentiles at two rates, single requests, a saturated rate and the WAF, as in docs/simulate/fitting.md."""
+    text = (Path(__file__).parents[3] / "docs" / "simulate" / "fitting.md").read_text()
     for name, content in re.findall(r"`([a-z]+\.(?:fio|csv))`:\n\n```\w+\n(.*?)```", text, re.DOTALL):
         (folder / name).write_text(content)
     (line,) = re.findall(r"^ssdlab fit points.csv .*$", text, re.MULTILINE)

@@ -102,7 +102,7 @@ def test_all_that_is_wrong_is_said_at_once_with_where_to_read(tmp_path: Path) ->
         ["nand.channels", "="],
         ["unknown", "key"],
     ]
-    assert "docs/drive-file.md" in last
+    assert "docs/simulate/drive-file.md" in last
 
 
 def test_a_value_that_is_wrong_alone_hides_no_other(tmp_path: Path) -> None:

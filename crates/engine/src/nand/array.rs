@@ -190,7 +190,7 @@ impl Array {
         Erased::Usable
     }
 
-    /// Erases an erase unit that was used in SLC mode. Assumed: it wears no block (docs/background.md).
+    /// Erases an erase unit that was used in SLC mode. Assumed: it wears no block (docs/simulate/background.md).
     pub fn erase_in_slc_mode(&mut self, erase_unit: u32) {
         self.slc_mode_erase_counts.resize(self.erase_counts.len(), 0);
         for &block in &self.blocks[range_of(&self.geometry, erase_unit)] {

@@ -8,7 +8,7 @@ use super::histogram::{BINS, PER_DOUBLING, bin_of};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The parts of a latency, defined in `docs/time.md`.
+/// The parts of a latency, defined in `docs/simulate/time.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Part {

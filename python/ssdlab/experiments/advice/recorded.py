@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _UNITS_KEPT_MIN = 64
 # A round of the steady state writes this multiple of what the trace can change: the addresses that it writes and the
 # spare area. If the trace uses only a small part of a drive, the drive does not need to be written completely to show
-# its steady state. With a factor of one instead of two, the approach has too much weight (docs/advice.md).
+# its steady state. With a factor of one instead of two, the approach has too much weight (docs/simulate/advice.md).
 _ROUND_CHANGES = 2
 # A sample can be slightly larger than its share.
 _ROOM_SHARE_COMPACT = 0.98
@@ -139,7 +139,7 @@ class Trace:
         return shlex.join([*words, "--seed", str(seed), *([] if timed else ["--untimed"])])
 
     def miniature_error(self, waf: float) -> float:
-        """The share by which a miniature's figures can be too good, as measured (docs/advice.md).
+        """The share by which a miniature's figures can be too good, as measured (docs/simulate/advice.md).
 
         With almost no garbage collection there is almost no error.
         """

@@ -22,8 +22,8 @@ from ssdlab.simulator.targets import simulated
 # A task should take a few seconds: for shorter ones the scheduler's overhead is noticeable, longer ones are lost with a
 # worker.
 _TASK_SECONDS = 3.0
-# The time of client and scheduler for a task, measured on two busy cores (docs/sweeps.md). With very many threads,
-# tasks become longer, so that client and scheduler can keep up.
+# The time of client and scheduler for a task, measured on two busy cores (docs/simulate/sweeps.md). With very many
+# threads, tasks become longer, so that client and scheduler can keep up.
 _DISPATCH_SECONDS = 0.02
 _RUNS_IN_TASK_MAX = 256
 # Tasks waiting for each thread: enough that no thread is idle, few enough that the size of later tasks can be adjusted.

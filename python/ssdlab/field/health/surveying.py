@@ -41,9 +41,9 @@ class Health(Shown):
     def frame(self) -> pl.DataFrame:
         """A frame with one row for each drive, the most urgent first.
 
-        Columns as in drives.parquet of `ssdlab health` (docs/health.md): model, serial, level (ok to failing), concerns
-        (sentences), waf, used_percent, host_bytes and others in bytes, years_left with its bounds; null where the drive
-        does not report it.
+        Columns as in drives.parquet of `ssdlab health` (docs/real-drives/health.md): model, serial, level (ok to
+        failing), concerns (sentences), waf, used_percent, host_bytes and others in bytes, years_left with its bounds;
+        null where the drive does not report it.
         """
         kinds = self.drives.collect_schema()
         return pl.DataFrame(self.gravest(self.summary.drives), schema=kinds)

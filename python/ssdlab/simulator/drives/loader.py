@@ -17,7 +17,9 @@ from ssdlab.simulator.drives.own_file import BASED_ON, PROTECTION, UNSAID, compl
 from ssdlab.simulator.drives.schema import DriveFile, described, drive_of, problems, sentences
 from ssdlab.simulator.engine.types import Problem
 
-_HELP = "docs/drive-file.md describes every key; `ssdlab drives new --like tiny my.toml` writes a file that works"
+_HELP = (
+    "docs/simulate/drive-file.md describes every key; `ssdlab drives new --like tiny my.toml` writes a file that works"
+)
 
 
 @cache

@@ -1,8 +1,8 @@
 """The Python form of a drive file: all values, which of them the file itself gives, and their sources.
 
 The engine defines the meaning of the keys, their bounds and the checks of combinations: `specification/drive/` and
-`description/` in `crates/engine/src/`. docs/drive-file.md and the types in `ssdlab/simulator/engine/types.py` are
-generated.
+`description/` in `crates/engine/src/`. docs/simulate/drive-file.md and the types in
+`ssdlab/simulator/engine/types.py` are generated.
 """
 
 import json

@@ -35,7 +35,7 @@ def new_file(base: DriveFile, based_on: str, name: str) -> str:
     """TOML text of a drive equal to its base except for the name, with every value of the base as a comment to edit."""
     lines = [
         "# A value without its # replaces that of the drive below. A size may have a unit: 960 GB, 2 MiB.",
-        "# docs/drive-file.md describes every key; a value may have a source under [sources], and needs none.",
+        "# docs/simulate/drive-file.md describes every key; a value may have a source under [sources], and needs none.",
         f"{BASED_ON} = {_value(based_on)}",
         f"name = {_value(name)}",
         f"description = {_value(f'like {base.name}')}",

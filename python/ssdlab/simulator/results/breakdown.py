@@ -1,7 +1,7 @@
 """The parts of the latency of requests: queueing, link, flash, garbage collection and others, for all or for a tail.
 
 The engine sums each part by the bin of the request's latency, so the values of a tail are those of all requests in its
-bins. `docs/time.md` defines the parts.
+bins. `docs/simulate/time.md` defines the parts.
 """
 
 from collections.abc import Mapping, Sequence

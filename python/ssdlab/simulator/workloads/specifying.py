@@ -42,7 +42,7 @@ DRIVE_WRITES_PER_ROUND = 1
 DRIVE_WRITES_MAX = 40
 PRECISION = 0.01
 """A run goes on until the 95 % intervals of write amplification and of the rates are at most this share of their means
-on either side; docs/steady-state.md has the trial of the rule."""
+on either side; docs/theory/steady-state.md has the trial of the rule."""
 
 # A job that only reads ends with the writers beside it; this many times what they write is more than it can read.
 _READS_MOST = 1000

@@ -5,7 +5,7 @@ from pathlib import Path
 import jobs_page
 from ssdlab.simulator.workloads.jobs import OPTIONS
 
-PAGE = Path(__file__).parents[4] / "docs/jobs.md"
+PAGE = Path(__file__).parents[4] / "docs/simulate/jobs.md"
 
 
 def test_the_page_is_up_to_date() -> None:

@@ -1,5 +1,5 @@
 //! A drive as its file describes it. Field names are the keys of the drive file, and doc comments are its reference:
-//! the schema derived from them (`description::schema`) generates docs/drive-file.md and the types of the Python side.
+//! the schema derived from them (`description::schema`) generates docs/simulate/drive-file.md and the types of the Python side.
 //!
 //! A comment says what a key means. `unit` is its unit; `acts` says when it has an effect, if not always. Bounds are
 //! those of a drive file; rules between values are in `description::check`.

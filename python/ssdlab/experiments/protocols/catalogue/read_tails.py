@@ -21,7 +21,7 @@ def points(setting: Setting) -> Sequence[Point]:
 PROTOCOL = Protocol(
     name="read-tails",
     title="Read tail latency during garbage collection",
-    source="the latency experiments of `docs/time.md`: reads wait for programs and erases of their die",
+    source="the latency experiments of `docs/simulate/time.md`: reads wait for programs and erases of their die",
     quick_gives_up="two of the four mixes, the steady state (two passes instead), and all but 5 s per mix",
     points=points,
     columns=("read_mean_us", "read_p99_us", "read_p999_us", "waf"),

@@ -27,7 +27,7 @@ def run(context: Context, drive: str | None = None) -> StudyResult:
     rows = compare(context, files)
     if not rows:
         raise InputError(
-            f"{drive}: has no row of [datasheet] that can be simulated; docs/fitting.md shows how to write one"
+            f"{drive}: has no row of [datasheet] that can be simulated; docs/simulate/fitting.md shows how to write one"
         )
     return StudyResult(
         finding=finding(rows),

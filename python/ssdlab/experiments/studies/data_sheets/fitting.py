@@ -138,7 +138,7 @@ def of_file(path: str, like: str | None = None) -> DriveFile:
     content = loader.read(Path(path), path)
     rows = data_sheet.rows_of(content)
     if not rows:
-        raise InputError(f"{path}: has no [datasheet]; docs/fitting.md shows how to write one")
+        raise InputError(f"{path}: has no [datasheet]; docs/simulate/fitting.md shows how to write one")
     if loader.says_what_it_is(content):
         if like:
             raise InputError(f"--drive {like}: {path} says itself what drive it is: based_on, or [nand]")

@@ -20,7 +20,7 @@ from ssdlab.theory.closed_forms import greedy
 SATA_MB_S_MAX = 600.0
 """More than SATA carries, in MB/s: 6 Gb/s at 8 bits in 10."""
 _PCIE4 = 3602.0
-"""Data of four lanes of PCIe 3.0 in MB/s, as the engine has it (docs/time.md); each generation doubles it."""
+"""Data of four lanes of PCIe 3.0 in MB/s, as the engine has it (docs/simulate/time.md); each generation doubles it."""
 _PROGRAM_US = {"slc": (100.0, 800.0), "mlc": (400.0, 3000.0), "tlc": (300.0, 4000.0), "qlc": (800.0, 9000.0)}
 """Bounds of program times by cell, from fast to slow parts of all generations in the catalogue."""
 _SLC_MODE_US = (50.0, 2000.0)

@@ -37,7 +37,7 @@ class Reviewed:
 
 
 def program_us(rate_mb_s: float, transfer_us: float) -> float:
-    """The program time with which all dies together write at this rate (docs/background.md)."""
+    """The program time with which all dies together write at this rate (docs/simulate/background.md)."""
     return PROGRAM_BYTES / rate_mb_s - transfer_us
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 NAME = "write-buffer"
 _WRITES = 200
 _FLUSHES = 60
-# The data, then the last unit of the map's journal: docs/time.md.
+# The data, then the last unit of the map's journal: docs/simulate/time.md.
 _PROGRAMS_A_FLUSH = 2
 _RESTED = 20
 _BURST_BLOCK_BYTES = 64 << 10
