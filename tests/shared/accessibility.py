@@ -10,8 +10,17 @@ _GRAVE = ("serious", "critical")
 
 def grave_findings(page: Page) -> list[str]:
     """The serious and critical findings, one line each with the first elements concerned."""
-    found = Axe().run(page).response["violations"]
-    return [_in_a_line(rule) for rule in found if rule["impact"] in _GRAVE]
+    return [_in_a_line(rule) for rule in _violations(page) if rule["impact"] in _GRAVE]
+
+
+def all_findings(page: Page) -> list[str]:
+    """All findings, the minor ones too."""
+    return [_in_a_line(rule) for rule in _violations(page)]
+
+
+def _violations(page: Page) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = Axe().run(page).response["violations"]
+    return found
 
 
 def _in_a_line(rule: dict[str, Any]) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from accessibility import grave_findings
+from accessibility import all_findings
 from ssdlab.presentation.report.page import Page, Section
 from ssdlab.presentation.report.parts import definitions
 from waiting import SECONDS_MAX
@@ -20,7 +20,7 @@ def test_a_report(report: list[Path], browser: Browser, scheme: str, width_px: i
     try:
         page.goto(report[-1].as_uri())
         page.wait_for_selector("svg .mark-symbol", state="attached", timeout=SECONDS_MAX * 1000)
-        assert grave_findings(page) == []
+        assert all_findings(page) == []
     finally:
         page.close()
 

@@ -48,7 +48,7 @@ def figures(blamed: Blamed) -> list[Figure]:
 
 
 def _page(blamed: Blamed, drawn: list[Figure], line: str) -> page.Page:
-    heads = ["", "flash bytes", "effect", "what was run"]
+    heads = ["what", "flash bytes", "effect", "what was run"]
     after = []
     for heading, effects in (("Causes", blamed.causes), ("Changes", blamed.changes)):
         if effects:
@@ -56,11 +56,11 @@ def _page(blamed: Blamed, drawn: list[Figure], line: str) -> page.Page:
             after.append(page.Section(heading, table))
     if blamed.programs:
         listed = [[name, wording.size(io.asked_bytes), wording.size(io.written_bytes)] for name, io in blamed.programs]
-        after.append(page.Section("Programs", parts.table("Programs", ["", "asked", "became dirty"], listed)))
+        after.append(page.Section("Programs", parts.table("Programs", ["program", "asked", "became dirty"], listed)))
     after += [
         page.Section(
             "What the figures rest on",
-            parts.table("Figures", ["", "value", "rests on", "note"], rows(blamed), sentence=3, wraps=True),
+            parts.table("Figures", ["figure", "value", "rests on", "note"], rows(blamed), sentence=3, wraps=True),
         ),
         page.Section("Guessed", parts.bullets(blamed.guesses)),
         page.Section("How to reproduce", parts.command(line)),

@@ -283,7 +283,7 @@ def _page(
     body: list[list[str] | str] = []
     for job, rows in groupby(compared, key=lambda row: row.job):
         body += [job, *([row.said, *cells(row)] for row in rows)]
-    heads = ["", *(target.label for target in targets), "last / first"]
+    heads = ["figure", *(target.label for target in targets), "last / first"]
     after = [page.Section("Comparison", parts.table("Comparison", heads, body, wraps=True))]
     if reasons:
         after.append(page.Section("Not measured", parts.definitions(sorted(reasons.items()))))

@@ -139,7 +139,7 @@ def table_html(protocol: Protocol, figures: Sequence[Figures]) -> "Markup":
         if each.shown:
             values = [COLUMNS[name][1](each) for name in protocol.columns]
             rows.append([name_of(each), *map(wording.figure, values)])
-    return parts.table("Every step", ["", *(QUANTITIES[name] for name in protocol.columns)], rows, wraps=True)
+    return parts.table("Every step", ["step", *(QUANTITIES[name] for name in protocol.columns)], rows, wraps=True)
 
 
 def tests_html(protocol: Protocol, drives: "Sequence[DriveTests]") -> "Markup":

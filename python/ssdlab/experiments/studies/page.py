@@ -80,7 +80,7 @@ def _sources(results: Sequence[tuple[Study, StudyResult]]) -> list[page.Section]
         for line in document.lines:
             cells = (line.claim.says, line.claim.command, line.verdict, line.figures, line.deviation, line.why)
             body.append([*map(unbroken, cells), parts.within(f"#{document.study}", "its study")])
-    heads = ["", "command", "verdict", "shown, for published", "deviation", "what is missing, and why", ""]
+    heads = ["line", "command", "verdict", "shown, for published", "deviation", "what is missing, and why", "study"]
     table = parts.table("Every line of the documents", heads, body, wraps=True)
     said = sources.counted(line for document in found for line in document.lines)
     return [page.Section("The documents, line by line", parts.paragraphs(f"{said}.") + table)]
@@ -122,7 +122,7 @@ def rows_html(rows: Sequence[Row], had: str = "simulated") -> Markup:
         ]
         cells += [wording.fitted(row), wording.unfitted(row)] if fitted else []
         body.append([unbroken(cell) for cell in cells])
-    table = parts.table(f"Published and {had}", ["", *headings], body, wraps=True)
+    table = parts.table(f"Published and {had}", ["figure", *headings], body, wraps=True)
     return table + parts.paragraphs(_explained(rows, "" if differs else "".join(tolerances)), *_fitted(rows))
 
 
