@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from ssdlab.experiments.protocols.catalogue import fsync, slc_cache_size, trim_effect
-from ssdlab.experiments.protocols.figures import Figures, Rates
+from ssdlab.experiments.protocols.catalogue import fsync, slc_cache_size, trim_effect, write_saturation
+from ssdlab.experiments.protocols.figures import Figures, Rates, Sample
 from ssdlab.presentation.report.wording import NO_BREAK_SPACE
 
 
@@ -55,6 +55,23 @@ def test_etcds_limit_decides_on_a_journal(p99_us: float, said: str) -> None:
     found = fsync.PROTOCOL.conclude([other, etcds])
     assert found is not None and found.startswith(said)
     assert fsync.conclude([other]) is None
+
+
+def saturating(writes_per_sample: int, rates: list[float]) -> Figures:
+    """A step of 4 KiB writes whose samples have these rates, relative to the first, which has that many writes."""
+    unit = writes_per_sample * 4096 / 1e6
+    samples = [Sample(float(at), 0.0, unit * rate) for at, rate in enumerate(rates, 1)]
+    write = Rates(1000, 4_096_000, None, None, None, None, None)
+    return Figures("", "random writes", True, 1.0, None, 0, 0, None, None, write, over_time=samples)
+
+
+def test_saturation_compares_the_first_writes_with_the_last_tenth() -> None:
+    falling = [1.0, 0.9, *[0.5] * 8, *[0.25] * 10]
+    found = write_saturation.PROTOCOL.conclude([saturating(2000, falling)])
+    assert found == "Random writes begin at 2,000 and end at 500 per second, 25 % of that"
+    # Of a hundred writes a sample, the first thousand are half of the test.
+    assert write_saturation.PROTOCOL.conclude([saturating(100, falling)]) is None
+    assert write_saturation.PROTOCOL.conclude([replace(saturating(2000, falling), over_time=())]) is None
 
 
 def slices(rates: list[float | None]) -> list[Figures]:

@@ -11,13 +11,16 @@ from ssdlab.foundation.quantities import format_share, rounded
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ssdlab.experiments.protocols.figures import Figures
+    from ssdlab.experiments.protocols.figures import Figures, Sample
     from ssdlab.presentation.report.figure import Figure
 
 _WRITES = job("randwrite", "4k", 32, "norandommap")
-# The parts of the samples at the start, short because the drop comes soon, and at the end whose means are compared.
-_START_SHARE = 0.02
+# The rate of the purged drive is that of its first writes, because the drop is near; the rate at the end is that of a
+# tenth of the time.
+_START_WRITES = 1000
 _END_SHARE = 0.1
+# A longer start than this part of its time is not the purged drive's.
+_START_SHARE_MAX = 0.1
 
 
 def points(setting: Setting) -> Sequence[Point]:
@@ -27,23 +30,33 @@ def points(setting: Setting) -> Sequence[Point]:
 
 
 def conclude(figures: Sequence[Figures]) -> str | None:
-    """The rates on the purged drive and at the end; None without rates over time."""
-    if not all(each.over_time and each.write for each in figures):
-        return None
+    """The rates on the purged drive and at the end; None without rates over time, or if they are of too few writes."""
     first, last = figures[0], figures[-1]
-    assert first.write is not None and last.write is not None
-    count = max(1, round(_START_SHARE * len(first.over_time)))
-    fresh = sum(each.write_mb_s for each in first.over_time[:count]) / count
-    count = max(1, round(_END_SHARE * len(last.over_time)))
-    end = sum(each.write_mb_s for each in last.over_time[-count:]) / count
-    if not fresh:
+    if not first.over_time or not last.over_time or first.write is None or last.write is None:
         return None
-    fresh_iops = fresh * 1e6 * first.write.ios / first.write.moved_bytes
-    end_iops = end * 1e6 * last.write.ios / last.write.moved_bytes
-    return (
-        f"Random writes begin at {rounded(fresh_iops)} and end at {rounded(end_iops)} per second, "
-        f"{format_share(end / fresh)} of that"
+    block_bytes = first.write.moved_bytes / first.write.ios
+    start = next(
+        (
+            _mb_s(first.over_time[:count])
+            for count, sample in enumerate(first.over_time, 1)
+            if _mb_s(first.over_time[:count]) * 1e6 * sample.seconds >= _START_WRITES * block_bytes
+            and sample.seconds <= _START_SHARE_MAX * first.over_time[-1].seconds
+        ),
+        None,
     )
+    end_seconds = _END_SHARE * last.over_time[-1].seconds
+    begin = last.over_time[-1].seconds - end_seconds
+    end = _mb_s([each for each in last.over_time if each.seconds > begin])
+    if not start or end * 1e6 * end_seconds < _START_WRITES * block_bytes:
+        return None
+    fresh, left = (rate * 1e6 / block_bytes for rate in (start, end))
+    share = format_share(left / fresh)
+    return f"Random writes begin at {rounded(fresh)} and end at {rounded(left)} per second, {share} of that"
+
+
+def _mb_s(samples: Sequence[Sample]) -> float:
+    """The mean rate of samples, which are equally long but for the last of a step."""
+    return sum(each.write_mb_s for each in samples) / len(samples)
 
 
 def draw(tested: Sequence[DriveTests]) -> list[Figure]:
