@@ -1,5 +1,5 @@
 """How much write amplification with a clock differs from that without one, in the steady state, for
-docs/steady-state.md.
+docs/theory/steady-state.md.
 
 usage: clock_trial.py DRIVE ...
 """

@@ -1,6 +1,6 @@
 """How far the latencies of the first tenth of a drive write are from those of the third drive write, on drives that
 begin in the steady state: as `--precondition steady` begins, and without its drive write beforehand. For
-docs/steady-state.md.
+docs/theory/steady-state.md.
 
 usage: warm_up_trial.py DRIVE ...
 """

@@ -2,5 +2,5 @@
 
 UNTIMED = (
     "untimed: requests do not overlap; with the clock write amplification differs (by -5 to +4 % on most drives that "
-    "were tried, see docs/steady-state.md)"
+    "were tried, see docs/theory/steady-state.md)"
 )

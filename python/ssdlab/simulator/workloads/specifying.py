@@ -49,7 +49,7 @@ _READS_MOST = 1000
 
 WARM_UP_DRIVE_WRITES = 1
 """What is written to a drive in a saved steady state before anything is counted. The state has no buffer, no queues and
-no order of dies; docs/steady-state.md has how far latencies are off before and after."""
+no order of dies; docs/theory/steady-state.md has how far latencies are off before and after."""
 
 SERIES_POINTS_MAX = 2048
 
