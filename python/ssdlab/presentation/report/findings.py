@@ -15,6 +15,10 @@ _WORTH_SAYING = 0.005
 _EVEN_WITHIN = 1.5
 # After fewer erases a block, one erase more or less decides the ratio.
 _ERASES_MIN = 5
+# An effective over-provisioning above this is that of a drive that holds nearly nothing.
+_NEARLY_EMPTY = 10.0
+# A run that writes less says nothing of how long a drive lasts.
+_DRIVE_WRITES_OF_A_LIFE = 0.1
 
 
 def settling(variants: Sequence[ComparedVariant]) -> str:
@@ -201,10 +205,20 @@ def spare_room(variants: Sequence[ComparedVariant]) -> str:
     if not known:
         return "Free erase units over host writes"
     variant, effective = min(known, key=lambda pair: pair[1])
+    if effective > _NEARLY_EMPTY:
+        return "Nearly all of the drive was never written or was trimmed, and is spare area for now"
     built_in = wording.share(variant.over_provisioning)
     has = f"{wording.share(effective)} of effective spare area"
     name = "" if wording.spoken(variant.label) != variant.label or len(variants) == 1 else f" ({variant.label})"
     return f"Garbage collection has {has}; {built_in} is built in{name}"
+
+
+def _wrote_enough(variant: ComparedVariant) -> bool:
+    """Whether the last stage wrote a part of the drive that says something of its life."""
+    if variant.steady_reached or not variant.stages:
+        return True
+    _, start_bytes, end_bytes = variant.stages[-1]
+    return variant.drive_writes(end_bytes - start_bytes) >= _DRIVE_WRITES_OF_A_LIFE
 
 
 def summary(variants: Sequence[ComparedVariant]) -> str:
@@ -224,7 +238,8 @@ def summary(variants: Sequence[ComparedVariant]) -> str:
         sentences.append(
             f"The steady state was not reached with {wording.listed(unsettled)}: these figures may still change."
         )
-    if best.years is not None and worst.years is not None and best.dwpd is not None and best.dwpd == worst.dwpd:
+    is_told = all(_wrote_enough(variant) for variant in (best, worst))
+    if is_told and best.years is not None and worst.years is not None and best.dwpd and best.dwpd == worst.dwpd:
         writes = "1 drive write" if best.dwpd == 1 else f"{best.dwpd:g} drive writes"
         are_steady = best.steady_reached and worst.steady_reached
         at = "" if are_steady else ", if write amplification stays as in these runs,"
