@@ -8,8 +8,8 @@ use ssdlab_engine::ledger::Cause;
 use ssdlab_engine::nand::Geometry;
 use ssdlab_engine::specification::Drive;
 use ssdlab_engine::specification::drive::{EraseUnitKind, Nand, ReadRetries, SlcCache};
-use ssdlab_engine::timing::flash::Flash;
 use ssdlab_engine::timing::decision::Decision::{self, Copy, Erase, Open, Program, Read};
+use ssdlab_engine::timing::flash::Flash;
 use ssdlab_engine::units::{EraseUnit, Ppn};
 
 const READ_NS: u64 = 60_000 + UNIT_NS;

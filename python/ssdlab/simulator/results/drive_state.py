@@ -26,7 +26,7 @@ _DRIVE_WRITES_MIN = 3
 _DRIVE_WRITES_MIN_WHEN_STEADY = 1
 
 
-# The saved state is the map: buffer, queues and open blocks are empty; docs/theory/steady-state.md has what that changes.
+# The saved state is the map: buffer, queues and open blocks are empty. What that changes: docs/theory/steady-state.md.
 _COLD = (
     "; latencies of the first drive write are those of a drive that was idle before (99.9th percentiles up to 5 times "
     "as long): leave them out with ramp_time"
