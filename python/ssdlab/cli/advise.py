@@ -174,6 +174,12 @@ def advise(
         numbers = replace(numbers, skew=explaining.skew)
         wanted = replace(wanted, writes_per_day=explaining.writes_per_day)
         _say_own(explaining, form)
+        if not explaining.what_ifs:
+            raise InputError(
+                f"--smart {' '.join(own.smart)}: no workload is known that would give the simulated drive the write "
+                f"amplification of this one, {explaining.waf:.2f}, so that its life and speed would be those of "
+                "another; allowed is --smart without --drive, or a described workload without --smart"
+            )
         form.say()
     if not drive:
         raise InputError("--drive is missing: a drive of the catalogue (ssdlab drives) or a .toml file")

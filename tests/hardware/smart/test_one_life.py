@@ -45,6 +45,27 @@ def test_every_command_says_the_same_life(ssdlab: Program, tmp_path: Path) -> No
     assert frame["years_low"][0] == pytest.approx(years)
 
 
+def test_a_drive_that_no_workload_explains_gets_no_simulated_life(ssdlab: Program) -> None:
+    """A regression: reports of a write amplification of 177, with 5 months left, were answered by a simulated drive of
+    5.8: "the drive as sold meets every limit: 52.8 years"."""
+    done = ssdlab(
+        "advise",
+        "--smart",
+        BEFORE,
+        "--smart",
+        AFTER,
+        "--drive",
+        "generic-sata-tlc-500",
+        "--life",
+        "5y",
+        "--output",
+        "out",
+    )
+    assert done.returncode == 2 and "meets every limit" not in done.stdout
+    assert "5 months left" in " ".join(done.stdout.split())
+    assert "no workload is known that would give the simulated drive the write amplification" in done.stderr
+
+
 def test_any_form_will_do(ssdlab: Program, tmp_path: Path) -> None:
     quoted = "".join(f"> {line}\n" for line in Path(BEFORE).read_text().splitlines())
     (tmp_path / "mail.txt").write_text(quoted)
