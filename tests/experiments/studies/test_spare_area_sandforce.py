@@ -54,7 +54,7 @@ def test_without_an_erased_pool_the_smaller_spare_area_loses_more(monkeypatch: p
 
 
 def test_the_synthetic_files_and_the_study_are_there() -> None:
-    assert registry.study("spare-area-sandforce").run
+    assert registry.study("spare-area-sandforce").name == "spare-area-sandforce"
     assert set(synthetic.STATES) == {"new", "dirty"}
     assert len(DRIVES) == 5
 
@@ -92,3 +92,16 @@ def test_the_reduction_is_held_against_a_later_drive(monkeypatch: pytest.MonkeyP
     random, reduced = synthetic._held_out(dict(zip(keys, results.values(), strict=True)))
     assert (random.published, reduced.published) == (1.054, 0.716)
     assert random.verdict is Verdict.MET and reduced.verdict is Verdict.MISSED
+
+
+def test_only_what_idle_time_keeps_erased_makes_the_second_run_of_intel_faster(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replay, "SCALE", "1/64")
+    context = Context(workers=1)
+    with_pool, without = context.simulate(
+        {
+            str(choice): replay.specify(context, INTEL, "dirty", "heavy", 1, choice, first_rest_seconds=0)
+            for choice in (replay.STATED, replay.WITHOUT_POOL)
+        }
+    ).values()
+    assert replay._second_over_first(with_pool) > 110
+    assert replay._second_over_first(without) == pytest.approx(100, abs=5)
