@@ -37,6 +37,21 @@ def test_a_life_is_that_of_a_drive_that_is_written_to_death(tmp_path: Path) -> N
     assert life.host_bytes[-1] == pytest.approx(dead.ledger.host_written_bytes, rel=0.06)
 
 
+def test_a_life_of_a_data_centre_drive_is_within_some_percent_of_one_that_is_written_to_death(tmp_path: Path) -> None:
+    """At 500 cycles, of three seeds, the life computed is 0.7 to 1.0 % too short."""
+    (tmp_path / "w.fio").write_text(JOB)
+    (tmp_path / "until.fio").write_text(JOB + "loops=100000\n")
+    name = "generic-nvme-dc-3840"
+    settings = {"nand.endurance_cycles": "300", "faults.endurance_spread": "0.1"}
+    setting = Setting(load(name), settings, name)
+    life, scale = whole_life(of_job_file(str(tmp_path / "w.fio")), setting, 1, None, timed=False)
+    assert scale is not None and scale == Fraction(1, 1024)
+    worn = setting.with_settings({"faults.wear_out": "true"}).at(None, scale)
+    dead = simulated.run(specify(tmp_path / "until.fio", worn, precondition="fill", timed=False))
+    assert dead.failure is not None
+    assert life.host_bytes[-1] * float(scale) == pytest.approx(dead.ledger.host_written_bytes, rel=0.02)
+
+
 def test_the_command_prints_the_last_months(tmp_path: Path) -> None:
     (tmp_path / "w.fio").write_text(JOB)
     arguments = ["lifetime", str(tmp_path / "w.fio"), "--drive", SMALL, "--writes-per-day", "1GB", "--to-the-end"]
