@@ -29,7 +29,7 @@ STUDY = Study(
         ),
         Assumption(
             "reads never need a retry, and no die fails",
-            "No drive of the catalogue has a source for [read_retries]; they would lengthen the tail of reads.",
+            "No drive of the catalogue has a source for how often it retries; retries lengthen the tail of reads.",
         ),
         Assumption(
             "trims take no time",
