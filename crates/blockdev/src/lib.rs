@@ -2,8 +2,8 @@
 //!
 //! `device` is the one narrow trait. It is implemented by the simulated drive (`drive`), whose contents are stored by
 //! physical slot in a simulated flash array (`nand`), and by a device that does nothing (`null`); `adapters` wrap any
-//! of them; front ends (FUSE, NBD) know the trait only. NVMe asks through a `queue` instead,
-//! so that the drive sees the depth of the host.
+//! of them; front ends know the trait (FUSE), or ask through a `queue` (NVMe, NBD), so
+//! that the drive sees the depth of the host.
 
 pub mod adapters;
 pub mod device;

@@ -179,11 +179,6 @@ impl Device {
             let text = Python::attach(|py| render.call1(py, (state,)).and_then(|text| text.extract::<String>(py)));
             serde_json::from_str(&text.map_err(|error| error.to_string())?).map_err(|error| error.to_string())
         };
-        let queue: Box<dyn Queue> = if self.does_nothing {
-            Box::new(Immediate::new(self.front.clone()))
-        } else {
-            Box::new(SimulatedQueue::new(self.simulated.clone()))
-        };
         let has_zones = !self.does_nothing && self.simulated.core().zones().is_some();
         let has_handles = !self.does_nothing && self.simulated.core().handles().is_some();
         let placement = has_handles.then(|| Box::new(self.simulated.clone()) as Box<dyn Placement>);
@@ -194,18 +189,31 @@ impl Device {
             zones: has_zones.then(|| Box::new(self.simulated.clone()) as Box<dyn Zones>),
             figures: Box::new(figures),
         };
-        let server = py.detach(|| nvme::serve(queue, presented, (host, port)));
+        let server = py.detach(|| nvme::serve(self.queues()(), presented, (host, port)));
         Ok(NvmeServer { server: Mutex::new(server.map_err(|error| os_error(&error))?) })
     }
 }
 
 impl Device {
+    /// Makes queues of the device that programs use.
+    fn queues(&self) -> nbd::Queues {
+        if self.does_nothing {
+            let front = self.front.clone();
+            Arc::new(move || Box::new(Immediate::new(front.clone())) as Box<dyn Queue>)
+        } else {
+            let simulated = self.simulated.clone();
+            Arc::new(move || Box::new(SimulatedQueue::new(simulated.clone())))
+        }
+    }
+
     fn serve(&self, py: Python<'_>, address: Address, connections_max: u32) -> PyResult<Server> {
         if !(1..=nbd::CONNECTIONS_MAX).contains(&connections_max) {
             return Err(PyValueError::new_err(format!("{connections_max} connections; 1 to {}", nbd::CONNECTIONS_MAX)));
         }
         let limits = Limits::with_connections(connections_max);
-        let server = py.detach(|| nbd::serve(self.front.clone(), address, limits)).map_err(|error| os_error(&error))?;
+        let queues = self.queues();
+        let server = py.detach(|| nbd::serve(self.front.clone(), queues, address, limits));
+        let server = server.map_err(|error| os_error(&error))?;
         Ok(Server { server: Mutex::new(server) })
     }
 }

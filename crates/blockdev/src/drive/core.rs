@@ -376,15 +376,20 @@ impl Core {
     }
 
     /// The last request is one of a queue: `take_completed` reports it.
-    pub(super) fn queue_submitted(&mut self) -> Option<u32> {
+    pub(super) fn queue_submitted(&mut self, queue: u32) -> Option<u32> {
         let tag = self.submitted.take()?;
-        self.served.queue(tag);
+        self.served.queue(tag, queue);
         Some(tag)
     }
 
-    /// Moves the tags and latencies of the queue's requests that have completed.
-    pub(super) fn take_completed(&mut self, into: &mut Vec<(u32, u64)>) {
-        self.served.take_completed(into);
+    /// Moves the tags and latencies of a queue's requests that have completed.
+    pub(super) fn take_completed(&mut self, queue: u32, into: &mut Vec<(u32, u64)>) {
+        self.served.take_completed(queue, into);
+    }
+
+    /// The queue is gone.
+    pub(super) fn forget_queue(&mut self, queue: u32) {
+        self.served.forget_queue(queue);
     }
 
     /// The latency of the request in simulated time, and its result, if it has completed.

@@ -43,8 +43,10 @@ const PIECE_BYTES_MAX: u64 = 1 << 30;
 pub struct SimulatedDevice {
     core: Mutex<Core>,
     capabilities: Capabilities,
-    /// Requests that callers are waiting for: the queue depth in simulated time.
+    /// Requests that callers wait for, and those that queues have not answered: the queue depth in simulated time.
     outstanding: AtomicU32,
+    /// The number of queues so far.
+    queues: AtomicU32,
     depth_given: Option<u32>,
     real_pace: Option<RealPace>,
 }
@@ -58,6 +60,7 @@ impl SimulatedDevice {
             real_pace: (options.pace == Pace::Real).then(|| RealPace::new(core.now_ns())),
             core: Mutex::new(core),
             outstanding: AtomicU32::new(0),
+            queues: AtomicU32::new(0),
             depth_given: options.queue_depth,
         })
     }

@@ -12,6 +12,7 @@ use crate::nand::Transfer;
 use crate::queue::{Asked, Completed, Queue};
 use ssdlab_engine::request::Operation;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
 /// Requests after which a depth that was not seen again is forgotten.
@@ -20,6 +21,8 @@ const DEPTH_KEPT: u32 = 256;
 /// A queue of requests to a simulated drive.
 pub struct SimulatedQueue {
     device: Arc<SimulatedDevice>,
+    /// Differs from those of the drive's other queues.
+    number: u32,
     in_flight: Vec<InFlight>,
     completed: Vec<Completed>,
     /// Of the drive, with latencies; empty between calls.
@@ -43,25 +46,27 @@ struct InFlight {
 /// the host has sent, so that the largest recent count is used.
 #[derive(Default)]
 struct Depth {
-    now: u32,
+    /// Of this queue; the drive has the number of all.
+    own: u32,
     seen: u32,
     seen_before: u32,
     since_kept: u32,
 }
 
 impl Depth {
-    fn submitted(&mut self) -> u32 {
-        self.now += 1;
-        self.seen = self.seen.max(self.now);
+    fn submitted(&mut self, of_all: &AtomicU32) -> u32 {
+        self.own += 1;
+        let now = of_all.fetch_add(1, Ordering::Relaxed) + 1;
+        self.seen = self.seen.max(now);
         self.since_kept += 1;
         if self.since_kept > DEPTH_KEPT {
-            (self.seen_before, self.seen, self.since_kept) = (self.seen, self.now, 0);
+            (self.seen_before, self.seen, self.since_kept) = (self.seen, now, 0);
         }
         self.seen.max(self.seen_before)
     }
 
-    fn answered(&mut self) {
-        self.now = 0;
+    fn answered(&mut self, of_all: &AtomicU32) {
+        of_all.fetch_sub(std::mem::take(&mut self.own), Ordering::Relaxed);
     }
 }
 
@@ -71,6 +76,7 @@ impl SimulatedQueue {
         let power_cycles = device.core().power_cycles();
         Self {
             power_cycles,
+            number: device.queues.fetch_add(1, Ordering::Relaxed),
             device,
             in_flight: Vec::new(),
             completed: Vec::new(),
@@ -101,13 +107,20 @@ impl SimulatedQueue {
     }
 }
 
+impl Drop for SimulatedQueue {
+    fn drop(&mut self) {
+        self.depth.answered(&self.device.outstanding);
+        self.device.core().forget_queue(self.number);
+    }
+}
+
 impl Queue for SimulatedQueue {
     fn capabilities(&self) -> Capabilities {
         self.device.capabilities()
     }
 
     fn submit(&mut self, tag: u64, asked: Asked<'_>) {
-        let depth = self.device.depth_given.unwrap_or_else(|| self.depth.submitted());
+        let depth = self.device.depth_given.unwrap_or_else(|| self.depth.submitted(&self.device.outstanding));
         match self.check(&asked) {
             Ok(length_bytes) if length_bytes > 0 || matches!(asked, Asked::Flush | Asked::Reset { .. }) => {}
             checked => {
@@ -127,7 +140,7 @@ impl Queue for SimulatedQueue {
             self.completed.push((tag, answer));
             return;
         }
-        match core.queue_submitted() {
+        match core.queue_submitted(self.number) {
             Some(drive_tag) => {
                 let is_durable = is_flush || is_through;
                 self.in_flight.push(InFlight { drive_tag, tag, is_durable, made, answer });
@@ -137,7 +150,7 @@ impl Queue for SimulatedQueue {
     }
 
     fn completed(&mut self, into: &mut Vec<Completed>) {
-        self.depth.answered();
+        self.depth.answered(&self.device.outstanding);
         into.append(&mut self.completed);
         let Some(real_pace) = &self.device.real_pace else { return };
         if self.in_flight.is_empty() {
@@ -150,7 +163,7 @@ impl Queue for SimulatedQueue {
             into.extend(self.in_flight.drain(..).map(|request| (request.tag, Err(DeviceError::PoweredOff))));
         }
         core.advance_to(real_pace.now_ns());
-        core.take_completed(&mut self.reported);
+        core.take_completed(self.number, &mut self.reported);
         for (drive_tag, intended_ns) in self.reported.drain(..) {
             let Some(slot) = self.in_flight.iter().position(|request| request.drive_tag == drive_tag) else { continue };
             let request = self.in_flight.remove(slot);

@@ -43,9 +43,9 @@ pub struct Served {
     pub latencies: Latencies,
     /// Requests that a caller waits for, and the latency of each, once it has completed.
     awaited: Vec<(u32, Option<u64>)>,
-    /// Requests of a queue, in order of submission, and the latencies of those that have completed.
-    queued: VecDeque<u32>,
-    completed: Vec<(u32, u64)>,
+    /// Requests of queues, in order of submission, each with its queue, and the latencies of those that have completed.
+    queued: VecDeque<(u32, u32)>,
+    completed: Vec<(u32, u32, u64)>,
     /// Each completion, if a test requests them.
     completions: Option<Vec<Completion>>,
 }
@@ -56,18 +56,29 @@ impl Served {
     }
 
     /// The request is reported by `take_completed`, not by `collect`.
-    pub fn queue(&mut self, tag: u32) {
+    pub fn queue(&mut self, tag: u32, queue: u32) {
         let awaited = self.awaited.iter().position(|&(awaited, _)| awaited == tag);
         let Some((_, latency_ns)) = awaited.map(|slot| self.awaited.swap_remove(slot)) else { return };
         match latency_ns {
-            Some(latency_ns) => self.completed.push((tag, latency_ns)),
-            None => self.queued.push_back(tag),
+            Some(latency_ns) => self.completed.push((tag, queue, latency_ns)),
+            None => self.queued.push_back((tag, queue)),
         }
     }
 
-    /// Moves the tags and latencies of the queue's requests that have completed.
-    pub fn take_completed(&mut self, into: &mut Vec<(u32, u64)>) {
-        into.append(&mut self.completed);
+    /// Moves the tags and latencies of a queue's requests that have completed.
+    pub fn take_completed(&mut self, queue: u32, into: &mut Vec<(u32, u64)>) {
+        self.completed.retain(|&(tag, of, latency_ns)| {
+            if of == queue {
+                into.push((tag, latency_ns));
+            }
+            of != queue
+        });
+    }
+
+    /// A queue is gone: nothing of it is reported.
+    pub fn forget_queue(&mut self, queue: u32) {
+        self.queued.retain(|&(_, of)| of != queue);
+        self.completed.retain(|&(_, of, _)| of != queue);
     }
 
     /// The latency of a request, once it has completed; None for one from before a loss of power, which is over.
@@ -105,9 +116,9 @@ impl<F: Intake> Requester<F> for Served {
             *waited_ns = Some(latency_ns);
         }
         // Most requests complete about in order.
-        if let Some(slot) = self.queued.iter().position(|&tag| tag == completion.tag) {
-            self.queued.remove(slot);
-            self.completed.push((completion.tag, latency_ns));
+        if let Some(slot) = self.queued.iter().position(|&(tag, _)| tag == completion.tag) {
+            let (tag, queue) = self.queued.remove(slot).expect("it was found there");
+            self.completed.push((tag, queue, latency_ns));
         }
         if let Some(completions) = &mut self.completions {
             completions.push(completion);

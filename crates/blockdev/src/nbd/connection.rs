@@ -1,36 +1,48 @@
-//! One client's requests, in order: reads what has arrived, and answers all of it together.
+//! One client's requests: reads what has arrived, has the device's queue execute all of it, and answers together what
+//! has completed. At real pace requests complete one by one, in any order, while others arrive.
 //!
-//! The memory of a client is bounded by its share, whatever lengths it announces: a longer request is executed in
+//! Requests longer than what is answered at once, and those that are several requests to the device, are executed
+//! alone. The memory of a client is bounded by its share, whatever lengths it announces: a longer request is executed in
 //! pieces, and while answers are not received no further request is read.
 
 use super::answers::{Answers, Piece};
+use super::in_flight::InFlight;
 use super::memory::{BLOCK_BYTES, Share};
 use super::negotiation::Agreed;
 use super::protocol::{self, REQUEST_BYTES, Refusal, Request, command, command_flag, error};
 use crate::device::{Device, DeviceError, Durability, punch};
+use crate::queue::{Queue, REQUEST_BYTES_MAX};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::iter;
+use std::thread;
+use std::time::Duration;
 
 /// Extents in one answer; for more the client asks again.
 const EXTENTS_MAX: usize = 2048;
 /// The initial part read of a write that is not in the buffer, before more memory is allocated for it.
 const FIRST_BYTES: usize = 64 << 10;
 
-/// Serves until the client disconnects. Returns errors of the connection, including a request that is not complete
-/// within the reader's time limit; there is no limit between requests.
+/// Waits for a byte of the client, at most so long; whether there is one, or the end.
+pub type Wait<'a> = &'a dyn Fn(Duration) -> io::Result<bool>;
+
+/// Serves until the client disconnects. `queue` is one of the device. Returns errors of the connection, including a
+/// request that is not complete within the reader's time limit; there is no limit between requests.
 pub fn serve(
     reader: impl Read,
     writer: impl Write,
-    device: &dyn Device,
+    (device, queue): (&dyn Device, Box<dyn Queue>),
+    wait: Wait<'_>,
     agreed: Agreed,
     share: Share,
 ) -> io::Result<()> {
     let reader = BufReader::with_capacity(share.in_bytes, reader);
     let answers = Answers::new(agreed.structured_replies);
-    let mut connection = Connection { reader, writer, device, agreed, share, answers, data: Vec::new() };
+    let in_flight = InFlight::new(queue);
+    let mut connection =
+        Connection { reader, writer, device, wait, agreed, share, answers, in_flight, data: Vec::new() };
     let ended = connection.serve();
     // Requests before a violation are executed and answered.
-    let sent = connection.send();
+    let sent = connection.finish_all().and_then(|()| connection.send());
     ended.and(sent)
 }
 
@@ -38,9 +50,11 @@ struct Connection<'a, R, W> {
     reader: BufReader<R>,
     writer: W,
     device: &'a dyn Device,
+    wait: Wait<'a>,
     agreed: Agreed,
     share: Share,
     answers: Answers,
+    in_flight: InFlight,
     /// The data of a write. Never shrinks: its bytes need not be zeroed again.
     data: Vec<u8>,
 }
@@ -55,9 +69,17 @@ impl<R: Read, W: Write> Connection<'_, R, W> {
 
     /// None if the client disconnects.
     fn next_request(&mut self) -> io::Result<Option<Request>> {
+        if self.in_flight.is_due() {
+            self.complete()?;
+        }
         // No further request has arrived that could be answered together.
-        if self.reader.buffer().len() < REQUEST_BYTES {
+        while self.reader.buffer().len() < REQUEST_BYTES {
+            self.complete()?;
             self.send()?;
+            match self.in_flight.until_next() {
+                Some(left) if self.reader.buffer().is_empty() && !(self.wait)(left)? => {}
+                _ => break,
+            }
         }
         if !self.wait()? {
             return Ok(None);
@@ -79,6 +101,61 @@ impl<R: Read, W: Write> Connection<'_, R, W> {
         }
     }
 
+    /// Answers what has completed.
+    fn complete(&mut self) -> io::Result<()> {
+        let Self { in_flight, answers, writer, share, .. } = self;
+        in_flight.complete(|request, data, outcome| {
+            match outcome {
+                Err(failed) => answers.refused(request.cookie, &refusal(request, &failed)),
+                Ok(_) if request.command == command::READ => answers.data(whole(request), data),
+                Ok(_) => answers.done(request.cookie),
+            }
+            if answers.bytes().len() < share.out_bytes {
+                return Ok(());
+            }
+            writer.write_all(answers.bytes())?;
+            answers.clear();
+            Ok(())
+        })
+    }
+
+    /// Waits until everything has completed.
+    fn finish_all(&mut self) -> io::Result<()> {
+        self.complete()?;
+        while let Some(left) = self.in_flight.until_next() {
+            thread::sleep(left);
+            self.complete()?;
+        }
+        Ok(())
+    }
+
+    /// Whether a request is short, and one of the device.
+    fn is_for_queue(&self, request: &Request) -> bool {
+        let has_fua = request.has(command_flag::FUA);
+        match request.command {
+            command::READ | command::WRITE => (1..=self.share.out_bytes).contains(&(request.length_bytes as usize)),
+            command::FLUSH => true,
+            command::TRIM => {
+                !has_fua && request.length_bytes > 0 && u64::from(request.length_bytes) <= REQUEST_BYTES_MAX
+            }
+            _ => false,
+        }
+    }
+
+    /// Has the queue execute a request, whose data is there.
+    fn submit(&mut self, request: &Request, data: &[u8]) -> io::Result<()> {
+        self.in_flight.submit(request, durability(request), data);
+        self.bound()
+    }
+
+    /// Waits while the data of reads in flight is as much as may be.
+    fn bound(&mut self) -> io::Result<()> {
+        if self.in_flight.held_bytes > self.share.piece_bytes {
+            self.finish_all()?;
+        }
+        Ok(())
+    }
+
     fn send(&mut self) -> io::Result<()> {
         if !self.answers.bytes().is_empty() {
             self.writer.write_all(self.answers.bytes())?;
@@ -88,6 +165,13 @@ impl<R: Read, W: Write> Connection<'_, R, W> {
     }
 
     fn answer(&mut self, request: &Request) -> io::Result<()> {
+        if self.is_for_queue(request) && request.command != command::WRITE && self.check(request).is_ok() {
+            return self.submit(request, &[]);
+        }
+        if request.command != command::WRITE {
+            // The answers before come first, as far as there are any.
+            self.complete()?;
+        }
         let refused = match request.command {
             command::READ => self.read(request)?,
             command::WRITE => self.write(request)?,
@@ -116,7 +200,7 @@ impl<R: Read, W: Write> Connection<'_, R, W> {
                 is_last: to == request.length_bytes as usize,
             };
             let device = self.device;
-            match self.answers.data(piece, |into| device.read(piece.offset_bytes, into)) {
+            match self.answers.data_of(piece, |into| device.read(piece.offset_bytes, into)) {
                 // A simple reply has reported success before its first data; the protocol then allows only
                 // disconnecting.
                 Err(_) if !piece.is_first && !self.answers.is_structured() => {
@@ -137,16 +221,23 @@ impl<R: Read, W: Write> Connection<'_, R, W> {
         let durability = durability(request);
         let is_whole = request.length_bytes as usize <= self.share.piece_bytes;
         let mut done = self.check(request);
+        let is_for_queue = done.is_ok() && self.is_for_queue(request);
+        if !is_for_queue {
+            self.complete()?;
+        }
         for (from, to) in self.pieces(request) {
             let count = to - from;
             let is_buffered = self.reader.buffer().len() >= count;
             if !is_buffered {
                 // Answers must not wait for data that may come late.
+                self.complete()?;
                 self.send()?;
                 receive(&mut self.reader, &mut self.data, count)?;
             }
             let data = if is_buffered { &self.reader.buffer()[..count] } else { &self.data[..count] };
-            if done.is_ok() {
+            if is_for_queue {
+                self.in_flight.submit(request, durability, data);
+            } else if done.is_ok() {
                 let durability = if is_whole { durability } else { Durability::Cached };
                 let written = self.device.write(request.offset_bytes + from as u64, data, durability);
                 done = written.map_err(|failed| refusal(request, &failed));
@@ -158,7 +249,7 @@ impl<R: Read, W: Write> Connection<'_, R, W> {
         if !is_whole {
             done = done.and_then(|()| self.make(request, durability));
         }
-        if done.is_ok() {
+        if done.is_ok() && !is_for_queue {
             self.answers.done(request.cookie);
         }
         Ok(done)
@@ -229,6 +320,12 @@ impl<R: Read, W: Write> Connection<'_, R, W> {
         iter::successors(Some((0, end_of(0))), move |&(_, to)| Some((to, end_of(to))))
             .take_while(|(from, to)| from < to)
     }
+}
+
+/// A read that is answered at once.
+fn whole(request: &Request) -> Piece {
+    let Request { cookie, offset_bytes, length_bytes, .. } = *request;
+    Piece { cookie, offset_bytes, length_bytes: length_bytes as usize, is_first: true, is_last: true }
 }
 
 /// Reads `count` bytes to the start of `data`, which grows as they arrive.

@@ -9,12 +9,14 @@
 
 mod answers;
 mod connection;
+mod in_flight;
 mod memory;
 mod negotiation;
 mod protocol;
 mod stream;
 
 use crate::device::Device;
+use crate::queue::{Immediate, Queue};
 use memory::Share;
 use negotiation::Offer;
 use std::io::{self, Read, Write};
@@ -113,8 +115,12 @@ pub struct Server {
 
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// Serves the device to several clients at a time. Replaces a socket file without a listener.
-pub fn serve(device: Arc<dyn Device>, address: Address, limits: Limits) -> io::Result<Server> {
+/// Makes a queue of the device for each client.
+pub type Queues = Arc<dyn Fn() -> Box<dyn Queue> + Send + Sync>;
+
+/// Serves the device to several clients at a time, each of which has a queue of its own. Replaces a socket file without a
+/// listener.
+pub fn serve(device: Arc<dyn Device>, queues: Queues, address: Address, limits: Limits) -> io::Result<Server> {
     assert!((1..=CONNECTIONS_MAX).contains(&limits.connections_max), "{limits:?}");
     let (listener, address) = match address {
         Address::Unix(path) => {
@@ -142,7 +148,7 @@ pub fn serve(device: Arc<dyn Device>, address: Address, limits: Limits) -> io::R
     });
     let listening = thread::Builder::new().name("nbd".to_owned()).spawn({
         let shared = shared.clone();
-        move || listen(&listener, &device, &shared)
+        move || listen(&listener, &(device, queues), &shared)
     })?;
     Ok(Server { address, shared, listening: Some(listening) })
 }
@@ -152,11 +158,14 @@ fn is_socket(path: &std::path::Path) -> bool {
     std::fs::metadata(path).is_ok_and(|metadata| metadata.file_type().is_socket())
 }
 
-fn listen(listener: &Listener, device: &Arc<dyn Device>, shared: &Arc<Shared>) {
+/// The device, and queues of it.
+type Served = (Arc<dyn Device>, Queues);
+
+fn listen(listener: &Listener, served: &Served, shared: &Arc<Shared>) {
     while !shared.is_over.load(Ordering::Relaxed) {
         match listener.accept() {
             // A client that cannot be served is disconnected.
-            Ok(stream) => drop(admit(stream, device, shared)),
+            Ok(stream) => drop(admit(stream, served, shared)),
             Err(_) => thread::sleep(LOOK_EVERY),
         }
     }
@@ -164,7 +173,7 @@ fn listen(listener: &Listener, device: &Arc<dyn Device>, shared: &Arc<Shared>) {
 
 /// Serves the client in a separate thread. One above the limit is disconnected at once: clients report that, whereas
 /// they would wait silently in the socket's queue, some of them for a connection of their own.
-fn admit(stream: Stream, device: &Arc<dyn Device>, shared: &Arc<Shared>) -> io::Result<()> {
+fn admit(stream: Stream, served: &Served, shared: &Arc<Shared>) -> io::Result<()> {
     let to_shut = stream.try_clone()?;
     let number = shared.connections.fetch_add(1, Ordering::Relaxed);
     {
@@ -176,10 +185,10 @@ fn admit(stream: Stream, device: &Arc<dyn Device>, shared: &Arc<Shared>) -> io::
         open.push((number, to_shut));
     }
     let attending = thread::Builder::new().name(format!("nbd-{number}")).spawn({
-        let (device, shared) = (device.clone(), shared.clone());
+        let ((device, queues), shared) = (served.clone(), shared.clone());
         move || {
             // The end of a connection does not affect others.
-            let _ = attend(stream, &*device, shared.limits);
+            let _ = attend(stream, (&*device, queues()), shared.limits);
             shared.open().retain(|(open, _)| *open != number);
         }
     });
@@ -190,7 +199,7 @@ fn admit(stream: Stream, device: &Arc<dyn Device>, shared: &Arc<Shared>) -> io::
     Ok(())
 }
 
-fn attend(stream: Stream, device: &dyn Device, limits: Limits) -> io::Result<()> {
+fn attend(stream: Stream, (device, queue): (&dyn Device, Box<dyn Queue>), limits: Limits) -> io::Result<()> {
     let moment = Instant::now() + limits.negotiation;
     let (mut reader, mut writer) = (Until { stream: stream.try_clone()?, moment }, Until { stream, moment });
     let Some(agreed) = negotiation::negotiate(&mut reader, &mut writer, &offer(device, limits))? else {
@@ -200,23 +209,30 @@ fn attend(stream: Stream, device: &dyn Device, limits: Limits) -> io::Result<()>
     // There is no limit for a client that does not receive its answers: no request of it is read in the meantime, so it
     // needs no memory.
     reader.limit(Some(limits.half_request), None)?;
-    connection::serve(reader, writer, device, agreed, Share::of(limits.connections_max))
+    let incoming = reader.try_clone()?;
+    let wait = |left: Duration| incoming.wait(left);
+    connection::serve(reader, writer, (device, queue), &wait, agreed, Share::of(limits.connections_max))
 }
 
 fn offer(device: &dyn Device, limits: Limits) -> Offer {
     Offer { capabilities: device.capabilities(), many_connections: limits.connections_max > 1 }
 }
 
-/// A complete connection over any pair of streams, without time limits. Returns errors of the connection.
+/// A complete connection over any pair of streams, without time limits, with a device that executes at once. Returns
+/// errors of the connection.
 pub fn converse(
     mut reader: impl Read,
     mut writer: impl Write,
-    device: &dyn Device,
+    device: &Arc<dyn Device>,
     connections_max: u32,
 ) -> io::Result<()> {
-    let offer = offer(device, Limits::with_connections(connections_max));
+    let offer = offer(&**device, Limits::with_connections(connections_max));
+    let queue = Box::new(Immediate::new(device.clone()));
     match negotiation::negotiate(&mut reader, &mut writer, &offer)? {
-        Some(agreed) => connection::serve(reader, writer, device, agreed, Share::of(connections_max)),
+        Some(agreed) => {
+            let share = Share::of(connections_max);
+            connection::serve(reader, writer, (&**device, queue), &|_| Ok(true), agreed, share)
+        }
         None => Ok(()),
     }
 }

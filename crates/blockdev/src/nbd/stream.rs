@@ -1,7 +1,11 @@
 //! A connection over either kind of socket, with time limits.
 
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::time::TimeSpec;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
+use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
@@ -24,6 +28,20 @@ impl Stream {
             Self::Unix(stream) => stream.shutdown(Shutdown::Both),
             Self::Tcp(stream) => stream.shutdown(Shutdown::Both),
         };
+    }
+
+    /// Waits for something to read, or the end, at most so long; whether there is any.
+    pub fn wait(&self, longest: Duration) -> io::Result<bool> {
+        let fd = match self {
+            Self::Unix(stream) => stream.as_fd(),
+            Self::Tcp(stream) => stream.as_fd(),
+        };
+        let mut waited = [PollFd::new(fd, PollFlags::POLLIN)];
+        match ppoll(&mut waited, Some(TimeSpec::from(longest)), None) {
+            Ok(count) => Ok(count > 0),
+            Err(Errno::EINTR) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// How long one read, or one write, may wait for the peer; None: no limit.

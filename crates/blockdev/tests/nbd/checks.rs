@@ -6,7 +6,7 @@ use ssdlab_blockdev::device::{Capabilities, Device, DeviceError, Durability, Ext
 use ssdlab_blockdev::nbd::converse;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 pub const UNIT_BYTES: u64 = 4096;
 pub const SIZE_BYTES: u64 = 1 << 20;
@@ -100,8 +100,9 @@ impl Read for Dribble<'_> {
 /// What a server of an empty device says to a client that says all this.
 pub fn heard(says: &[u8], at_once: usize) -> Vec<u8> {
     let mut hears = Vec::new();
+    let device: Arc<dyn Device> = Arc::new(Memory::default());
     // How it ends is an error or not; what was said counts.
-    let _ = converse(Dribble { bytes: says, at_once }, &mut hears, &Memory::default(), CONNECTIONS);
+    let _ = converse(Dribble { bytes: says, at_once }, &mut hears, &device, CONNECTIONS);
     hears
 }
 

@@ -2,15 +2,22 @@
 //! clients are kept within their limits.
 
 mod checks;
+#[expect(dead_code, reason = "one drive is served here")]
+#[path = "../tiny/mod.rs"]
+mod tiny;
 
 use checks::{Asked, Memory, SIZE_BYTES, UNIT_BYTES, UNREADABLE_UNIT, Words, answer, check, heard, through_options};
 use proptest::prelude::*;
+use ssdlab_blockdev::device::Device;
+use ssdlab_blockdev::drive::{Achieved, Command, Options, Pace, SimulatedDevice, SimulatedQueue};
 use ssdlab_blockdev::nbd::{Address, Limits, Server, serve};
+use ssdlab_blockdev::queue::{Immediate, Queue};
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tiny::{Tiny, UNIT};
 
 const OPTION: &[u8] = b"IHAVEOPT";
 const GO: &[u8] = &[0; 6];
@@ -201,7 +208,10 @@ fn the_kept_inputs_of_the_fuzzer_are_answered_or_refused() {
 
 fn start(name: &str, limits: Limits) -> (Server, PathBuf) {
     let path = std::env::temp_dir().join(format!("ssdlab-nbd-{name}-{}", std::process::id()));
-    let server = serve(Arc::new(Memory::default()), Address::Unix(path.clone()), limits).unwrap();
+    let device: Arc<dyn Device> = Arc::new(Memory::default());
+    let memory = device.clone();
+    let queues = Arc::new(move || Box::new(Immediate::new(memory.clone())) as Box<dyn Queue>);
+    let server = serve(device, queues, Address::Unix(path.clone()), limits).unwrap();
     (server, path)
 }
 
@@ -260,4 +270,70 @@ fn one_client_too_many_is_closed_at_once_and_another_takes_the_place_of_one_that
     // The server learns of it some time later.
     while connect(&path).read(&mut greeting).unwrap() == 0 {}
     server.stop();
+}
+
+/// Writes units and then reads them, `depth` at a time, over one connection. Returns the time in simulated nanoseconds,
+/// and at real pace the latencies.
+fn read_at_depth(pace: Pace, depth: usize) -> (u64, Option<Achieved>) {
+    const READS: usize = 96;
+    let mut drive = Tiny::default().drive();
+    // Long enough for a busy machine.
+    drive.nand.read_us = serde_json::from_value(serde_json::json!(2000.0)).unwrap();
+    let options = Options { pace, power_loss_protection: Some(true), ..Options::default() };
+    let device = Arc::new(SimulatedDevice::new(&drive, &options).map_err(|error| format!("{error:?}")).unwrap());
+    let path = std::env::temp_dir().join(format!("ssdlab-nbd-depth-{depth}-{pace:?}-{}", std::process::id()));
+    let queued = device.clone();
+    let queues = Arc::new(move || Box::new(SimulatedQueue::new(queued.clone())) as Box<dyn Queue>);
+    let mut server = serve(device.clone(), queues, Address::Unix(path.clone()), Limits::with_connections(4)).unwrap();
+    let mut client = connect(&path);
+    client.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    client.write_all(&greeting(false)).unwrap();
+    client.read_exact(&mut [0; 18 + 32 + 34 + 20]).unwrap();
+    let length_bytes = UNIT as u32;
+    let asked = |command: u16, number: usize| {
+        let cookie = (number % 64) as u64;
+        Asked { flags: 0, command, cookie, offset_bytes: cookie * UNIT, length_bytes }
+    };
+    for unit in 0..64 {
+        client.write_all(&request(&asked(1, unit), &[unit as u8; UNIT as usize])).unwrap();
+        client.read_exact(&mut [0; 16]).unwrap();
+    }
+    device.carry_out(&Command::Reset).unwrap();
+    let first: Vec<u8> = (0..depth).flat_map(|number| request(&asked(0, number), &[])).collect();
+    client.write_all(&first).unwrap();
+    for number in depth..READS + depth {
+        let mut hears = [0; 16 + UNIT as usize];
+        client.read_exact(&mut hears).unwrap();
+        let cookie = u64::from_be_bytes(hears[8..16].try_into().unwrap());
+        assert_eq!((&hears[4..8], &hears[16..]), (&[0; 4][..], &[cookie as u8; UNIT as usize][..]));
+        if number < READS {
+            client.write_all(&request(&asked(0, number), &[])).unwrap();
+        }
+    }
+    server.stop();
+    (device.outcome().timing.unwrap().simulated_ns, device.achieved())
+}
+
+/// One connection was one caller: whatever a client sent at a time, the drive executed one request after another.
+#[test]
+fn the_drive_sees_how_many_requests_a_client_has_in_flight() {
+    let (alone_ns, _) = read_at_depth(Pace::Virtual, 1);
+    let (together_ns, _) = read_at_depth(Pace::Virtual, 32);
+    // Two dies of two planes.
+    assert!(3 * together_ns < 2 * alone_ns, "{together_ns} ns, one at a time {alone_ns} ns");
+}
+
+/// At real pace each is answered at its own time. `--nocapture` shows how far the machine was behind.
+#[test]
+fn at_real_pace_requests_of_one_client_wait_side_by_side() {
+    let mean_of = |depth| {
+        let (_, achieved) = read_at_depth(Pace::Real, depth);
+        let achieved = achieved.unwrap();
+        let (intended, real) = (achieved.intended_mean_ns.unwrap(), achieved.achieved_mean_ns.unwrap());
+        println!("depth {depth}: {intended:.0} ns in simulated time, {real:.0} ns in real time");
+        assert!(real >= intended);
+        intended
+    };
+    let means: Vec<f64> = [1, 4, 32].map(mean_of).into();
+    assert!(means[2] > 3.0 * means[0], "requests that wait behind each other take longer: {means:?}");
 }
