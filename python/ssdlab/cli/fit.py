@@ -310,8 +310,8 @@ def warnings(fitted: Fitted) -> list[str]:
     if found.is_misfit:
         lines.append(
             f"No drive within these bounds reproduces the points ({format_share(found.rms, 2)} off, root mean "
-            f"square; more than {100 * MISFIT_MAX:.0f} % is no scatter of a measurement): no value is determined, and "
-            "nothing is predicted from them. Free another key, or a choice."
+            f"square; more than {format_share(MISFIT_MAX)} is no scatter of a measurement): no value is determined, "
+            "and nothing is predicted from them. Free another key, or a choice."
         )
     for group in found.confounded:
         said = f"condition {found.condition:.3g}"

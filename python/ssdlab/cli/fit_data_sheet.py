@@ -11,6 +11,7 @@ from rich.table import Table
 
 from ssdlab.cli.console import Console
 from ssdlab.cli.progress import shown
+from ssdlab.foundation.quantities import format_share
 from ssdlab.presentation.terminal import show
 from ssdlab.simulator.drives import to_toml
 from ssdlab.simulator.drives.standing import TOLERANCE
@@ -65,7 +66,7 @@ def notices(found: SheetFit) -> list[str]:
     off = [row for row in found.rows if row.deviation is not None and abs(row.deviation) > TOLERANCE]
     if off:
         lines.append(
-            f"Speeds are not those of the product: off by more than {100 * TOLERANCE:.0f} % are"
+            f"Speeds are not those of the product: off by more than {format_share(TOLERANCE)} are"
             f" {'; '.join(row.what for row in off)}."
         )
     return lines

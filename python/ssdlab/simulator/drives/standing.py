@@ -13,7 +13,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, TypedDict
 
 from ssdlab.errors import InputError
-from ssdlab.foundation.quantities import format_count
+from ssdlab.foundation.quantities import format_count, format_share
 from ssdlab.simulator.drives.loader import load, names
 from ssdlab.simulator.drives.resolve import resolve
 
@@ -140,7 +140,7 @@ def sentence(known: StandingJson) -> str:
 
 def _of_sheet(rows: list[RowJson], *, has_measurements: bool) -> str:
     off = [abs(row["simulated"] / row["rated"] - 1) for row in rows]
-    near = f"{sum(each <= NEAR for each in off)} of {len(rows)} rows within {100 * NEAR:.0f} %"
+    near = f"{sum(each <= NEAR for each in off)} of {len(rows)} rows within {format_share(NEAR)}"
     beyond = sum(each > TOLERANCE for each in off)
     worst = rows[off.index(max(off))]
     figures = f"{worst['row']}: {_value(worst['simulated'])} instead of {_value(worst['rated'])} {worst['unit']}"
@@ -149,11 +149,11 @@ def _of_sheet(rows: list[RowJson], *, has_measurements: bool) -> str:
     if not beyond:
         said = f"keeps {sheet} ({near})".replace(", (", " (")
     elif has_measurements:
-        said = f"of {sheet} {near}, {beyond} off by more than {100 * TOLERANCE:.0f} % ({figures})"
+        said = f"of {sheet} {near}, {beyond} off by more than {format_share(TOLERANCE)} ({figures})"
     else:
         said = (
             f"speeds are not those of the product: of {sheet} {near}, {beyond} off by more than"
-            f" {100 * TOLERANCE:.0f} % ({figures})"
+            f" {format_share(TOLERANCE)} ({figures})"
         )
     return f"{said}; {remembered} of the rows {FROM_MEMORY}" if 0 < remembered < len(rows) else said
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ssdlab.experiments.protocols import drawing
 from ssdlab.experiments.protocols.contract import DriveTests, Point, Protocol, Setting, Step, job
-from ssdlab.foundation.quantities import format_bytes
+from ssdlab.foundation.quantities import format_bytes, format_share
 from ssdlab.theory.slc_cache import phases_of
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def conclude(figures: Sequence[Figures]) -> str | None:
     clauses = []
     for phase in phases:
         written = sum(each.written_bytes for each in figures[: phase.end])
-        clauses.append(f"at {phase.rate:,.0f} MB/s up to {format_bytes(written)} ({100 * written / total:.0f} %)")
+        clauses.append(f"at {phase.rate:,.0f} MB/s up to {format_bytes(written)} ({format_share(written / total, 2)})")
     return f"The drive accepts writes {', '.join(clauses)}, and at {last.rate:,.0f} MB/s from there"
 
 

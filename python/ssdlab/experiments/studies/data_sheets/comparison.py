@@ -8,7 +8,7 @@ from ssdlab.errors import InputError
 from ssdlab.experiments.studies.context import Context
 from ssdlab.experiments.studies.contract import Fitted, Row, StudyResult, Table
 from ssdlab.experiments.studies.data_sheets import simulating
-from ssdlab.foundation.quantities import format_bytes_binary, format_count
+from ssdlab.foundation.quantities import format_bytes_binary, format_count, format_share
 from ssdlab.simulator.drives import load, names
 from ssdlab.simulator.drives.data_sheet import SPEEDS, Rated
 from ssdlab.simulator.drives.standing import NEAR, TOLERANCE
@@ -91,7 +91,7 @@ def finding(rows: Sequence[Row]) -> str:
     drives = len({row.group for row in rows})
     return (
         f"{within} of {len(rows)} rows of the data sheets of {drives} drive{'s' if drives > 1 else ''} are met within"
-        f" {100 * NEAR:.0f} %, {tolerated} within {100 * TOLERANCE:.0f} %; the median deviation is"
+        f" {format_share(NEAR)}, {tolerated} within {format_share(TOLERANCE)}; the median deviation is"
         f" {100 * statistics.median(off):.0f} %."
     )
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 from ssdlab.experiments.studies.context import Context
 from ssdlab.experiments.studies.contract import Fitted, Printed, Row, StudyResult, Table, published
 from ssdlab.experiments.studies.handles import waf_figure
+from ssdlab.foundation.quantities import format_share
 from ssdlab.simulator.drives import drive, load
 from ssdlab.simulator.workloads.specifying import specify
 from ssdlab.theory.closed_forms import fifo
@@ -58,12 +59,12 @@ class Cache:
         """The label of the run."""
         handles = "two handles" if self.has_handles else "no handles"
         parts = [
-            f"cache {100 * self.utilization:.0f} % of the drive, small objects {100 * self.small:.0f} %, {handles}"
+            f"cache {format_share(self.utilization)} of the drive, small objects {format_share(self.small)}, {handles}"
         ]
         if self.written != Cache.written:
-            parts.append(f"{100 * self.written:.0f} % of the writes small")
+            parts.append(f"{format_share(self.written)} of the writes small")
         if self.spare_area is not None:
-            parts.append(f"spare area {100 * self.spare_area:.0f} %")
+            parts.append(f"spare area {format_share(self.spare_area)}")
         if self.victim is not None:
             parts.append(self.victim)
         return ", ".join(parts)
@@ -147,11 +148,11 @@ def _varied() -> list[tuple[str, list[Cache]]]:
     return [
         ("as fitted", list(CORNERS)),
         *(
-            (f"{100 * share:.0f} % of the writes are small objects", [replace(one, written=share) for one in CORNERS])
+            (f"{format_share(share)} of the writes are small objects", [replace(one, written=share) for one in CORNERS])
             for share in WRITE_SHARES
         ),
         *(
-            (f"spare area {100 * share:.0f} %", [replace(one, spare_area=share) for one in CORNERS])
+            (f"spare area {format_share(share)}", [replace(one, spare_area=share) for one in CORNERS])
             for share in SPARE_AREAS
         ),
         *((f"victim {name}", [replace(one, victim=name) for one in CORNERS]) for name in VICTIMS),
@@ -172,7 +173,7 @@ def _row(figure: Mapping[str, str], found: Found) -> Row:
     simulated = found[replace(cache, has_handles=False)] / found[cache] if is_gain else found[cache]
     handles = "gain from handles" if is_gain else "two handles" if has_handles else "no handles"
     return Row(
-        f"{handles}, {100 * utilization:.0f} % full, {100 * small:.0f} % small",
+        f"{handles}, {format_share(utilization)} full, {format_share(small)} small",
         float(figure["value"]),
         simulated,
         "",
@@ -190,7 +191,7 @@ def _finding(found: Found) -> str:
     most = found[much] / found[replace(much, has_handles=True)]
     return (
         f"A cache that fills the drive comes to a write amplification of {full:.1f} without handles and of "
-        f"{placed:.2f} with one for small and one for large objects. With {100 * much.small:.0f} % small objects "
+        f"{placed:.2f} with one for small and one for large objects. With {format_share(much.small)} small objects "
         f"they gain nothing (a factor of {most:.2f})."
     )
 
@@ -199,7 +200,7 @@ def _theory(found: Found, drive: "ResolvedDrive") -> Table:
     caches = [Cache(small=small, has_handles=True) for small in SMALL_SHARES]
     rows = [
         (
-            f"{100 * cache.small:.0f} %",
+            format_share(cache.small),
             found[replace(cache, has_handles=False)],
             found[cache],
             closed_form(drive, cache),
@@ -226,7 +227,7 @@ def _costs(found: Found) -> Table:
         cache_tb = cache.utilization * sold_gb / 1000
         handles = "two" if cache.has_handles else "none"
         rows.append(
-            (handles, f"{100 * cache.utilization:.0f} %", waf, RATED_YEARS / waf, carbon_kg, usd, carbon_kg / cache_tb)
+            (handles, format_share(cache.utilization), waf, RATED_YEARS / waf, carbon_kg, usd, carbon_kg / cache_tb)
         )
     return Table(
         "What a drive costs a year",

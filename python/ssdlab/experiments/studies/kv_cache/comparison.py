@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, cast
 from ssdlab.experiments.studies.context import Context
 from ssdlab.experiments.studies.contract import Fitted, Printed, Row, StudyResult, Table, published
 from ssdlab.experiments.studies.handles import reclaim_unit_bytes, waf_figure
+from ssdlab.foundation.quantities import format_share
 from ssdlab.simulator.drives import drive, load
 from ssdlab.simulator.workloads.specifying import specify
 from ssdlab.theory.endurance import BYTES_PER_TB, DAYS_PER_YEAR, lifetime_bytes
@@ -75,7 +76,7 @@ class Cache:
         """The label of the run."""
         handles = "five handles" if self.has_handles else "no handles"
         order = ", ".join(sorted(self.random)) or "none"
-        return f"{handles}; random: {order}; alike: {self.shares}; spare {100 * self.spare_area:.0f} %; {self.victim}"
+        return f"{handles}; random: {order}; alike: {self.shares}; spare {format_share(self.spare_area)}; {self.victim}"
 
 
 Found = Mapping[Cache, float]
@@ -150,7 +151,11 @@ def _varied() -> list[tuple[str, Cache]]:
         ("shared prefixes and metadata evict in random order", Cache(random=RETURNING - {"long-context"})),
         ("each worker writes as many bytes", Cache(shares="bytes")),
         ("each worker writes as many objects", Cache(shares="objects")),
-        *((f"spare area {100 * spare:.0f} %", Cache(spare_area=spare)) for spare in SPARE_AREAS if spare != SPARE_AREA),
+        *(
+            (f"spare area {format_share(spare)}", Cache(spare_area=spare))
+            for spare in SPARE_AREAS
+            if spare != SPARE_AREA
+        ),
         ("victim by age (cost-benefit)", Cache(victim="cost-benefit")),
     ]
 
@@ -217,7 +222,7 @@ def _lives(found: Found) -> Table:
                     lifetime_bytes(cycles, (1 + spare) * user_bytes, waf) / bytes_a_day / DAYS_PER_YEAR
                     for waf in _pair(found, Cache(spare_area=spare))
                 ]
-                shown = [f"{100 * hit_rate:.0f} %", f"{tib} TiB", f"{100 * spare:.0f} %"]
+                shown = [f"{100 * hit_rate:.0f} %", f"{tib} TiB", format_share(spare)]
                 rows.append([*shown, bytes_a_day / user_bytes, *years])
     return Table(
         "How long a drive lives",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 from ssdlab.experiments.studies import over_time
 from ssdlab.experiments.studies.context import Context
 from ssdlab.experiments.studies.contract import Fitted, Row, StudyResult, Table, published
+from ssdlab.foundation.quantities import format_share
 from ssdlab.simulator.drives import drive
 from ssdlab.simulator.results.energy import CAUSES, Cause, Energy, Flash, energy
 from ssdlab.simulator.results.ledger import PARTS, Ledger, Part, ReadCause
@@ -252,7 +253,7 @@ def _finding(rows: Sequence[Row], speed_rows: Sequence[Row]) -> str:
     first, second = falls["first fall"], falls["second fall"]
     return (
         f"Four constants, fitted to {OF_POWER.points} points, give {within} of the {len(predicted)} others within "
-        f"{100 * WATTS_TOLERANCE:.0f} %. A drive of 1 TB that collects the block with the least valid data and keeps "
+        f"{format_share(WATTS_TOLERANCE)}. A drive of 1 TB that collects the block with the least valid data and keeps "
         f"host and garbage collection apart falls at {first.simulated:.0f} and {second.simulated:.0f} s, as was "
         f"measured at {first.published:.0f} and {second.published:.0f} s."
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ssdlab.experiments.studies.context import Context
 from ssdlab.experiments.studies.contract import Fitted, Range, Row, StudyResult, Table, published
 from ssdlab.experiments.studies.slc_caches import simulating
+from ssdlab.foundation.quantities import format_share
 from ssdlab.simulator.drives import drive, load, names
 from ssdlab.theory.slc_cache import fill_rate, phases_of, second_drop_bytes
 
@@ -179,7 +180,7 @@ def _finding(rows: list[Row]) -> str:
         return f"{sum(row.is_within_tolerance is True for row in own)} of {len(own)}"
 
     return (
-        f"Within {100 * TOLERANCE:.0f} %: {met(LAW)} second drops by the law without a fit and {met(DROP)} simulated "
+        f"Within {format_share(TOLERANCE)}: {met(LAW)} second drops by the law without a fit and {met(DROP)} simulated "
         f"with one number fitted, {met(FILL)} mean rates of a whole fill from its phases, {met(THIRD)} predicted rates "
         "after the second drop."
     )

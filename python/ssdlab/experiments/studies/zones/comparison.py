@@ -8,6 +8,7 @@ from ssdlab.experiments.studies.context import Context
 from ssdlab.experiments.studies.contract import Printed, Row, StudyResult, Table, published
 from ssdlab.experiments.studies.real_drives import loads, measuring
 from ssdlab.experiments.studies.zones import commands
+from ssdlab.foundation.quantities import format_share
 from ssdlab.simulator.drives import drive, load
 from ssdlab.simulator.workloads.specifying import specify
 from ssdlab.theory import closed_forms
@@ -88,7 +89,7 @@ def zoned(context: Context, rw: str, open_zones: int, capacity_mib: int) -> "Spe
 
 
 def _log_label(victim: str, spare_area: float) -> str:
-    return f"the host collects garbage, {victim}, spare {100 * spare_area:.0f} %"
+    return f"the host collects garbage, {victim}, spare {format_share(spare_area)}"
 
 
 def host_log(context: Context, victim: str, spare_area: float) -> "Specification":
@@ -150,7 +151,7 @@ def _host_gc(found: Mapping[str, float]) -> Table:
             host = found[_log_label(victim, spare)]
             drive_waf = found["in sequence"]
             cells = [host, closed_form(victim, spare), drive_waf, host * drive_waf]
-            rows.append([victim, f"{100 * spare:.0f} %", *cells])
+            rows.append([victim, format_share(spare), *cells])
     return Table(
         "What the host's own garbage collection costs",
         ("victim", "spare zones", "host, simulated", "host, closed form", "drive", "both"),
@@ -182,7 +183,7 @@ def _finding(rows: list[Row], found: Mapping[str, float]) -> str:
         f"Zones that the host keeps on an ordinary drive deviate by {min(deviations):+.1f} to {max(deviations):+.1f} % "
         f"from the measured write amplification. A zoned drive comes to {found['in sequence']:.4f}, parity alone; a "
         f"host that overwrites at random and collects garbage in its zones writes {log:.1f} times as much with "
-        f"{100 * SPARE_AREAS[0]:.0f} % of spare zones."
+        f"{format_share(SPARE_AREAS[0])} of spare zones."
     )
 
 
