@@ -1,7 +1,7 @@
-"""Six kinds of user, each with a question: what they typed, in at most three tries, until the answer was on the screen.
+"""Six kinds of user, each with a question and at most three tries until the answer is on the screen.
 
-A try that is wrong must say what to type instead: the next try uses a word that the error named. Every word here was
-typed by somebody who knew the question and not the program.
+A try that is wrong must say what to type instead: the next try uses a word that the error named. The users and their
+mistakes are made up, likely ones; no user was watched.
 """
 
 import signal
