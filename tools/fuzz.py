@@ -173,7 +173,8 @@ def draw(seconds: int) -> bool:
     seed = int(time.time())
     numbers = {"PROPTEST_CASES": str(2**31), "PROPTEST_RNG_SEED": str(seed), "SSDLAB_FUZZ_SECONDS": str(seconds)}
     # As fast as a release, and with all assertions.
-    numbers |= {"CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS": "true", "CARGO_TARGET_DIR": str(PROGRAMS)}
+    checks = ("DEBUG_ASSERTIONS", "OVERFLOW_CHECKS")
+    numbers |= {f"CARGO_PROFILE_RELEASE_{check}": "true" for check in checks} | {"CARGO_TARGET_DIR": str(PROGRAMS)}
     log = OUT / f"{SPECIFICATIONS}.log"
     with log.open("w") as output:
         ended = subprocess.run(test, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT, env=os.environ | numbers)

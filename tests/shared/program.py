@@ -36,8 +36,8 @@ def program_in(folder: Path, columns: int = 80, fresh: bool = False) -> Program:
     """Calls the program in a folder, with a terminal of this width; `stdin` is given as bytes."""
     run = _run_fresh if fresh else _run_forked
 
-    def call(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[str]:
-        return run([*arguments], folder, os.environ | {"COLUMNS": str(columns)}, stdin)
+    def call(*arguments: str | Path, stdin: bytes = b"") -> subprocess.CompletedProcess[str]:
+        return run([*map(str, arguments)], folder, os.environ | {"COLUMNS": str(columns)}, stdin)
 
     return call
 

@@ -69,6 +69,28 @@ class Search:
     ] = ()
 
 
+@dataclass(frozen=True)
+class Instead:
+    """What is fitted to instead of points, with its own choice of what is free."""
+
+    data_sheet: Annotated[
+        str | None,
+        typer.Option(
+            "--data-sheet",
+            metavar="FILE.toml",
+            help="Instead of points and --free: a drive file with [datasheet], whose rows say what is free.",
+        ),
+    ] = (None,)
+    queue_depths: Annotated[
+        Path | None,
+        typer.Option(
+            "--queue-depths",
+            metavar="FILE.csv",
+            help="Instead of points and --free: columns drive, pattern, iodepth, iops, p50, p99 of a SATA drive.",
+        ),
+    ] = (None,)
+
+
 def fit(
     context: typer.Context,
     points: Annotated[
@@ -92,24 +114,9 @@ def fit(
             "alone. Repeatable.",
         ),
     ] = None,
-    data_sheet: Annotated[
-        str | None,
-        typer.Option(
-            "--data-sheet",
-            metavar="FILE.toml",
-            help="Instead of points and --free: a drive file with [datasheet], whose rows say what is free.",
-        ),
-    ] = None,
-    queue_depths: Annotated[
-        Path | None,
-        typer.Option(
-            "--queue-depths",
-            metavar="FILE.csv",
-            help="Instead of points and --free: columns drive, pattern, iodepth, iops, p50, p99 of a SATA drive.",
-        ),
-    ] = None,
     settings: options.Set = None,
     *,
+    instead: Instead,
     search: Search,
     runs: Simulations,
     form: Form,
@@ -129,6 +136,7 @@ def fit(
 
     With --queue-depths it fits a SATA drive to depths 1 and 32 of random reads or writes, and predicts other depths.
     """
+    data_sheet, queue_depths = instead.data_sheet, instead.queue_depths
     if data_sheet is not None or queue_depths is not None:
         name = "--data-sheet" if data_sheet is not None else "--queue-depths"
         if (

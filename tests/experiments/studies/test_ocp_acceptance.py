@@ -61,8 +61,8 @@ def test_the_scale_leaves_whole_pages_in_an_erase_unit() -> None:
 def test_the_finding_counts_what_would_pass() -> None:
     p99 = limits.of(WORKLOADS[0].name)[3]
 
-    def tested(value: float) -> comparison.Tested:
-        return comparison.Tested("it", WORKLOADS[0].name, [Judged(p99, value, p99.value, "")], 1.5)
+    def tested(value: float) -> comparison.DriveTests:
+        return comparison.DriveTests("it", WORKLOADS[0].name, [Judged(p99, value, p99.value, "")], 1.5)
 
     found = [tested(2500.0)]
     names_of_remedies = list(comparison.REMEDIES)

@@ -45,7 +45,7 @@ def test_one_share_explains_both_drives_with_their_reserve(monkeypatch: pytest.M
     *both, ratio = result.rows[:3]
     assert all(row.is_within_tolerance for row in (*both, ratio))
     assert all(row.verdict is Verdict.SATURATED for row in result.rows), "two parameters for two points prove nothing"
-    reserves, policies, _ = result.tables
+    reserves, _, policies, _ = result.tables
     stated, _ = policies.rows
     assert float(str(stated[5])) == pytest.approx(100 * endurance.SHARE, abs=0.5), "the share is the fitted one"
     crossed = {str(row[0]): abs(float(str(row[-1]))) for row in reserves.rows}

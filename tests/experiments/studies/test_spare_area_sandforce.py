@@ -73,7 +73,7 @@ def test_a_drive_mapped_by_sector_stays_level_and_one_mapped_by_page_does_not(mo
     aligns = ("4k", "512", synthetic.BY_SECTOR)
     results = context.simulate({align: synthetic.specify(context, INTEL, "new", align, 0) for align in aligns})
     level, slower, by_sector = (synthetic._rate(result, "random") for result in results.values())
-    assert by_sector == pytest.approx(level, rel=0.02) and slower < 0.5 * level
+    assert by_sector == pytest.approx(level, rel=0.02) and slower < 0.6 * level
 
 
 def test_the_workloads_of_the_c300_run_at_three_gigabits() -> None:
