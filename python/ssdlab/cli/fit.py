@@ -80,7 +80,7 @@ class Instead:
             metavar="FILE.toml",
             help="Instead of points and --free: a drive file with [datasheet], whose rows say what is free.",
         ),
-    ] = (None,)
+    ] = None
     queue_depths: Annotated[
         Path | None,
         typer.Option(
@@ -88,7 +88,7 @@ class Instead:
             metavar="FILE.csv",
             help="Instead of points and --free: columns drive, pattern, iodepth, iops, p50, p99 of a SATA drive.",
         ),
-    ] = (None,)
+    ] = None
 
 
 def fit(
