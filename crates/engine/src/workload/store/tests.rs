@@ -1,5 +1,6 @@
 //! The requests of both trees compared with invariants, a tree with keys, and closed forms.
 
+use super::space::Piece;
 use super::*;
 use crate::random::Random;
 use std::collections::BTreeSet;
