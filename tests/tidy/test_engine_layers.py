@@ -24,7 +24,6 @@ CIRCLES = {
     ("ftl/layer", "ftl/recovery"),
     ("timing/flash", "timing/flash/dies"),
     ("timing/flash/background", "timing/flash/dies"),
-    ("timing/flash/known_ends", "timing/flash/dies"),
     ("timing/flash/suspension", "timing/flash/dies"),
     ("timing/front", "timing/front/reading"),
 }

@@ -12,20 +12,22 @@ use ssdlab_engine::random::Random;
 use ssdlab_engine::request::{Operation, Request};
 use ssdlab_engine::specification::drive::{Drive, EraseUnitKind, Ftl, Nand, PolicyChoice};
 use ssdlab_engine::timing::breakdown::Parts;
+use ssdlab_engine::timing::drive::TimedDrive;
 use ssdlab_engine::timing::flash::Flash;
-use ssdlab_engine::timing::front::{Completion, Front, FrontEnd};
+use ssdlab_engine::timing::front::{Completion, Front, FrontEnd, Intake};
 use ssdlab_engine::timing::host::{Client, Host};
+use ssdlab_engine::timing::plain::PlainFront;
 use ssdlab_engine::timing::recorder::Recorder;
 use std::time::Instant;
 
 const UNIT: u64 = 4096;
 const DEPTH: u32 = 32;
 
+type TimedFtl = ftl::Ftl<ftl::Plain, Recorder>;
+
 #[derive(Clone, Copy)]
 struct Case {
     name: &'static str,
-    /// Whether the breakdown of latencies is recorded, as in runs.
-    has_breakdown: bool,
     /// Whether erases wait for nothing.
     is_protected: bool,
     /// With erase units of single blocks; without, superblocks.
@@ -45,7 +47,6 @@ struct Case {
 }
 
 const SMALL: Case = Case {
-    has_breakdown: true,
     is_protected: true,
     die_choice: None,
     name: "1 GiB, 4 channels x 1 die x 1 plane, 4 KiB pages, OP 7 %",
@@ -62,7 +63,6 @@ const SMALL: Case = Case {
 };
 
 const LARGE: Case = Case {
-    has_breakdown: true,
     is_protected: true,
     die_choice: None,
     name: "1 TB, 8 channels x 4 dies x 2 planes, 16 KiB pages, OP 7 %",
@@ -118,18 +118,7 @@ fn main() {
         };
         let own_channels = [single, roomy_single, single_with_reads, roomy_single_with_reads];
         let waiting = Case { name: "1 GiB, OP 7 %, no power-loss protection", is_protected: false, ..SMALL };
-        let without_breakdown = [
-            Case { name: "1 GiB, OP 7 %, no breakdown", has_breakdown: false, ..SMALL },
-            Case { name: "1 GiB, OP 28 %, no breakdown", has_breakdown: false, ..roomy },
-            Case { name: "1 TB, no breakdown", has_breakdown: false, ..LARGE },
-        ];
-        [SMALL, roomy, LARGE]
-            .into_iter()
-            .chain(without_breakdown)
-            .chain([waiting])
-            .chain(own_channels)
-            .chain(of_blocks)
-            .collect()
+        [SMALL, roomy, LARGE].into_iter().chain([waiting]).chain(own_channels).chain(of_blocks).collect()
     } else {
         vec![Case { name: "64 MiB", blocks_per_plane: 64, settle: 1.0, measure: 1.0, ..SMALL }]
     };
@@ -204,7 +193,19 @@ impl Measure {
             .with_power_loss_protection(case.is_protected)
             .below(&ftl);
         let front = Front::new(flash, &FrontEnd { command_ns: 5_000, ..FrontEnd::default() });
-        let mut host = Host::before(if case.has_breakdown { front } else { front.without_parts() });
+        match PlainFront::of(&front) {
+            Some(plain) => Self { drive, case }.through(plain, &mut ftl),
+            None => Self { drive, case }.through(front, &mut ftl),
+        }
+    }
+
+    fn through<F>(self, front: F, ftl: &mut TimedFtl) -> serde_json::Value
+    where
+        F: for<'d> Intake<Drives<'d> = dyn TimedDrive + 'd>,
+    {
+        let Self { drive, case } = self;
+        let user_units = drive.ftl.user_bytes / UNIT;
+        let mut host = Host::before(front);
         let mut client = Mix {
             random: Random::new(1),
             user_units,
@@ -216,8 +217,8 @@ impl Measure {
         let mut run = |client: &mut Mix, requests: u64| {
             client.left = requests;
             let (start, start_cpu, start_ns) = (Instant::now(), cpu_seconds(), host.now_ns());
-            host.start(0, DEPTH, &mut ftl, client).expect("a drive that does not wear out");
-            while host.advance(10_000, &mut ftl, client).expect("a drive that does not wear out") {}
+            host.start(0, DEPTH, ftl, client).expect("a drive that does not wear out");
+            while host.advance(10_000, ftl, client).expect("a drive that does not wear out") {}
             host.end_stage();
             let cpu = cpu_seconds().zip(start_cpu).map(|(end, start)| end - start);
             (start.elapsed().as_secs_f64(), cpu, (host.now_ns() - start_ns) as f64 / 1e9, *ftl.ledger())
@@ -230,7 +231,6 @@ impl Measure {
         serde_json::json!({
             "drive": case.name,
             "die_choice": case.die_choice,
-            "has_breakdown": case.has_breakdown,
             "requests_per_second": (requests as f64 / wall).round(),
             "requests_per_cpu_second": cpu.map(|cpu| (requests as f64 / cpu).round()),
             "programs_per_second": (programmed.total() as f64 / wall).round(),

@@ -12,6 +12,7 @@ pub mod flash;
 pub mod front;
 pub mod histogram;
 pub mod host;
+pub mod plain;
 pub mod recorder;
 
 pub use flash::{in_memory, service};

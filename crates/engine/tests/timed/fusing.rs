@@ -1,18 +1,23 @@
 //! Does it show anywhere that chains of operations share an event? The same drive with an event for every operation
-//! must complete every request at the same nanosecond. And does it show that plain drives run code of their own? What a
-//! drive has and never uses must change nothing.
+//! must complete every request at the same nanosecond, and the front of a plain drive, where it is one, too. What a drive
+//! has and never uses must change nothing.
 
 use super::experiment::*;
-use ssdlab_engine::ftl::Ftl;
+use ssdlab_engine::ftl::{Ftl, Plain};
+
 use ssdlab_engine::policies::die_choice;
 use ssdlab_engine::random::Random;
 use ssdlab_engine::request::{Operation, Request};
 use ssdlab_engine::specification::drive::{Drive, EraseUnitKind, PageTimes, reclaim_groups_of};
 use ssdlab_engine::timing::breakdown::Parts;
+use ssdlab_engine::timing::drive::TimedDrive;
 use ssdlab_engine::timing::flash::Flash;
-use ssdlab_engine::timing::front::{Completion, Front, FrontEnd};
+use ssdlab_engine::timing::front::{Completion, Front, FrontEnd, Intake};
 use ssdlab_engine::timing::host::{Client, Host};
+use ssdlab_engine::timing::plain::PlainFront;
 use ssdlab_engine::timing::recorder::Recorder;
+
+type TimedFtl = Ftl<Plain, Recorder>;
 
 /// A mix of requests, and when each was complete.
 struct Mix {
@@ -35,7 +40,10 @@ impl Client for Mix {
             };
             let length_units = 1 + self.random.below(3);
             let offset_bytes = self.random.below(self.user_units - length_units) * UNIT;
-            out.push(Request::new(operation, offset_bytes, (length_units * UNIT) as u32));
+            // Some writes end within a unit, the rest of which is read first.
+            let is_in_part = operation == Operation::Write && self.random.below(8) == 0;
+            let length_bytes = length_units * UNIT - if is_in_part { UNIT / 2 } else { 0 };
+            out.push(Request::new(operation, offset_bytes, length_bytes as u32));
         }
     }
 
@@ -76,12 +84,28 @@ impl<'a> Run<'a> {
 
 impl Run<'_> {
     pub fn run(self) -> (Vec<(Completion, Parts)>, f64) {
-        let mut ftl = Ftl::new(self.drive, Recorder::default(), 1).unwrap();
+        let mut ftl = self.ftl();
+        let front = self.front(&ftl);
+        self.through(front, &mut ftl, |front, now_ns| front.flash().utilization(now_ns))
+    }
+
+    /// The same through the front of a plain drive, if it is one.
+    fn run_plain(self) -> Option<(Vec<(Completion, Parts)>, f64)> {
+        let mut ftl = self.ftl();
+        let plain = PlainFront::of(&self.front(&ftl))?;
+        Some(self.through(plain, &mut ftl, PlainFront::utilization))
+    }
+
+    fn ftl(&self) -> TimedFtl {
+        Ftl::new(self.drive, Recorder::default(), 1).unwrap()
+    }
+
+    fn front(&self, ftl: &TimedFtl) -> Front {
         let flash = Flash::new(&self.drive.nand, UNIT as u32, self.drive.ftl.erase_unit)
             .in_reclaim_groups(reclaim_groups_of(&self.drive.ftl.placement))
             .with_power_loss_protection(self.drive.write_buffer.power_loss_protection)
             .with_program_issue(self.drive.controller.program_us)
-            .below(&ftl);
+            .below(ftl);
         let flash = if self.is_fused { flash } else { flash.without_fusing() };
         let front_end = FrontEnd {
             command_ns: self.command_ns,
@@ -89,18 +113,25 @@ impl Run<'_> {
             commands_per_second_max: self.commands_per_second_max,
             ..FrontEnd::of(self.drive).unwrap()
         };
-        let mut host = Host::before(Front::new(flash, &front_end));
+        Front::new(flash, &front_end)
+    }
+
+    fn through<F>(self, front: F, ftl: &mut TimedFtl, busy: impl Fn(&F, u64) -> f64) -> (Vec<(Completion, Parts)>, f64)
+    where
+        F: for<'d> Intake<Drives<'d> = dyn TimedDrive + 'd>,
+    {
+        let mut host = Host::before(front);
         let user_units = self.drive.ftl.user_bytes / UNIT;
         let random = Random::new(self.seed);
         let reads_of_ten = self.reads_of_ten;
         let mut client = Mix { random, user_units, reads_of_ten: 0, left: user_units, completions: Vec::new() };
         for reads in [0, reads_of_ten] {
             (client.reads_of_ten, client.left) = (reads, user_units);
-            host.start(0, self.depth, &mut ftl, &mut client).unwrap();
-            while host.advance(64, &mut ftl, &mut client).unwrap() {}
+            host.start(0, self.depth, ftl, &mut client).unwrap();
+            while host.advance(64, ftl, &mut client).unwrap() {}
             host.end_stage();
         }
-        let busy = host.front().flash().utilization(host.now_ns());
+        let busy = busy(host.front(), host.now_ns());
         (client.completions, busy)
     }
 }
@@ -189,14 +220,16 @@ fn fused_and_unfused_agree_on_every_completion() {
         (drive.controller.delayed_share, drive.controller.delay_us) = (0.1, 2.0);
         drive
     }));
+    let mut plain_runs = 0;
     for drive in &drives {
         for (reads_of_ten, buffer_units) in [(0, 0), (2, 0), (7, 0), (5, 64)] {
             let user_units = (drive.ftl.user_bytes / UNIT) as u32;
-            let run = |is_fused| {
-                let run = Run { is_fused, reads_of_ten, buffer_units, seed: 3 + reads_of_ten, ..Run::of(drive) };
-                run.run()
-            };
-            let (fused, unfused) = (run(true), run(false));
+            let run = |is_fused| Run { is_fused, reads_of_ten, buffer_units, seed: 3 + reads_of_ten, ..Run::of(drive) };
+            let (fused, unfused) = (run(true).run(), run(false).run());
+            if let Some(plain) = run(true).run_plain() {
+                assert!(plain == fused, "a plain drive, {reads_of_ten} reads of ten: {:?}", drive.ftl);
+                plain_runs += 1;
+            }
             assert!(fused.0.len() as u64 == 2 * u64::from(user_units), "{} completions", fused.0.len());
             let first = fused.0.iter().zip(&unfused.0).position(|(fused, unfused)| fused != unfused);
             assert_eq!(
@@ -209,6 +242,7 @@ fn fused_and_unfused_agree_on_every_completion() {
             assert!(fused.1 > 0.1 && fused.1 <= 1.0, "dies busy for {}", fused.1);
         }
     }
+    assert!(plain_runs >= 12, "{plain_runs} of plain drives");
 }
 
 #[test]

@@ -4,16 +4,13 @@
 //! else in order. A channel carries one transfer at a time, first come, first served: a transfer is granted when it is
 //! requested, never in advance, since a grant in advance would let a future operation delay a present one.
 //!
-//! On flash of the simplest kind every end is known in advance (`known_ends.rs`). Otherwise,
-//! a die with a private channel needs an event only for an operation whose end somebody waits for: the end of a chain
+//! A die with a private channel needs an event only for an operation whose end somebody waits for: the end of a chain
 //! of others is their sum, known at once. When a read of the host arrives, the chain is cut after the current
 //! operation. `without_fusing` gives every operation an event; tests show that the times are the same.
 
 use super::background::Background;
 use super::copy_turns::CopyTurns;
 use super::in_memory::GroupId;
-use super::kind::Kind;
-use super::known_ends::KnownEnds;
 use super::operation::{Array, Costs, Operation, Work};
 use super::ring::Ring;
 use super::service::{Ended, Queued, Service};
@@ -131,7 +128,7 @@ impl Die {
 /// ends at exactly this time is done only if its own event would have occurred by then: simultaneous events occur in
 /// the order of the dies.
 #[inline(always)]
-pub(super) fn has_ended(end_ns: u64, now: u64, index: usize, last_event: u64) -> bool {
+pub fn has_ended(end_ns: u64, now: u64, index: usize, last_event: u64) -> bool {
     end_ns < now || (end_ns == now && key(end_ns, index) <= last_event)
 }
 
@@ -144,13 +141,10 @@ pub struct Dies {
     pub(super) last_event: u64,
     has_own_channels: bool,
     pub(super) is_fused: bool,
-    /// Only for flash on which every end is known; its dies are used instead of `dies`.
-    pub(super) known: KnownEnds,
     /// Whether `free_at_ns` is used.
     pub(super) keeps_load: bool,
     /// Only for flash that suspends programs and erases.
     pub(super) suspension: Option<Box<Suspension>>,
-    /// Only for flash with cache program or cache read, whose dies work differently.
     /// Only for flash that reads pages of copies together.
     copy_turns: Option<Box<CopyTurns>>,
     /// Only for flash whose dies have an internal operation.
@@ -172,7 +166,6 @@ impl Dies {
             last_event: 0,
             has_own_channels: dies == channels,
             is_fused: dies == channels,
-            known: KnownEnds::default(),
             keeps_load: false,
             suspension: None,
             copy_turns: None,
@@ -206,9 +199,8 @@ impl Dies {
 
     /// An operation has ended.
     #[inline(always)]
-    pub fn note_done<K: Kind>(&mut self, operation: Operation) {
-        if K::HAS_EXTRAS
-            && let Some(own) = &mut self.own
+    pub fn note_done(&mut self, operation: Operation) {
+        if let Some(own) = &mut self.own
             && operation.is_own()
         {
             *own -= 1;
@@ -250,9 +242,6 @@ impl Dies {
 
     /// The total busy time of the dies until `now`.
     pub fn busy_ns(&self, now: u64) -> u64 {
-        if self.known.is_used() {
-            return self.known.busy_ns(now);
-        }
         let of_die = |die: &Die| {
             let is_idle = die.phase == Phase::Idle;
             die.busy_ns + if is_idle { 0 } else { die.end_ns.min(now).saturating_sub(die.started_ns) }
@@ -262,9 +251,6 @@ impl Dies {
 
     /// When the last chain that nobody waits for ends.
     pub fn rests_at_ns(&self) -> u64 {
-        if self.known.is_used() {
-            return self.known.rests_at_ns();
-        }
         let quiet = self.dies.iter().filter(|die| die.phase == Phase::Quiet);
         quiet.map(|die| die.end_ns).max().unwrap_or(0)
     }
@@ -272,20 +258,16 @@ impl Dies {
     /// Processes the event of `next_event`. Returns the completed operation; the caller informs those who wait for it,
     /// who may queue more, and then calls `go_on`.
     #[inline(always)]
-    pub fn take_event<K: Kind>(&mut self, now: u64, index: usize) -> Option<Operation> {
-        if K::KNOWS_ENDS {
-            return Some(self.take_known_event(now, index));
-        }
+    pub fn take_event(&mut self, now: u64, index: usize) -> Option<Operation> {
         self.last_event = key(now, index);
-        // If all operations are fused, each die has a private channel and never waits after the array operation.
-        if K::IS_FUSED != Some(true) && self.dies[index].phase == Phase::ReadingArray {
+        if self.dies[index].phase == Phase::ReadingArray {
             let end = self.use_channel(now, index, self.dies[index].current);
             let die = &mut self.dies[index];
             (die.phase, die.end_ns) = (Phase::LastPart, end);
             self.events.set(index, end);
             return None;
         }
-        if K::HAS_EXTRAS && self.dies[index].phase > Phase::LastPart {
+        if self.dies[index].phase > Phase::LastPart {
             return self.take_event_of_suspended(now, index);
         }
         let die = &mut self.dies[index];
@@ -295,31 +277,25 @@ impl Dies {
 
     /// Lets a die that has completed an operation start the next one.
     #[inline(always)]
-    pub fn go_on<K: Kind>(&mut self, now: u64, index: usize) {
-        if K::KNOWS_ENDS {
-            return;
-        }
+    pub fn go_on(&mut self, now: u64, index: usize) {
         if self.dies[index].phase == Phase::Idle {
-            self.start_next::<K>(now, index);
-        } else if K::HAS_EXTRAS && self.dies[index].phase == Phase::Suspended {
+            self.start_next(now, index);
+        } else if self.dies[index].phase == Phase::Suspended {
             self.read_or_resume(now, index);
         }
     }
 
     /// Queues an operation other than a read of the host, after those before it.
     #[inline(always)]
-    pub fn queue<K: Kind>(&mut self, now: u64, index: usize, operation: Operation) {
-        if K::KNOWS_ENDS {
-            return self.queue_known(now, index, operation);
-        }
-        self.note_queued::<K>(index, operation);
+    pub fn queue(&mut self, now: u64, index: usize, operation: Operation) {
+        self.note_queued(index, operation);
         let die = &mut self.dies[index];
         match die.phase {
             Phase::Idle => {
                 die.others.push(operation.word());
-                self.start_next::<K>(now, index);
+                self.start_next(now, index);
             }
-            Phase::Quiet if K::IS_FUSED != Some(false) => {
+            Phase::Quiet => {
                 if has_ended(die.end_ns, now, index, self.last_event) {
                     die.finish(die.end_ns);
                     (die.started_ns, die.end_ns, die.phase) = (now, now, Phase::Quiet);
@@ -328,7 +304,7 @@ impl Dies {
                 }
                 let die = &mut self.dies[index];
                 die.others.push(operation.word());
-                if die.lengthen_by(operation, &self.costs, K::HAS_EXTRAS && self.keeps_load) {
+                if die.lengthen_by(operation, &self.costs, self.keeps_load) {
                     self.events.set(index, die.end_ns);
                 }
             }
@@ -337,14 +313,11 @@ impl Dies {
     }
 
     /// Queues a read of the host, which overtakes everything that is not in progress.
-    pub fn queue_read<K: Kind>(&mut self, now: u64, index: usize, operation: Operation) {
-        if K::KNOWS_ENDS {
-            return self.queue_known_read(now, index, operation);
-        }
-        let own_work_ns = self.own_work_ns::<K>(now, index);
+    pub fn queue_read(&mut self, now: u64, index: usize, operation: Operation) {
+        let own_work_ns = self.own_work_ns(now, index);
         self.dies[index].reads.push(operation.word());
         self.dies[index].reads.push(own_work_ns);
-        self.note_queued::<K>(index, operation);
+        self.note_queued(index, operation);
         if self.dies[index].phase == Phase::Quiet || self.dies[index].chained > 1 {
             self.settle(now, index);
             let die = &mut self.dies[index];
@@ -354,7 +327,7 @@ impl Dies {
                 die.current = Operation::from_word(die.others.get(0));
                 die.chained = 1;
                 let end_ns = die.started_ns + self.costs.duration_ns(die.current);
-                if K::HAS_EXTRAS && self.keeps_load {
+                if self.keeps_load {
                     die.queued_ns += die.end_ns - end_ns;
                 }
                 die.end_ns = end_ns;
@@ -362,10 +335,10 @@ impl Dies {
                 self.events.set(index, die.end_ns);
             }
         }
-        if K::HAS_EXTRAS && self.suspension.is_some() {
+        if self.suspension.is_some() {
             self.suspend(now, index);
         }
-        self.go_on::<K>(now, index);
+        self.go_on(now, index);
     }
 
     /// Removes the completed operations of a chain, as their events would have.
@@ -385,41 +358,37 @@ impl Dies {
 
     /// Starts the next operation of an idle die, reads of the host first.
     #[inline(always)]
-    fn start_next<K: Kind>(&mut self, now: u64, index: usize) {
-        if K::HAS_EXTRAS && self.background.is_some() && self.begins_background(now, index) {
+    fn start_next(&mut self, now: u64, index: usize) {
+        if self.background.is_some() && self.begins_background(now, index) {
             return;
         }
-        let goes_on_copying = K::HAS_EXTRAS && self.goes_on_copying(index);
+        let goes_on_copying = self.goes_on_copying(index);
         let die = &mut self.dies[index];
         (die.started_ns, die.end_ns) = (now, now);
         if !goes_on_copying && let Some(word) = die.reads.pop() {
             die.current = Operation::from_word(word);
             die.own_work_then_ns = die.reads.pop().expect("each read has its reading");
-            if K::HAS_EXTRAS
-                && let Some(copy_turns) = &mut self.copy_turns
-            {
+            if let Some(copy_turns) = &mut self.copy_turns {
                 copy_turns.ends(index);
             }
-            self.note_begun::<K>(index, Operation::from_word(word));
-            return self.start_current::<K>(now, index);
+            self.note_begun(index, Operation::from_word(word));
+            return self.start_current(now, index);
         }
         if die.others.is_empty() {
             self.events.clear(index);
-        } else if K::IS_FUSED.unwrap_or(self.is_fused) {
-            let is_waited_for = die.lengthen(&self.costs, K::HAS_EXTRAS && self.keeps_load);
+        } else if self.is_fused {
+            let is_waited_for = die.lengthen(&self.costs, self.keeps_load);
             let end = if is_waited_for { Some(die.end_ns) } else { None };
             self.events.put(index, end);
         } else {
             die.current = Operation::from_word(die.others.get(0));
             die.chained = 1;
             let begun = die.current;
-            if K::HAS_EXTRAS
-                && let Some(copy_turns) = &mut self.copy_turns
-            {
+            if let Some(copy_turns) = &mut self.copy_turns {
                 copy_turns.begins(index, begun);
             }
-            self.note_begun::<K>(index, begun);
-            self.start_current::<K>(now, index);
+            self.note_begun(index, begun);
+            self.start_current(now, index);
         }
     }
 
@@ -433,12 +402,12 @@ impl Dies {
     }
 
     #[inline(always)]
-    pub(super) fn start_current<K: Kind>(&mut self, now: u64, index: usize) {
+    pub(super) fn start_current(&mut self, now: u64, index: usize) {
         let operation = self.dies[index].current;
         let array_ns = self.costs.array_ns(operation);
         let is_read = operation.array() == Array::Read;
         // With a private channel nothing can happen between array operation and transfer: one event is enough.
-        if is_read && (K::IS_FUSED == Some(true) || self.has_own_channels) {
+        if is_read && self.has_own_channels {
             let end = self.use_channel(now + array_ns, index, operation);
             let die = &mut self.dies[index];
             (die.phase, die.end_ns) = (Phase::LastPart, end);
@@ -472,12 +441,11 @@ impl Dies {
 
     /// An operation was added to the queue of a die.
     #[inline(always)]
-    pub(super) fn note_queued<K: Kind>(&mut self, index: usize, operation: Operation) {
-        if K::HAS_EXTRAS && self.keeps_load {
+    pub(super) fn note_queued(&mut self, index: usize, operation: Operation) {
+        if self.keeps_load {
             self.dies[index].queued_ns += self.costs.duration_ns(operation);
         }
-        if K::HAS_EXTRAS
-            && let Some(own) = &mut self.own
+        if let Some(own) = &mut self.own
             && operation.is_own()
         {
             *own += 1;
@@ -486,12 +454,11 @@ impl Dies {
 
     /// An operation leaves the queue of a die and begins.
     #[inline(always)]
-    pub(super) fn note_begun<K: Kind>(&mut self, index: usize, operation: Operation) {
-        if K::HAS_EXTRAS && self.keeps_load {
+    pub(super) fn note_begun(&mut self, index: usize, operation: Operation) {
+        if self.keeps_load {
             self.dies[index].queued_ns -= self.costs.duration_ns(operation);
         }
-        if K::HAS_EXTRAS
-            && operation.work() == Work::Program
+        if operation.work() == Work::Program
             && let Some(begun) = &mut self.begun
         {
             begun.push(operation.target());
@@ -512,18 +479,15 @@ impl Dies {
 
     /// How long a die has worked for the drive itself until now.
     #[inline(always)]
-    pub fn own_work_ns<K: Kind>(&self, now: u64, index: usize) -> u64 {
-        if K::KNOWS_ENDS {
-            return self.known.own_work_ns(now, index, &self.costs);
-        }
+    pub fn own_work_ns(&self, now: u64, index: usize) -> u64 {
         let die = &self.dies[index];
-        if K::HAS_EXTRAS && die.phase > Phase::LastPart {
+        if die.phase > Phase::LastPart {
             return die.own_work_suspended_ns(now);
         }
         let is_at_work = die.phase != Phase::Idle;
         let is_of_host = die.current.is_of_host() & (die.phase != Phase::Quiet);
         // The branch predictor cannot know the state of a die.
-        let ends_ns = select_unpredictable(is_of_host, self.host_from_ns::<K>(die), die.end_ns);
+        let ends_ns = select_unpredictable(is_of_host, self.host_from_ns(die), die.end_ns);
         let own_ns = now.min(ends_ns).wrapping_sub(die.started_ns);
         die.busy_ns - die.host_ns + select_unpredictable(is_at_work, own_ns, 0)
     }
@@ -531,23 +495,19 @@ impl Dies {
     /// When the host's operation that a die performs, or has just completed, started: the last of a chain if they are
     /// fused, otherwise the only one.
     #[inline(always)]
-    fn host_from_ns<K: Kind>(&self, die: &Die) -> u64 {
+    fn host_from_ns(&self, die: &Die) -> u64 {
         // The remainder of a suspended operation is a separate chain, from the end of the last read in between.
-        let is_fused = K::IS_FUSED.unwrap_or(self.is_fused);
-        let is_one_of_chain = is_fused & (!K::HAS_EXTRAS | (die.started_ns != die.read_started_ns));
+        let is_one_of_chain = self.is_fused & (die.started_ns != die.read_started_ns);
         if is_one_of_chain { die.end_ns.wrapping_sub(self.costs.duration_ns(die.current)) } else { die.started_ns }
     }
 
     /// Counts the host's operation that has just ended.
     #[inline(always)]
-    pub fn end_of_host<K: Kind>(&mut self, now: u64, index: usize, operation: Operation) -> Ended {
-        if K::KNOWS_ENDS {
-            return self.end_of_known_host(now, index, operation);
-        }
-        if K::HAS_EXTRAS && self.dies[index].phase == Phase::Suspended {
+    pub fn end_of_host(&mut self, now: u64, index: usize) -> Ended {
+        if self.dies[index].phase == Phase::Suspended {
             return self.dies[index].end_of_read_between(now, index);
         }
-        let started_ns = self.host_from_ns::<K>(&self.dies[index]);
+        let started_ns = self.host_from_ns(&self.dies[index]);
         let die = &mut self.dies[index];
         die.host_ns += now - started_ns;
         Ended { operation: die.current, die: index, started_ns, own_work_then_ns: die.own_work_then_ns }
@@ -559,11 +519,6 @@ impl Dies {
     pub fn service(&self, now: u64, ended: &Ended, queued: Queued) -> Service {
         let array_ns = self.costs.array_ns(ended.operation);
         let die = &self.dies[ended.die];
-        let own_work_ns = if self.known.is_used() {
-            self.known.own_work_at_end_ns(now, ended.die)
-        } else {
-            die.busy_ns - die.host_ns
-        };
         // A suspended operation spent most of its time before; its suspensions are reads of others.
         let channel_ns = (now - ended.started_ns).checked_sub(array_ns);
         Service {
@@ -572,14 +527,13 @@ impl Dies {
             ended_ns: now,
             array_ns,
             channel_ns: channel_ns.unwrap_or_else(|| self.costs.transfer_ns(ended.operation)),
-            gc_ns: own_work_ns - queued.own_work_ns,
+            gc_ns: die.busy_ns - die.host_ns - queued.own_work_ns,
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::kind::Any;
     use super::super::operation::Work;
     use super::*;
     use crate::specification::drive::{Drive, Nand};
@@ -625,19 +579,19 @@ mod tests {
             for (kind, index, later) in steps {
                 let of_host = |array, work| Operation::new(array, work, 4, 0);
                 match kind {
-                    0 => dies.queue::<Any>(now, index, of_host(Array::Program, Work::Program)),
-                    1 => dies.queue::<Any>(now, index, Operation::new(Array::Program, Work::Quiet, 4, 0)),
-                    2 => dies.queue::<Any>(now, index, Operation::new(Array::Read, Work::CopyRead, 3, 0).in_mode(true)),
-                    3 => dies.queue::<Any>(now, index, Operation::new(Array::Erase, Work::Quiet, 0, 0)),
-                    4 | 5 => dies.queue_read::<Any>(now, index, of_host(Array::Read, Work::HostRead)),
+                    0 => dies.queue(now, index, of_host(Array::Program, Work::Program)),
+                    1 => dies.queue(now, index, Operation::new(Array::Program, Work::Quiet, 4, 0)),
+                    2 => dies.queue(now, index, Operation::new(Array::Read, Work::CopyRead, 3, 0).in_mode(true)),
+                    3 => dies.queue(now, index, Operation::new(Array::Erase, Work::Quiet, 0, 0)),
+                    4 | 5 => dies.queue_read(now, index, of_host(Array::Read, Work::HostRead)),
                     _ => {
                         let until_ns = now + later;
                         while let Some((at_ns, event)) = dies.next_event().filter(|&(at_ns, _)| at_ns <= until_ns) {
-                            if let Some(operation) = dies.take_event::<Any>(at_ns, event) {
+                            if let Some(operation) = dies.take_event(at_ns, event) {
                                 if operation.is_of_host() {
-                                    dies.end_of_host::<Any>(at_ns, event, operation);
+                                    dies.end_of_host(at_ns, event);
                                 }
-                                dies.go_on::<Any>(at_ns, event);
+                                dies.go_on(at_ns, event);
                             }
                         }
                         now = until_ns;

@@ -10,7 +10,7 @@ use super::operation::Operation;
 use crate::specification::drive::Nand;
 
 #[derive(Clone, Debug)]
-pub(super) struct EraseTurns {
+pub struct EraseTurns {
     at_once: u32,
     /// By die: erases since the last that took time.
     since: Vec<u32>,

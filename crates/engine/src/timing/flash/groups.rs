@@ -7,7 +7,6 @@
 //! recorded as one whose other pages were taken long ago.
 
 use super::in_memory::{GroupId, InMemory, Numbering};
-use super::kind::{Any, Kind};
 use super::service::Queued;
 use crate::divisor::Divisor;
 use crate::units::Ppn;
@@ -109,24 +108,22 @@ impl Groups {
 
     /// The group of a unit that is about to be programmed; opened if it is the group's first.
     #[inline(always)]
-    pub(super) fn of<K: Kind>(&mut self, ppn: Ppn, is_slc: bool) -> GroupId {
-        let number = self.number_of::<K>(ppn, is_slc);
+    pub fn of(&mut self, ppn: Ppn, is_slc: bool) -> GroupId {
+        let number = self.number_of(ppn, is_slc);
         match self.open.iter().find(|&&(open, _)| open == number) {
             Some(&(_, group)) => group,
-            None => self.open_for::<K>(number, ppn, is_slc),
+            None => self.open_for(number, ppn, is_slc),
         }
     }
 
     #[inline(always)]
-    fn open_for<K: Kind>(&mut self, number: u32, ppn: Ppn, is_slc: bool) -> GroupId {
+    fn open_for(&mut self, number: u32, ppn: Ppn, is_slc: bool) -> GroupId {
         let group = self.spare.pop().unwrap_or_else(|| self.add());
-        if K::HAS_EXTRAS
-            && let Some(slc) = &mut self.in_slc_mode
-        {
+        if let Some(slc) = &mut self.in_slc_mode {
             slc.is_slc[group as usize] = is_slc;
         }
         // Slots before the first were programmed before the clock started.
-        let (first, units) = self.first_and_units::<K>(number, is_slc);
+        let (first, units) = self.first_and_units(number, is_slc);
         let before = ppn.0 - first + (self.units() - units);
         self.groups[group as usize] = Group { number, issued: before, arrived: before, waiting: 0 };
         self.opened_after[group as usize] = self.erases_decided;
@@ -139,7 +136,7 @@ impl Groups {
 
     /// The same for a unit of the host that is a group by itself, which `slot` waits for from now on.
     #[inline(always)]
-    pub(super) fn of_unit(&mut self, ppn: Ppn, slot: u32, queued: Queued) -> GroupId {
+    pub fn of_unit(&mut self, ppn: Ppn, slot: u32, queued: Queued) -> GroupId {
         debug_assert_eq!(self.units(), 1);
         let group = self.spare.pop().unwrap_or_else(|| self.add());
         let index = group as usize;
@@ -153,7 +150,7 @@ impl Groups {
     }
 
     /// A full group with a unit of the journal of the map, apart from all erase units, which `slot` waits for.
-    pub(super) fn of_journal(&mut self, slot: u32, is_slc: bool, queued: Queued) -> GroupId {
+    pub fn of_journal(&mut self, slot: u32, is_slc: bool, queued: Queued) -> GroupId {
         let group = self.spare.pop().unwrap_or_else(|| self.add());
         let index = group as usize;
         if let Some(slc) = &mut self.in_slc_mode {
@@ -186,9 +183,9 @@ impl Groups {
 
     /// Groups are numbered by their slots.
     #[inline(always)]
-    pub(super) fn number_of<K: Kind>(&self, ppn: Ppn, is_slc: bool) -> u32 {
+    pub fn number_of(&self, ppn: Ppn, is_slc: bool) -> u32 {
         match &self.in_slc_mode {
-            Some(slc) if K::HAS_EXTRAS => {
+            Some(slc) => {
                 let page = slc.units.quotient(ppn.0);
                 if is_slc { page } else { page - slc.pages_per_program.remainder(page) }
             }
@@ -198,32 +195,30 @@ impl Groups {
 
     /// The group's index in the rotation over the dies.
     #[inline(always)]
-    pub(super) fn turn_of<K: Kind>(&self, number: u32, is_slc: bool) -> u32 {
+    pub fn turn_of(&self, number: u32, is_slc: bool) -> u32 {
         match &self.in_slc_mode {
-            Some(slc) if K::HAS_EXTRAS && !is_slc => slc.pages_per_program.quotient(number),
+            Some(slc) if !is_slc => slc.pages_per_program.quotient(number),
             _ => number,
         }
     }
 
     /// Whether a group is in SLC mode, on a drive where such groups are smaller.
     #[inline(always)]
-    pub(super) fn is_slc<K: Kind>(&self, group: GroupId) -> bool {
-        K::HAS_EXTRAS && self.in_slc_mode.as_ref().is_some_and(|slc| slc.is_slc[group as usize])
+    pub fn is_slc(&self, group: GroupId) -> bool {
+        self.in_slc_mode.as_ref().is_some_and(|slc| slc.is_slc[group as usize])
     }
 
     /// The first slot of a group, and their number.
     #[inline(always)]
-    pub(super) fn first_and_units<K: Kind>(&self, number: u32, is_slc: bool) -> (u32, u32) {
+    pub fn first_and_units(&self, number: u32, is_slc: bool) -> (u32, u32) {
         match &self.in_slc_mode {
-            Some(slc) if K::HAS_EXTRAS => {
-                (number * slc.units.get(), if is_slc { slc.units.get() } else { self.units() })
-            }
+            Some(slc) => (number * slc.units.get(), if is_slc { slc.units.get() } else { self.units() }),
             _ => (number * self.units(), self.units()),
         }
     }
 
     fn slots(&self, group: GroupId) -> Range<u32> {
-        let (first, units) = self.first_and_units::<Any>(self.number(group), self.is_slc::<Any>(group));
+        let (first, units) = self.first_and_units(self.number(group), self.is_slc(group));
         first..first + units
     }
 
@@ -319,7 +314,7 @@ impl Groups {
     /// Groups that are waited for, and so are still in the controller's memory. Recorded from the first call on: most
     /// runs without reads never need it.
     #[inline]
-    pub(super) fn in_memory(&mut self) -> &mut InMemory {
+    pub fn in_memory(&mut self) -> &mut InMemory {
         if self.in_memory.is_none() {
             self.note_all_in_memory();
         }
@@ -346,7 +341,7 @@ impl Groups {
 
     #[cold]
     fn note_in_memory(&mut self, group: GroupId) {
-        let is_large = !self.is_slc::<Any>(group);
+        let is_large = !self.is_slc(group);
         let number = self.number(group);
         self.in_memory().add(group, number, is_large);
     }

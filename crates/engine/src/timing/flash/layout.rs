@@ -2,10 +2,11 @@
 
 use crate::divisor::Divisor;
 use crate::specification::drive::{EraseUnitKind, Nand};
+use std::ops::Range;
 
 /// The die of a slot.
 #[derive(Clone, Debug)]
-pub(super) enum DieLayout {
+pub enum DieLayout {
     /// Consecutive groups are on consecutive dies.
     Superblock { dies: Divisor },
     /// The same within a reclaim group: erase units belong to the groups in turn, each of which has consecutive dies.
@@ -27,6 +28,21 @@ impl DieLayout {
             Self::Superblock { .. } | Self::GroupSuperblock { .. } => 1,
             Self::Block { groups_per_erase_unit, .. } => {
                 groups_per_erase_unit.get() - groups_per_erase_unit.remainder(number)
+            }
+        }
+    }
+
+    /// The dies with blocks of an erase unit.
+    pub fn dies_of_erase_unit(&self, erase_unit: u32) -> Range<usize> {
+        match self {
+            Self::Superblock { dies } => 0..dies.get() as usize,
+            Self::GroupSuperblock { dies, groups_per_erase_unit, .. } => {
+                let first = self.die_of_group(0, erase_unit * groups_per_erase_unit.get());
+                first..first + dies.get() as usize
+            }
+            Self::Block { die_of, .. } => {
+                let die = usize::from(die_of[erase_unit as usize]);
+                die..die + 1
             }
         }
     }

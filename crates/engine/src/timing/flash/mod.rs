@@ -6,21 +6,19 @@
 
 mod background;
 mod copy_turns;
-mod dies;
-mod erase_turns;
-mod groups;
+pub(super) mod dies;
+pub(super) mod erase_turns;
+pub(super) mod groups;
 pub mod in_memory;
-mod kind;
-mod known_ends;
-mod layout;
-mod operation;
+pub(super) mod layout;
+pub(super) mod operation;
 mod program_issue;
 mod retries;
-mod ring;
+pub(super) mod ring;
 pub mod service;
 mod suspension;
 mod waiting_erases;
-mod winner_tree;
+pub(super) mod winner_tree;
 
 use super::decision::Decision;
 use super::drive::TimedDrive;
@@ -36,7 +34,6 @@ use erase_turns::EraseTurns;
 use groups::Groups;
 use in_memory::GroupId;
 use in_memory::InMemory;
-use kind::{Any, FlashKind, Kind, for_kind};
 use layout::{DieLayout, WordLines, dies_without_bad_blocks};
 use operation::{Array, Costs, Operation, Work};
 use program_issue::ProgramIssue;
@@ -59,31 +56,23 @@ pub enum Finished {
     Written { slot: u32 },
 }
 
-/// A run of copies from one page into one group, or one copy into a slot that is a group by itself; not yet queued.
+/// A run of copies from one page into one group; not yet queued.
 #[derive(Clone, Copy, Debug)]
 struct CopyRun {
     page: u32,
+    group: GroupId,
     units: u32,
-    /// `CopyRead` with a group, or `Copy` with a slot.
-    work: Work,
-    target: u32,
-}
-
-impl CopyRun {
-    fn of_group(page: u32, group: GroupId) -> Self {
-        Self { page, units: 0, work: Work::CopyRead, target: group }
-    }
 }
 
 /// The copies at the start.
 #[inline(always)]
-fn copies_at(decisions: &[Decision]) -> &[Decision] {
+pub(super) fn copies_at(decisions: &[Decision]) -> &[Decision] {
     &decisions[..decisions.iter().take_while(|decision| matches!(decision, Decision::Copy(..))).count()]
 }
 
 /// From where to where a copy goes.
 #[inline(always)]
-fn slots_of_copy(copy: &Decision) -> (u32, u32) {
+pub(super) fn slots_of_copy(copy: &Decision) -> (u32, u32) {
     match *copy {
         Decision::Copy(from, to, _) => (from.0, to.0),
         _ => unreachable!("it is a copy"),
@@ -119,7 +108,6 @@ pub struct Flash {
     has_plain_dies: bool,
     /// Which programs the next unit of the map's journal.
     journal_die: usize,
-    kind: FlashKind,
     program_issue: ProgramIssue,
     /// Units that somebody waits for and whose programs have begun; counted only if the dies report that.
     programming_units: u64,
@@ -152,7 +140,7 @@ impl Flash {
             }
         };
         assert!(group_units <= Operation::UNITS_MAX, "a program group of {group_units} units");
-        let flash = Self {
+        Self {
             mapping_unit_bytes: u64::from(mapping_unit_bytes),
             units_per_page: Divisor::new(units_per_page),
             layout,
@@ -179,25 +167,11 @@ impl Flash {
                 && nand.background_us == 0.0
                 && !nand.erase_by_plane,
             journal_die: 0,
-            kind: FlashKind::Any,
             program_issue: ProgramIssue::default(),
             programming_units: 0,
             reports_begins: false,
             has_begun: false,
-        };
-        flash.of_its_kind()
-    }
-
-    /// After everything that changes what the flash has; before its first operation.
-    fn of_its_kind(mut self) -> Self {
-        self.kind = match (self.is_plain(), self.dies.is_fused) {
-            (true, true) if self.copies_without_group() => FlashKind::KnownEnds,
-            (true, true) => FlashKind::PlainFused,
-            (true, false) => FlashKind::PlainUnfused,
-            (false, _) => FlashKind::Any,
-        };
-        self.dies.know_ends(self.kind == FlashKind::KnownEnds);
-        self
+        }
     }
 
     /// Sets that superblocks extend over the dies of one reclaim group each.
@@ -216,12 +190,12 @@ impl Flash {
     pub fn reporting_begun(mut self, reports_begins: bool) -> Self {
         // From the start, so that no beginning is missed.
         self.groups.in_memory();
-        Self { dies: self.dies.reporting_begun(), reports_begins, ..self }.of_its_kind()
+        Self { dies: self.dies.reporting_begun(), reports_begins, ..self }
     }
 
     /// Counts the operations of the drive itself.
     pub fn counting_own(self) -> Self {
-        Self { dies: self.dies.counting_own(), ..self }.of_its_kind()
+        Self { dies: self.dies.counting_own(), ..self }
     }
 
     /// Whether more operations of the drive itself, copies and erases, are queued or in progress than there are dies:
@@ -242,8 +216,8 @@ impl Flash {
 
     /// Records the programs that have begun. Returns whether there are any of which the host's side is informed.
     #[inline(always)]
-    fn note_begun<K: Kind>(&mut self) -> bool {
-        if !K::HAS_EXTRAS || !self.dies.reports_begun() {
+    fn note_begun(&mut self) -> bool {
+        if !self.dies.reports_begun() {
             return false;
         }
         while let Some(group) = self.dies.next_begun() {
@@ -255,7 +229,7 @@ impl Flash {
 
     /// Sets the controller's time to issue a program, in microseconds.
     pub fn with_program_issue(self, each_us: f64) -> Self {
-        Self { program_issue: ProgramIssue::taking(each_us), ..self }.of_its_kind()
+        Self { program_issue: ProgramIssue::taking(each_us), ..self }
     }
 
     /// Until when the controller issues programs.
@@ -272,7 +246,7 @@ impl Flash {
     /// them.
     pub fn with_power_loss_protection(mut self, is_protected: bool) -> Self {
         self.waiting_erases = (!is_protected).then(Box::default);
-        self.of_its_kind()
+        self
     }
 
     /// Configures the flash for a translation layer: its layout of erase units, and the load that it uses.
@@ -287,7 +261,7 @@ impl Flash {
         if self.is_asked_for_load {
             self.dies.keep_load();
         }
-        self.of_its_kind()
+        self
     }
 
     /// Whether `tell_load` is needed.
@@ -316,14 +290,14 @@ impl Flash {
             let units = pages * u64::from(self.units_per_page.get());
             self.is_slc = vec![false; (units / u64::from(self.units_per_erase_unit.get())) as usize];
         }
-        self.of_its_kind()
+        self
     }
 
     /// Adds reads that are repeated; after the SLC cache, whose blocks need no retries.
     pub fn with_retries(mut self, said: &ReadRetries, geometry: &Geometry) -> Self {
         self.retries = Retries::new(said, geometry);
         self.dies.set_retries(said);
-        self.of_its_kind()
+        self
     }
 
     /// Whether reads may need retries.
@@ -333,13 +307,13 @@ impl Flash {
 
     /// Whether a slot is in SLC mode.
     #[inline(always)]
-    fn is_slc<K: Kind>(&self, ppn: u32) -> bool {
-        K::HAS_EXTRAS && !self.is_slc.is_empty() && self.is_slc[self.units_per_erase_unit.quotient(ppn) as usize]
+    fn is_slc(&self, ppn: u32) -> bool {
+        !self.is_slc.is_empty() && self.is_slc[self.units_per_erase_unit.quotient(ppn) as usize]
     }
 
     /// Gives every operation an event, which is slower and changes no time.
     pub fn without_fusing(self) -> Self {
-        Self { dies: self.dies.without_fusing(), ..self }.of_its_kind()
+        Self { dies: self.dies.without_fusing(), ..self }
     }
 
     /// The unit of the map.
@@ -385,31 +359,51 @@ impl Flash {
         self.dies.busy_ns(elapsed_ns) as f64 / (elapsed_ns.max(1) as f64 * f64::from(self.dies_count))
     }
 
-    /// Whether the flash has no suspension, SLC mode, times by page, own times of copies or internal
-    /// operations, and its load is not used.
-    #[inline(always)]
-    fn is_plain(&self) -> bool {
+    /// Whether it is of the simplest kind: a channel for each die, a program group for each unit, no suspension, SLC mode,
+    /// times by page, retries, own times of copies, internal operations or waiting erases; and nobody asks for its load.
+    pub fn is_plain(&self) -> bool {
+        let has_plain_times = self.is_slc.is_empty() && self.word_lines.is_none() && self.retries.is_none();
+        let is_watched = self.is_asked_for_load || self.dies.reports_begun() || self.dies.counts_own();
         self.has_plain_dies
-            & self.is_slc.is_empty()
-            & self.word_lines.is_none()
-            & self.retries.is_none()
-            & !self.is_asked_for_load
-            & !self.program_issue.takes_time()
-            & !self.dies.reports_begun()
-            & !self.dies.counts_own()
+            && self.dies.is_fused
+            && has_plain_times
+            && !is_watched
+            && !self.program_issue.takes_time()
+            && self.waiting_erases.is_none()
+            && self.groups.units() == 1
+    }
+
+    /// The dies.
+    pub(super) fn dies_count(&self) -> u32 {
+        self.dies_count
+    }
+
+    /// The times of operations.
+    pub(super) fn costs(&self) -> &Costs {
+        &self.dies.costs
+    }
+
+    /// The die of each slot.
+    pub(super) fn layout(&self) -> &DieLayout {
+        &self.layout
+    }
+
+    /// Which erases take time.
+    pub(super) fn erase_turns(&self) -> &EraseTurns {
+        &self.erase_turns
     }
 
     /// An operation on the page of a slot, with the attributes that determine its time.
     #[inline(always)]
-    fn at<K: Kind>(&mut self, now: u64, ppn: u32, operation: Operation) -> Operation {
-        let is_slc = self.is_slc::<K>(ppn);
+    fn at(&mut self, now: u64, ppn: u32, operation: Operation) -> Operation {
+        let is_slc = self.is_slc(ppn);
         let operation = operation.in_mode(is_slc);
         let operation = match &self.word_lines {
-            Some(word_lines) if K::HAS_EXTRAS => operation.on_page(word_lines.page_of(ppn)),
+            Some(word_lines) => operation.on_page(word_lines.page_of(ppn)),
             _ => operation,
         };
         match &mut self.retries {
-            Some(retries) if K::HAS_EXTRAS && !is_slc => {
+            Some(retries) if !is_slc => {
                 let page = self.units_per_page.quotient(ppn);
                 match operation.array() {
                     Array::Read => return operation.with_retries(retries.read(now, page)),
@@ -426,123 +420,91 @@ impl Flash {
     /// `finished`. Returns their number.
     #[inline]
     pub fn run(&mut self, until_ns: u64, events_max: u64) -> u64 {
-        for_kind!(self.run_as(until_ns, events_max))
+        self.run_as(until_ns, events_max)
     }
 
-    fn run_as<K: Kind>(&mut self, until_ns: u64, events_max: u64) -> u64 {
+    fn run_as(&mut self, until_ns: u64, events_max: u64) -> u64 {
         let mut events = 0;
         while events < events_max {
-            if self.note_begun::<K>() {
+            if self.note_begun() {
                 return events;
             }
             let Some((now, die)) = self.dies.next_event().filter(|&(now, _)| now < until_ns) else { return events };
             self.now_ns = now;
             events += 1;
-            let Some(operation) = self.dies.take_event::<K>(now, die) else { continue };
+            let Some(operation) = self.dies.take_event(now, die) else { continue };
             // Copies are by far the most frequent, and the processor predicts a jump table badly.
-            if operation.work() == Work::Copy {
-                self.program_copy::<K>(now, operation.target());
-                self.dies.note_done::<K>(operation);
-                self.dies.go_on::<K>(now, die);
-                continue;
-            }
             if operation.work() == Work::CopyRead {
-                if K::KNOWS_ENDS {
-                    self.dies.come_to(now);
-                }
                 self.groups.arrive(operation.target(), operation.units());
-                self.program_if_complete::<K>(now, operation.target(), true);
-                self.dies.note_done::<K>(operation);
-                self.dies.go_on::<K>(now, die);
+                self.program_if_complete(now, operation.target(), true);
+                self.dies.note_done(operation);
+                self.dies.go_on(now, die);
                 continue;
             }
             match operation.work() {
                 Work::HostRead => {
-                    self.ended = self.dies.end_of_host::<K>(now, die, operation);
+                    self.ended = self.dies.end_of_host(now, die);
                     self.finished.push(Finished::Read { slot: operation.target(), units: operation.units() });
                 }
                 Work::Program => {
-                    self.ended = self.dies.end_of_host::<K>(now, die, operation);
+                    self.ended = self.dies.end_of_host(now, die);
                     let slots = self.groups.waiting(operation.target());
-                    if K::HAS_EXTRAS && self.dies.reports_begun() {
+                    if self.dies.reports_begun() {
                         self.programming_units -= slots.len() as u64;
                     }
                     self.finished.extend(slots.iter().map(|&slot| Finished::Written { slot }));
                     self.groups.end(operation.target());
                 }
-                Work::Marker => self.marker_ended::<K>(now, operation.target()),
-                Work::Quiet | Work::CopyRead | Work::Copy => {}
+                Work::Marker => self.marker_ended(now, operation.target()),
+                Work::Quiet | Work::CopyRead => {}
             }
-            self.dies.note_done::<K>(operation);
-            self.dies.go_on::<K>(now, die);
+            self.dies.note_done(operation);
+            self.dies.go_on(now, die);
             if !self.finished.is_empty() {
-                self.note_begun::<K>();
+                self.note_begun();
                 return events;
             }
         }
-        self.note_begun::<K>();
+        self.note_begun();
         events_max
     }
 
-    fn queue_erase<K: Kind>(&mut self, now: u64, erase_unit: u32, erase: Operation) {
-        match &self.layout {
-            DieLayout::Superblock { dies } => {
-                let dies = dies.get() as usize;
-                if self.erase_turns.takes_time(0) {
-                    (0..self.erase_turns.erase(erase)).for_each(|_| self.queue_on_dies::<K>(now, 0..dies, erase));
-                }
-            }
-            DieLayout::GroupSuperblock { dies, groups_per_erase_unit, .. } => {
-                let dies = dies.get() as usize;
-                let first = self.layout.die_of_group(0, erase_unit * groups_per_erase_unit.get());
-                if self.erase_turns.takes_time(first) {
-                    self.queue_on_dies::<K>(now, first..first + dies, erase);
-                }
-            }
-            DieLayout::Block { groups_per_erase_unit, .. } => {
-                let die = self.layout.die_of_group(erase_unit * groups_per_erase_unit.get(), 0);
-                if self.erase_turns.takes_time(die) {
-                    self.dies.queue::<K>(now, die, erase);
-                }
-            }
+    fn queue_erase(&mut self, now: u64, erase_unit: u32, erase: Operation) {
+        let dies = self.layout.dies_of_erase_unit(erase_unit);
+        if !self.erase_turns.takes_time(dies.start) {
+            return;
         }
+        let is_by_plane = matches!(self.layout, DieLayout::Superblock { .. });
+        let times = if is_by_plane { self.erase_turns.erase(erase) } else { 1 };
+        (0..times).for_each(|_| self.queue_on_dies(now, dies.clone(), erase));
     }
 
-    fn queue_on_dies<K: Kind>(&mut self, now: u64, dies: Range<usize>, operation: Operation) {
-        dies.for_each(|die| self.dies.queue::<K>(now, die, operation));
+    fn queue_on_dies(&mut self, now: u64, dies: Range<usize>, operation: Operation) {
+        dies.for_each(|die| self.dies.queue(now, die, operation));
     }
 
     #[inline(always)]
-    fn program_if_complete<K: Kind>(&mut self, now: u64, group: GroupId, is_held_by_copies: bool) {
+    fn program_if_complete(&mut self, now: u64, group: GroupId, is_held_by_copies: bool) {
         if !self.groups.is_complete(group) {
             return;
         }
-        let (number, is_slc) = (self.groups.number(group), self.groups.is_slc::<K>(group));
-        let die = self.die_of_group::<K>(number, is_slc);
-        let (first, units) = self.groups.first_and_units::<K>(number, is_slc);
+        let (number, is_slc) = (self.groups.number(group), self.groups.is_slc(group));
+        let die = self.die_of_group(number, is_slc);
+        let (first, units) = self.groups.first_and_units(number, is_slc);
         let operation = if self.groups.is_waited_for(group) {
-            let own_work_ns = self.dies.own_work_ns::<K>(now, die);
+            let own_work_ns = self.dies.own_work_ns(now, die);
             self.groups.note_queued(group, Queued { at_ns: now, own_work_ns, is_held_by_copies });
             Operation::new(Array::Program, Work::Program, units, group)
         } else {
             self.groups.forget(group);
             Operation::new(Array::Program, Work::Quiet, units, 0)
         };
-        let operation = self.at::<K>(now, first, operation);
-        if K::HAS_EXTRAS {
-            self.program_issue.issue(now);
-        }
+        let operation = self.at(now, first, operation);
+        self.program_issue.issue(now);
         if self.waiting_erases.as_ref().is_some_and(|erases| !erases.is_empty()) {
-            return self.queue_among_waiting_erases::<K>(now, die, operation, group, first);
+            return self.queue_among_waiting_erases(now, die, operation, group, first);
         }
-        self.dies.queue::<K>(now, die, operation);
-    }
-
-    /// Whether each unit is a program group by itself, so that a copy's program needs no bookkeeping of completeness.
-    /// An erase that waits for earlier decisions uses the groups.
-    #[inline(always)]
-    fn copies_without_group(&self) -> bool {
-        self.groups.units() == 1 && self.waiting_erases.is_none()
+        self.dies.queue(now, die, operation);
     }
 
     /// Queues the program of a unit of the map's journal for the host's `slot`, on the next die in turn; the blocks of
@@ -554,79 +516,53 @@ impl Flash {
         let units = if is_slc { self.groups.units_in_slc_mode() } else { self.groups.units() };
         let die = self.journal_die;
         self.journal_die = (die + 1) % self.dies_count as usize;
-        let own_work_ns = self.dies.own_work_ns::<Any>(now, die);
+        let own_work_ns = self.dies.own_work_ns(now, die);
         let queued = Queued { at_ns: now, own_work_ns, is_held_by_copies: false };
         let group = self.groups.of_journal(slot, is_slc, queued);
         let program = Operation::new(Array::Program, Work::Program, units, group).in_mode(is_slc);
         self.program_issue.issue(now);
-        for_kind!(self.queue_journal(now, die, program));
+        self.queue_journal(now, die, program);
         units
     }
 
-    fn queue_journal<K: Kind>(&mut self, now: u64, die: usize, program: Operation) {
-        self.dies.queue::<K>(now, die, program);
-        self.note_begun::<K>();
-    }
-
-    /// Queues the program of a copied unit that has been read.
-    #[inline(always)]
-    fn program_copy<K: Kind>(&mut self, now: u64, to: u32) {
-        let die = self.layout.die_of_group(to, to);
-        if K::HAS_EXTRAS {
-            self.program_issue.issue(now);
-        }
-        let program = self.at::<K>(now, to, Operation::new(Array::Program, Work::Quiet, 1, 0));
-        self.dies.queue::<K>(now, die, program);
+    fn queue_journal(&mut self, now: u64, die: usize, program: Operation) {
+        self.dies.queue(now, die, program);
+        self.note_begun();
     }
 
     /// The die of a page.
     pub fn die_of_page(&self, page: u32) -> usize {
-        self.die_of::<Any>(page)
+        self.die_of(page)
     }
 
     #[inline(always)]
-    fn die_of<K: Kind>(&self, page: u32) -> usize {
+    fn die_of(&self, page: u32) -> usize {
         let ppn = Ppn(page * self.units_per_page.get());
-        let is_slc = self.is_slc::<K>(ppn.0);
-        self.die_of_group::<K>(self.groups.number_of::<K>(ppn, is_slc), is_slc)
+        let is_slc = self.is_slc(ppn.0);
+        self.die_of_group(self.groups.number_of(ppn, is_slc), is_slc)
     }
 
     #[inline(always)]
-    fn die_of_group<K: Kind>(&self, number: u32, is_slc: bool) -> usize {
-        self.layout.die_of_group(number, self.groups.turn_of::<K>(number, is_slc))
+    fn die_of_group(&self, number: u32, is_slc: bool) -> usize {
+        self.layout.die_of_group(number, self.groups.turn_of(number, is_slc))
     }
 
     /// Queues the translation layer's decisions at `now`, on behalf of the host's `slot`. Returns how many units of the
     /// slot will be reported as finished.
     #[inline]
     pub fn carry_out(&mut self, now: u64, decisions: &[Decision], slot: u32) -> u32 {
-        for_kind!(self.carry_out_as(now, decisions, slot))
+        self.carry_out_as(now, decisions, slot)
     }
 
-    fn carry_out_as<K: Kind>(&mut self, now: u64, decisions: &[Decision], slot: u32) -> u32 {
-        if K::HAS_EXTRAS
-            && let Some(erase) = self.erase_turns.next_plane()
-        {
-            self.queue_on_dies::<K>(now, 0..self.dies_count as usize, erase);
-        }
-        if K::KNOWS_ENDS {
-            self.dies.come_to(now);
+    fn carry_out_as(&mut self, now: u64, decisions: &[Decision], slot: u32) -> u32 {
+        if let Some(erase) = self.erase_turns.next_plane() {
+            self.queue_on_dies(now, 0..self.dies_count as usize, erase);
         }
         let mut units_of_slot = 0;
-        let decisions = if K::KNOWS_ENDS {
-            let (units, later) = self.carry_out_known(now, decisions, slot);
-            if later.is_empty() {
-                return units;
-            }
-            units_of_slot = units;
-            later
-        } else {
-            decisions
-        };
         let mut host_page = NONE;
         let mut host_units = 0;
         let mut copied_page = NONE;
-        let mut run = CopyRun::of_group(NONE, 0);
+        let mut run = CopyRun { page: NONE, group: 0, units: 0 };
         let all = decisions;
         let mut decisions = all.iter();
         while let Some(&decision) = decisions.next() {
@@ -634,40 +570,26 @@ impl Flash {
                 Decision::Read(ppn, Cause::Host) => {
                     let page = self.units_per_page.quotient(ppn.0);
                     if page != host_page {
-                        self.queue_host_read::<K>(now, host_page, host_units, slot);
+                        self.queue_host_read(now, host_page, host_units, slot);
                         (host_page, host_units) = (page, 0);
                     }
                     host_units += 1;
                     units_of_slot += 1;
                 }
                 Decision::Read(ppn, _) => {
-                    self.queue_lone_read::<K>(now, copied_page);
+                    self.queue_lone_read(now, copied_page);
                     copied_page = self.units_per_page.quotient(ppn.0);
                 }
                 Decision::Copy(..) => {
-                    self.queue_lone_read::<K>(now, copied_page);
+                    self.queue_lone_read(now, copied_page);
                     copied_page = NONE;
                     let from_here = &all[all.len() - decisions.len() - 1..];
                     let (copies, later) = from_here.split_at(copies_at(from_here).len());
                     decisions = later.iter();
-                    if K::KNOWS_ENDS {
-                        self.take_known_copies::<K>(now, copies, later, &mut run, host_units > 0);
-                    } else if self.copies_without_group() {
-                        for (from, to) in copies.iter().map(slots_of_copy) {
-                            self.queue_copies::<K>(now, run);
-                            let page = self.units_per_page.quotient(from);
-                            run = CopyRun { page, units: 1, work: Work::Copy, target: to };
-                        }
-                    } else {
-                        self.take_copies::<K>(now, copies, &mut run);
-                    }
-                }
-                Decision::Program(ppn, Cause::Host) if K::KNOWS_ENDS && copied_page == NONE => {
-                    self.queue_known_program(now, ppn, slot);
-                    units_of_slot += 1;
+                    self.take_copies(now, copies, &mut run);
                 }
                 Decision::Program(ppn, cause) => {
-                    let group = self.groups.of::<K>(ppn, self.is_slc::<K>(ppn.0));
+                    let group = self.groups.of(ppn, self.is_slc(ppn.0));
                     if cause == Cause::Host {
                         self.groups.wait(group, slot);
                         units_of_slot += 1;
@@ -675,39 +597,39 @@ impl Flash {
                     self.groups.issue(group, 1);
                     if copied_page == NONE {
                         self.groups.arrive(group, 1);
-                        self.program_if_complete::<K>(now, group, false);
+                        self.program_if_complete(now, group, false);
                         continue;
                     }
                     // Not complete before it is read.
-                    self.take_on_run::<K>(now, &mut run, copied_page, group);
+                    self.take_on_run(now, &mut run, copied_page, group);
                     run.units += 1;
                     copied_page = NONE;
                 }
                 Decision::Erase(erase_unit) => {
-                    self.queue_copies::<K>(now, run);
-                    self.queue_lone_read::<K>(now, copied_page);
+                    self.queue_copies(now, run);
+                    self.queue_lone_read(now, copied_page);
                     (run.units, copied_page) = (0, NONE);
-                    self.decide_erase::<K>(now, erase_unit.0);
+                    self.decide_erase(now, erase_unit.0);
                 }
                 Decision::ReadFromMemory(..) => {}
                 Decision::Open(erase_unit, is_slc) => self.is_slc[erase_unit.0 as usize] = is_slc,
             }
         }
-        self.queue_host_read::<K>(now, host_page, host_units, slot);
-        self.queue_copies::<K>(now, run);
-        self.queue_lone_read::<K>(now, copied_page);
-        self.note_begun::<K>();
+        self.queue_host_read(now, host_page, host_units, slot);
+        self.queue_copies(now, run);
+        self.queue_lone_read(now, copied_page);
+        self.note_begun();
         units_of_slot
     }
 
     /// Takes copies into the run as long as page and group stay the same, and queues those before.
     #[inline(always)]
-    fn take_copies<K: Kind>(&mut self, now: u64, mut copies: &[Decision], run: &mut CopyRun) {
+    fn take_copies(&mut self, now: u64, mut copies: &[Decision], run: &mut CopyRun) {
         while let Some(first) = copies.first() {
             let (from, to) = slots_of_copy(first);
             let page = self.units_per_page.quotient(from);
-            let group = self.groups.of::<K>(Ppn(to), self.is_slc::<K>(to));
-            self.take_on_run::<K>(now, run, page, group);
+            let group = self.groups.of(Ppn(to), self.is_slc(to));
+            self.take_on_run(now, run, page, group);
             let count_max = copies.len().min(self.groups.room(group) as usize);
             let slots = page * self.units_per_page.get()..(page + 1) * self.units_per_page.get();
             let is_next = |copy: &Decision, next_to: u32| {
@@ -726,111 +648,100 @@ impl Flash {
 
     /// Queues the run and starts another, unless it has this page and group.
     #[inline(always)]
-    fn take_on_run<K: Kind>(&mut self, now: u64, run: &mut CopyRun, page: u32, group: GroupId) {
-        if run.page != page || run.target != group || run.work != Work::CopyRead {
-            self.queue_copies::<K>(now, *run);
-            *run = CopyRun::of_group(page, group);
+    fn take_on_run(&mut self, now: u64, run: &mut CopyRun, page: u32, group: GroupId) {
+        if run.page != page || run.group != group {
+            self.queue_copies(now, *run);
+            *run = CopyRun { page, group, units: 0 };
         }
     }
 
-    fn queue_host_read<K: Kind>(&mut self, now: u64, page: u32, units: u32, slot: u32) {
+    fn queue_host_read(&mut self, now: u64, page: u32, units: u32, slot: u32) {
         if units > 0 {
             let first = page * self.units_per_page.get();
-            let operation = self.at::<K>(now, first, Operation::new(Array::Read, Work::HostRead, units, slot));
-            self.dies.queue_read::<K>(now, self.die_of::<K>(page), operation);
+            let operation = self.at(now, first, Operation::new(Array::Read, Work::HostRead, units, slot));
+            self.dies.queue_read(now, self.die_of(page), operation);
         }
     }
 
     #[inline(always)]
-    fn queue_copies<K: Kind>(&mut self, now: u64, CopyRun { page, units, work, target }: CopyRun) {
+    fn queue_copies(&mut self, now: u64, CopyRun { page, group, units }: CopyRun) {
         if units == 0 {
             return;
         }
-        let die = self.die_of::<K>(page);
+        let die = self.die_of(page);
         // Garbage collection moves the units of a page in succession; the page is read from the array once.
         let is_in_register = std::mem::replace(&mut self.last_copied_page[die], page) == page;
         let array = if is_in_register { Array::Nothing } else { Array::Read };
         let first = page * self.units_per_page.get();
-        let copy = self.at::<K>(now, first, Operation::new(array, work, units, target));
-        if K::KNOWS_ENDS && work == Work::Copy {
-            let to_die = self.layout.die_of_group(target, target) as u32;
-            return self.dies.queue_known_copies(now, die, copy, 1, to_die);
-        }
-        self.dies.queue::<K>(now, die, if K::HAS_EXTRAS { copy.for_copy() } else { copy });
+        let copy = self.at(now, first, Operation::new(array, Work::CopyRead, units, group));
+        self.dies.queue(now, die, copy.for_copy());
     }
 
     /// A unit that is read and does not fill a unit to be programmed: with data reduction several are packed into one.
     #[inline(always)]
-    fn queue_lone_read<K: Kind>(&mut self, now: u64, page: u32) {
+    fn queue_lone_read(&mut self, now: u64, page: u32) {
         if page == NONE {
             return;
         }
-        let die = self.die_of::<K>(page);
+        let die = self.die_of(page);
         let is_in_register = std::mem::replace(&mut self.last_copied_page[die], page) == page;
         let array = if is_in_register { Array::Nothing } else { Array::Read };
         let first = page * self.units_per_page.get();
-        let read = self.at::<K>(now, first, Operation::new(array, Work::Quiet, 1, 0));
-        self.dies.queue::<K>(now, die, if K::HAS_EXTRAS { read.for_copy() } else { read });
+        let read = self.at(now, first, Operation::new(array, Work::Quiet, 1, 0));
+        self.dies.queue(now, die, read.for_copy());
     }
 
-    fn decide_erase<K: Kind>(&mut self, now: u64, erase_unit: u32) {
+    fn decide_erase(&mut self, now: u64, erase_unit: u32) {
         let is_slc = !self.is_slc.is_empty() && self.is_slc[erase_unit as usize];
         if let Some(retries) = &mut self.retries {
             retries.erased(erase_unit);
         }
         let erase = Operation::new(Array::Erase, Work::Quiet, 0, 0).in_mode(is_slc);
-        let Some(erases) = &mut self.waiting_erases else { return self.queue_erase::<K>(now, erase_unit, erase) };
+        let Some(erases) = &mut self.waiting_erases else { return self.queue_erase(now, erase_unit, erase) };
         if let Some(before) = erases.go_ahead(erase_unit) {
-            self.release::<K>(now, before);
+            self.release(now, before);
         }
         let (number, groups) = self.groups.note_erase();
         let erases = self.waiting_erases.as_mut().expect("erases wait");
         if erases.add(number, erase_unit, erase.word(), groups, self.dies_count) {
-            self.queue_markers::<K>(now, number);
+            self.queue_markers(now, number);
         }
     }
 
-    fn queue_markers<K: Kind>(&mut self, now: u64, number: u32) {
+    fn queue_markers(&mut self, now: u64, number: u32) {
         let marker = Operation::new(Array::Nothing, Work::Marker, 0, number);
-        (0..self.dies_count as usize).for_each(|die| self.dies.queue::<K>(now, die, marker));
+        (0..self.dies_count as usize).for_each(|die| self.dies.queue(now, die, marker));
     }
 
     #[cold]
-    fn marker_ended<K: Kind>(&mut self, now: u64, number: u32) {
+    fn marker_ended(&mut self, now: u64, number: u32) {
         if let Some(released) = self.waiting_erases.as_mut().and_then(|erases| erases.marker_ended(number)) {
-            self.release::<K>(now, released);
+            self.release(now, released);
         }
     }
 
-    fn release<K: Kind>(&mut self, now: u64, Released { erase_unit, operation, held }: Released) {
-        self.queue_erase::<K>(now, erase_unit, Operation::from_word(operation));
+    fn release(&mut self, now: u64, Released { erase_unit, operation, held }: Released) {
+        self.queue_erase(now, erase_unit, Operation::from_word(operation));
         for (die, word) in held {
-            self.dies.queue::<K>(now, die, Operation::from_word(word));
+            self.dies.queue(now, die, Operation::from_word(word));
         }
     }
 
     /// Queues a program after the erase of its erase unit, if that waits, and records that the group is queued.
     #[cold]
-    fn queue_among_waiting_erases<K: Kind>(
-        &mut self,
-        now: u64,
-        die: usize,
-        program: Operation,
-        group: GroupId,
-        first: u32,
-    ) {
+    fn queue_among_waiting_erases(&mut self, now: u64, die: usize, program: Operation, group: GroupId, first: u32) {
         let erase_unit = self.units_per_erase_unit.quotient(first);
         let erases = self.waiting_erases.as_mut().expect("erases wait");
         if !erases.hold(erase_unit, die, program.word()) {
             if let Some(released) = erases.go_ahead(erase_unit) {
-                self.release::<K>(now, released);
+                self.release(now, released);
             }
-            self.dies.queue::<K>(now, die, program);
+            self.dies.queue(now, die, program);
         }
         let mut ready = Vec::new();
         let erases = self.waiting_erases.as_mut().expect("erases wait");
         erases.group_is_queued(self.groups.opened_after(group), |number| ready.push(number));
-        ready.into_iter().for_each(|number| self.queue_markers::<K>(now, number));
+        ready.into_iter().for_each(|number| self.queue_markers(now, number));
     }
 
     /// How the time of the operation that produced the entries of `finished` was spent. Must be called before the next

@@ -14,8 +14,6 @@ pub enum Work {
     CopyRead,
     /// Programs a group that somebody waits for.
     Program,
-    /// Transfers the single unit of a program group that nobody waits for; its slot is programmed next.
-    Copy,
     /// Everything queued before it is done.
     Marker,
 }
@@ -103,7 +101,6 @@ impl Operation {
             1 => Work::HostRead,
             2 => Work::CopyRead,
             3 => Work::Program,
-            4 => Work::Copy,
             _ => Work::Marker,
         }
     }
@@ -233,7 +230,7 @@ mod tests {
     #[test]
     fn a_word_gives_back_what_was_put_into_it() {
         for array in [Array::Nothing, Array::Read, Array::Program, Array::Erase] {
-            for work in [Work::Quiet, Work::HostRead, Work::CopyRead, Work::Program, Work::Copy, Work::Marker] {
+            for work in [Work::Quiet, Work::HostRead, Work::CopyRead, Work::Program, Work::Marker] {
                 for (units, target) in [(0, 0), (1, 7), (Operation::UNITS_MAX, u32::MAX)] {
                     let page = target % PageTimes::PAGES_MAX as u32;
                     let operation = Operation::new(array, work, units, target).on_page(page).in_mode(page % 2 == 1);

@@ -7,7 +7,6 @@
 //! is not interrupted. Only one operation of a die is in progress, which is the first of its queue.
 
 use super::dies::{Die, Dies, Phase};
-use super::kind::Any;
 use super::operation::{Array, Operation};
 use super::service::Ended;
 use crate::random::Random;
@@ -178,8 +177,8 @@ impl Dies {
             die.current = Operation::from_word(word);
             die.own_work_then_ns = die.reads.pop().expect("each read has its reading");
             die.read_started_ns = now;
-            self.note_begun::<Any>(index, Operation::from_word(word));
-            self.start_current::<Any>(now, index);
+            self.note_begun(index, Operation::from_word(word));
+            self.start_current(now, index);
             let die = &mut self.dies[index];
             die.end_ns = u64::MAX;
             die.phase = match die.phase {

@@ -4,7 +4,7 @@ use crate::timing::breakdown::{PARTS, Part, Parts};
 use crate::timing::service::Service;
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Account {
+pub struct Account {
     /// The time until when all time has been charged. May be in the future, where it is known what happens until then.
     settled_to_ns: u64,
     parts: Parts,
@@ -15,7 +15,7 @@ const SHARE_BITS: u32 = 16;
 
 /// Garbage collection's share of a program's wait; a division that is done once for all who waited for its space.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct GcShare(u64);
+pub struct GcShare(u64);
 
 impl GcShare {
     #[inline]

@@ -10,12 +10,11 @@
 //! further writes when all outstanding requests wait for it, it then fills a partly filled program group with padding.
 //! It does the same for a group that a flush or a write past a volatile buffer waits for.
 
-mod account;
+pub(super) mod account;
 mod buffer;
 mod command_slots;
 mod delays;
-mod event_queue;
-mod features;
+pub(super) mod event_queue;
 mod flush_turns;
 mod front_end;
 mod journal;
@@ -29,7 +28,7 @@ mod power_limit;
 pub mod read_counts;
 mod read_streams;
 mod reading;
-mod slots;
+pub(super) mod slots;
 mod striped;
 mod submission;
 mod throttle;
@@ -50,7 +49,6 @@ use buffer::{BUFFERED_FIRST, Buffer};
 use command_slots::CommandSlots;
 use delays::Delays;
 use event_queue::{Event, EventQueue, Step};
-use features::{AnyFeatures, FeatureSet, Features, for_features};
 use flush_turns::FlushTurns;
 pub use front_end::FrontEnd;
 use journal::Journal;
@@ -167,8 +165,6 @@ pub struct Front {
     coalesces: bool,
     frees_at_program: bool,
     event_queue: EventQueue,
-    features: FeatureSet,
-    tells_parts: bool,
     /// Whether the last step ended only because of its number of events, and nothing was submitted since: between events
     /// that concern the host nothing is decided, so that the steps change no outcome.
     is_cut_short: bool,
@@ -193,7 +189,7 @@ impl Front {
             .closing_at(front_end.buffer_close_units)
             .resuming_at(front_end.buffer_resume_units)
             .trickling(front_end.closed_per_second);
-        let front = Self {
+        Self {
             flash: if throttle.is_some() || front_end.tells_backlog { flash.counting_own() } else { flash },
             throttle,
             is_full: (has_buffer && front_end.is_paced).then_some(false),
@@ -215,15 +211,12 @@ impl Front {
             command_ns: front_end.command_ns,
             holds_suspends: front_end.holds_suspends,
             event_queue: EventQueue::new(),
-            features: FeatureSet::Any,
-            tells_parts: true,
             is_cut_short: false,
             now_ns: 0,
             idle_since_ns: 0,
             wrote_ns: 0,
             decisions: Vec::new(),
-        };
-        front.with_its_features()
+        }
     }
 
     /// The front of a drive. Errors name the key, its value and what is allowed.
@@ -243,12 +236,7 @@ impl Front {
 
     /// Adds waits for map pages and streams to read ahead.
     pub fn with_reading(self, reading: Option<Box<Reading>>) -> Self {
-        Self { reading, ..self }.with_its_features()
-    }
-
-    /// Does not record the breakdown of latencies, which is faster.
-    pub fn without_parts(self) -> Self {
-        Self { tells_parts: false, ..self }.with_its_features()
+        Self { reading, ..self }
     }
 
     /// Starts at a given time, as after a loss of power.
@@ -256,16 +244,17 @@ impl Front {
         Self { now_ns, idle_since_ns: now_ns, ..self }
     }
 
-    fn with_its_features(self) -> Self {
+    /// Whether nothing but a channel for each die and the dies give a request its time: no stage between host and flash,
+    /// and flash of the simplest kind.
+    pub fn is_plain(&self) -> bool {
         let is_unlimited = self.admission.is_none() && self.command_slots.is_none() && self.power_limit.is_none();
-        let is_open = is_unlimited && self.link.is_none() && self.reading.is_none();
-        let is_direct = is_open && !self.buffer.exists() && !self.flash.is_asked_for_load();
-        let features = match (is_direct, self.tells_parts) {
-            (true, true) => FeatureSet::Direct,
-            (true, false) => FeatureSet::DirectWithoutParts,
-            (false, _) => FeatureSet::Any,
-        };
-        Self { features, ..self }
+        let is_open = self.link.is_none() && self.reading.is_none() && self.delays.is_none() && !self.tells_backlog;
+        is_unlimited && is_open && !self.buffer.exists() && self.flash.is_plain()
+    }
+
+    /// The time of a request that waits for no flash.
+    pub fn command_ns(&self) -> u64 {
+        self.command_ns
     }
 
     /// The flash below it.
@@ -290,12 +279,7 @@ impl Front {
     }
 
     #[inline(always)]
-    fn tells_parts<W: Features>(&self) -> bool {
-        W::TELLS_PARTS.unwrap_or(self.tells_parts)
-    }
-
-    #[inline(always)]
-    fn step_as<W: Features>(
+    fn step_as(
         &mut self,
         until_ns: u64,
         events_max: u64,
@@ -303,9 +287,9 @@ impl Front {
         requester: &mut dyn Requester<Self>,
     ) -> Result<Stepped, ReadOnly> {
         if !self.is_cut_short {
-            self.free_if_stuck::<W>(self.now_ns, drive, requester)?;
+            self.free_if_stuck(self.now_ns, drive, requester)?;
         }
-        let (events, concerns_host) = self.run_flash::<W>(until_ns, events_max, drive, requester)?;
+        let (events, concerns_host) = self.run_flash(until_ns, events_max, drive, requester)?;
         self.is_cut_short = !concerns_host && events == events_max;
         if concerns_host || self.is_cut_short {
             return Ok(Stepped::Events(events));
@@ -316,7 +300,7 @@ impl Front {
         if self.event_queue.next_ns() > until_ns || self.event_queue.next_ns() == u64::MAX {
             return Ok(Stepped::ToTheEnd(events));
         }
-        self.take_event::<W>(drive, requester)?;
+        self.take_event(drive, requester)?;
         Ok(Stepped::Events(events + 1))
     }
 
@@ -328,18 +312,18 @@ impl Front {
     /// space; a pause of the pacer would only keep the flash idle. Programmed groups leave the buffer empty, and an
     /// empty buffer admits any write.
     #[inline]
-    fn free_if_stuck<W: Features>(
+    fn free_if_stuck(
         &mut self,
         now_ns: u64,
         drive: &mut dyn TimedDrive,
         requester: &mut dyn Requester<Self>,
     ) -> Result<bool, ReadOnly> {
-        if self.slots.outstanding() == 0 || !self.is_stuck::<W>(now_ns) {
+        if self.slots.outstanding() == 0 || !self.is_stuck(now_ns) {
             return Ok(false);
         }
         self.now_ns = now_ns;
-        while !W::IS_DIRECT && self.admits_while_stuck::<W>(drive, requester)? {
-            if !self.is_stuck::<W>(now_ns) {
+        while self.admits_while_stuck(drive, requester)? {
+            if !self.is_stuck(now_ns) {
                 return Ok(true);
             }
         }
@@ -352,7 +336,7 @@ impl Front {
     /// Admits waiting writes that there is space for, without the pacer's pause, or else the next part of a large write,
     /// which goes into the groups that wait. Returns whether there was any.
     #[cold]
-    fn admits_while_stuck<W: Features>(
+    fn admits_while_stuck(
         &mut self,
         drive: &mut dyn TimedDrive,
         requester: &mut dyn Requester<Self>,
@@ -362,7 +346,7 @@ impl Front {
             self.event_queue.cancel(Step::Paced);
         }
         let admitted_units = self.parted_writes.admitted_units;
-        self.take_waiting_into_buffer::<W>(None, Part::HostOperations, drive, requester)?;
+        self.take_waiting_into_buffer(None, Part::HostOperations, drive, requester)?;
         if self.parted_writes.admitted_units > admitted_units {
             return Ok(true);
         }
@@ -373,14 +357,14 @@ impl Front {
             return Ok(false);
         }
         self.slots.account(slot).spend(Part::HostOperations, self.now_ns);
-        self.admit_first::<W>(slot, part, drive, requester)?;
+        self.admit_first(slot, part, drive, requester)?;
         Ok(true)
     }
 
     /// Processes events of the flash before `until_ns`, at most `events_max`, up to the first that concerns the host's
     /// side. Returns how many, and whether one did.
     #[inline(always)]
-    fn run_flash<W: Features>(
+    fn run_flash(
         &mut self,
         until_ns: u64,
         events_max: u64,
@@ -389,37 +373,33 @@ impl Front {
     ) -> Result<(u64, bool), ReadOnly> {
         let events = self.flash.run(until_ns.min(self.event_queue.next_ns()), events_max);
         self.now_ns = self.now_ns.max(self.flash.now_ns());
-        let has_begun = !W::IS_DIRECT && self.flash.take_begun();
+        let has_begun = self.flash.take_begun();
         let concerns_host = has_begun || !self.flash.finished().is_empty();
         if concerns_host {
-            self.note_finished::<W>(drive, requester)?;
+            self.note_finished(drive, requester)?;
         }
         Ok((events, concerns_host))
     }
 
-    fn take_event<W: Features>(
-        &mut self,
-        drive: &mut dyn TimedDrive,
-        requester: &mut dyn Requester<Self>,
-    ) -> Result<(), ReadOnly> {
+    fn take_event(&mut self, drive: &mut dyn TimedDrive, requester: &mut dyn Requester<Self>) -> Result<(), ReadOnly> {
         let (at_ns, event) = self.event_queue.take().expect("its time is known");
         self.now_ns = at_ns;
         match event {
-            Event::Answered(slot) => self.answer::<W>(slot, drive, requester),
+            Event::Answered(slot) => self.answer(slot, drive, requester),
             Event::Step(Step::MapPage, chain) => self.map_page_arrived(chain, drive, requester),
-            Event::Step(Step::Issued, slot) => self.limit_commands::<W>(slot, drive, requester),
-            Event::Step(Step::Admitted, slot) => self.enter::<W>(slot, drive, requester),
-            Event::Step(Step::Trickled, _) => self.trickle::<W>(drive, requester),
+            Event::Step(Step::Issued, slot) => self.limit_commands(slot, drive, requester),
+            Event::Step(Step::Admitted, slot) => self.enter(slot, drive, requester),
+            Event::Step(Step::Trickled, _) => self.trickle(drive, requester),
             Event::Step(Step::Paced, _) => {
                 self.pacer.as_mut().expect("it admits a write").next.has_come();
-                self.take_waiting_into_buffer::<W>(None, Part::HostOperations, drive, requester)
+                self.take_waiting_into_buffer(None, Part::HostOperations, drive, requester)
             }
             Event::Step(Step::Throttled, _) => {
                 self.throttle.as_mut().expect("it admits a write").next.has_come();
-                self.take_waiting_into_buffer::<W>(None, Part::Gc, drive, requester)
+                self.take_waiting_into_buffer(None, Part::Gc, drive, requester)
             }
-            Event::Step(Step::Arrived, slot) => self.arrive::<W>(slot, drive, requester),
-            Event::Step(Step::Sent, slot) => self.complete::<W>(slot, drive, requester),
+            Event::Step(Step::Arrived, slot) => self.arrive(slot, drive, requester),
+            Event::Step(Step::Sent, slot) => self.complete(slot, drive, requester),
             Event::Step(Step::Delivered, stream) => self.piece_delivered(stream as usize, drive, requester),
         }
     }
@@ -456,9 +436,9 @@ impl Front {
     }
 
     /// Whether a request waits that can go on only with further writes, which do not come.
-    fn is_stuck<W: Features>(&self, now_ns: u64) -> bool {
+    fn is_stuck(&self, now_ns: u64) -> bool {
         let in_open_groups = self.flash.groups().units_waiting();
-        if W::IS_DIRECT || !self.buffer.exists() {
+        if !self.buffer.exists() {
             // Without a buffer any request in progress may be followed by a write, but not for ever.
             let all_wait = self.slots.units_outstanding == in_open_groups && !self.event_queue.is_serving();
             return in_open_groups > 0 && (all_wait || now_ns.saturating_sub(self.wrote_ns) >= PATIENCE_NS);
@@ -482,40 +462,34 @@ impl Front {
         if self.frees_at_program { self.flash.programming_units() } else { 0 }
     }
 
-    fn note_finished<W: Features>(
+    fn note_finished(
         &mut self,
         drive: &mut dyn TimedDrive,
         requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly> {
         // Determined before an answer causes further operations. Programs that have only begun carry no information on
         // it.
-        let has_service = self.tells_parts::<W>() && !self.flash.finished().is_empty();
+        let has_service = !self.flash.finished().is_empty();
         let service = has_service.then(|| self.flash.service());
         let buffered_units = self.buffer.units();
         // The answers cause no further entries.
         let mut noted = Ok(());
         for index in 0..self.flash.finished().len() {
             let part = self.flash.finished()[index];
-            noted = noted.and_then(|()| self.note_part::<W>(part, service.as_ref(), drive, requester));
+            noted = noted.and_then(|()| self.note_part(part, service.as_ref(), drive, requester));
         }
         self.flash.finished().clear();
         noted?;
-        if !W::IS_DIRECT
-            && let Some(pacer) = &mut self.pacer
+        if let Some(pacer) = &mut self.pacer
             && buffered_units > self.buffer.units()
         {
             pacer.freed(self.now_ns, buffered_units - self.buffer.units(), self.is_full == Some(true));
         }
-        // Without a buffer a flush waits for nothing.
-        if W::IS_DIRECT {
-            Ok(())
-        } else {
-            self.take_waiting_into_buffer::<W>(service.as_ref(), Part::HostOperations, drive, requester)
-        }
+        self.take_waiting_into_buffer(service.as_ref(), Part::HostOperations, drive, requester)
     }
 
     #[inline(always)]
-    fn note_part<W: Features>(
+    fn note_part(
         &mut self,
         part: Finished,
         service: Option<&Service>,
@@ -523,16 +497,16 @@ impl Front {
         requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly> {
         let (slot, units) = match part {
-            Finished::Written { slot: tag } if !W::IS_DIRECT && tag >= BUFFERED_FIRST => {
+            Finished::Written { slot: tag } if tag >= BUFFERED_FIRST => {
                 self.buffer.finish(tag);
                 return Ok(());
             }
-            Finished::Read { slot, units } if !W::IS_DIRECT && slot >= OWN => {
+            Finished::Read { slot, units } if slot >= OWN => {
                 return self.own_read_ended(slot, units, drive, requester);
             }
             Finished::Read { slot, units } => (slot, units),
             Finished::Written { slot } => {
-                if !W::IS_DIRECT && self.buffer.exists() {
+                if self.buffer.exists() {
                     self.buffer.finish_through();
                 }
                 (slot, 1)
@@ -541,22 +515,14 @@ impl Front {
         if !self.slots.units_arrived(slot, units) {
             return Ok(());
         }
-        if !W::IS_DIRECT && self.slots.is_flush(slot) {
+        if self.slots.is_flush(slot) {
             self.journal_came(slot, service);
             return Ok(());
-        }
-        if W::IS_DIRECT {
-            // Changed on a copy: copying the parts right after changing them one by one would stall the processor.
-            let mut account = *self.slots.account(slot);
-            if let Some(service) = service {
-                account.spend_on_flash(service);
-            }
-            return self.complete_with::<W>(slot, account.parts(), drive, requester);
         }
         if let Some(service) = service {
             self.slots.account(slot).spend_on_flash(service);
         }
-        self.answer::<W>(slot, drive, requester)
+        self.answer(slot, drive, requester)
     }
 
     /// The request has been executed except for the controller's processing time.
@@ -572,7 +538,7 @@ impl Front {
 
     /// Continues the flushes that waited for data that is now in flash, and gives freed space to waiting writes. The
     /// space was freed by the end of a program, whose service is given, or by another event: its beginning, a map page.
-    fn take_waiting_into_buffer<W: Features>(
+    fn take_waiting_into_buffer(
         &mut self,
         service: Option<&Service>,
         otherwise: Part,
@@ -598,7 +564,7 @@ impl Front {
                 Some((service, share)) => account.spend_on_room(service, share),
                 None => account.spend(otherwise, self.now_ns),
             }
-            self.admit_first::<W>(slot, part, drive, requester)?;
+            self.admit_first(slot, part, drive, requester)?;
         }
         self.note_waiting();
         Ok(())
@@ -631,11 +597,7 @@ impl Front {
     }
 
     /// A closed buffer admits one of the waiting writes.
-    fn trickle<W: Features>(
-        &mut self,
-        drive: &mut dyn TimedDrive,
-        requester: &mut dyn Requester<Self>,
-    ) -> Result<(), ReadOnly> {
+    fn trickle(&mut self, drive: &mut dyn TimedDrive, requester: &mut dyn Requester<Self>) -> Result<(), ReadOnly> {
         let first = self.buffer.waiting.front().copied();
         let first = first.map(|slot| (slot, self.parted_writes.next(&self.slots.request(slot))));
         let units = first.map_or(0, |(_, part)| self.parted_writes.units_of(&part.request));
@@ -643,46 +605,30 @@ impl Front {
             && let Some((slot, part)) = first
         {
             self.slots.account(slot).spend(Part::Queueing, self.now_ns);
-            self.admit_first::<W>(slot, part, drive, requester)?;
+            self.admit_first(slot, part, drive, requester)?;
         }
         self.note_waiting();
         Ok(())
     }
 
     #[inline(always)]
-    fn complete<W: Features>(
+    fn complete(
         &mut self,
         slot: u32,
-        drive: &mut dyn TimedDrive,
-        requester: &mut dyn Requester<Self>,
-    ) -> Result<(), ReadOnly> {
-        let parts = *self.slots.account(slot).parts();
-        self.complete_with::<W>(slot, &parts, drive, requester)
-    }
-
-    /// The same with the parts of its time.
-    #[inline(always)]
-    fn complete_with<W: Features>(
-        &mut self,
-        slot: u32,
-        parts: &Parts,
         drive: &mut dyn TimedDrive,
         requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly> {
         self.idle_since_ns = self.now_ns;
-        if !W::IS_DIRECT {
-            self.leave_turn(self.slots.is_flush(slot), drive, requester)?;
-        }
+        self.leave_turn(self.slots.is_flush(slot), drive, requester)?;
+        let parts = *self.slots.account(slot).parts();
         let completion = self.slots.complete(slot, self.now_ns);
         // The next enters its slot before the host can submit more.
-        if !W::IS_DIRECT
-            && let Some(next) = self.command_slots.as_mut().and_then(CommandSlots::leave)
-        {
+        if let Some(next) = self.command_slots.as_mut().and_then(CommandSlots::leave) {
             self.slots.account(next).spend(Part::Queueing, self.now_ns);
-            self.admit::<AnyFeatures>(next, drive, requester)?;
+            self.admit(next, drive, requester)?;
         }
-        debug_assert!(!self.tells_parts || Slots::is_accounted_for(&completion, parts));
-        requester.completed(completion, parts, self, drive)
+        debug_assert!(Slots::is_accounted_for(&completion, &parts));
+        requester.completed(completion, &parts, self, drive)
     }
 }
 
@@ -712,7 +658,7 @@ impl Intake for Front {
         drive: &mut (dyn TimedDrive + '_),
         requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly> {
-        for_features!(self.submit_as(submission, drive, requester))
+        self.submit_to(submission, drive, requester)
     }
 
     #[inline]
@@ -723,7 +669,7 @@ impl Intake for Front {
         drive: &mut (dyn TimedDrive + '_),
         requester: &mut dyn Requester<Self>,
     ) -> Result<Stepped, ReadOnly> {
-        for_features!(self.step_as(until_ns, events_max, drive, requester))
+        self.step_as(until_ns, events_max, drive, requester)
     }
 
     fn prefetch(&self, request: &Request, drive: &(dyn TimedDrive + '_)) {

@@ -3,7 +3,6 @@
 
 use super::account::Account;
 use super::event_queue::Step;
-use super::features::{AnyFeatures, Features};
 use super::journal::Journal;
 use super::link::{Admitted, Direction};
 use super::pacer::Pacer;
@@ -16,7 +15,7 @@ use crate::timing::service::Service;
 
 impl Front {
     #[inline(always)]
-    pub(super) fn submit_as<W: Features>(
+    pub(super) fn submit_to(
         &mut self,
         submission: Submission,
         drive: &mut dyn TimedDrive,
@@ -24,16 +23,14 @@ impl Front {
     ) -> Result<(), ReadOnly> {
         self.is_cut_short = false;
         let slot = self.slots.take(submission);
-        if self.tells_parts::<W>() {
-            *self.slots.account(slot) = Account::since(submission.issued_ns);
-            self.slots.account(slot).spend(Part::Queueing, self.now_ns);
-        }
-        self.leave_host::<W>(slot, drive, requester)
+        *self.slots.account(slot) = Account::since(submission.issued_ns);
+        self.slots.account(slot).spend(Part::Queueing, self.now_ns);
+        self.leave_host(slot, drive, requester)
     }
 
     /// The host prepares the command, if that takes time.
     #[inline(always)]
-    fn leave_host<W: Features>(
+    fn leave_host(
         &mut self,
         slot: u32,
         drive: &mut dyn TimedDrive,
@@ -41,7 +38,7 @@ impl Front {
     ) -> Result<(), ReadOnly> {
         let host_ns = u64::from(self.slots.submission(slot).host_ns);
         if host_ns == 0 {
-            return self.limit_commands::<W>(slot, drive, requester);
+            return self.limit_commands(slot, drive, requester);
         }
         self.slots.account(slot).spend(Part::Queueing, self.now_ns + host_ns);
         self.event_queue.step(self.now_ns + host_ns, Step::Issued, slot);
@@ -50,13 +47,13 @@ impl Front {
 
     /// The drive has the command, and admits it within its limit.
     #[inline(always)]
-    pub(super) fn limit_commands<W: Features>(
+    pub(super) fn limit_commands(
         &mut self,
         slot: u32,
         drive: &mut dyn TimedDrive,
         requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly> {
-        if !W::IS_DIRECT && (self.admission.is_some() || self.power_limit.is_some()) {
+        if self.admission.is_some() || self.power_limit.is_some() {
             let now_ns = self.now_ns;
             let allowed_ns = self.power_limit.as_mut().map_or(now_ns, |limit| limit.admit(now_ns, drive.ledger()));
             let admitted = match &mut self.admission {
@@ -70,24 +67,23 @@ impl Front {
                 return Ok(());
             }
         }
-        self.enter::<W>(slot, drive, requester)
+        self.enter(slot, drive, requester)
     }
 
     /// After its admission: enters the drive, and takes one of the controller's slots, or waits for it.
     #[inline(always)]
-    pub(super) fn enter<W: Features>(
+    pub(super) fn enter(
         &mut self,
         slot: u32,
         drive: &mut dyn TimedDrive,
         requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly> {
-        if !W::IS_DIRECT
-            && let Some(turns) = &mut self.flush_turns
+        if let Some(turns) = &mut self.flush_turns
             && !turns.enter(slot, self.slots.is_flush(slot))
         {
             return Ok(());
         }
-        self.take_command_slot::<W>(slot, drive, requester)
+        self.take_command_slot(slot, drive, requester)
     }
 
     /// A command that waited for a flush, or a flush that waited for others, goes on.
@@ -102,46 +98,45 @@ impl Front {
         }
         while let Some(next) = self.flush_turns.as_mut().and_then(|turns| turns.next()) {
             self.slots.account(next).spend(Part::Queueing, self.now_ns);
-            self.take_command_slot::<AnyFeatures>(next, drive, requester)?;
+            self.take_command_slot(next, drive, requester)?;
         }
         Ok(())
     }
 
     #[inline(always)]
-    fn take_command_slot<W: Features>(
+    fn take_command_slot(
         &mut self,
         slot: u32,
         drive: &mut dyn TimedDrive,
         requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly> {
-        if !W::IS_DIRECT && self.slots.has_written(slot) {
+        if self.slots.has_written(slot) {
             // The flush behind a write keeps its slot.
-            return self.bring::<W>(slot, 0, drive, requester);
+            return self.bring(slot, 0, drive, requester);
         }
-        if !W::IS_DIRECT
-            && let Some(command_slots) = &mut self.command_slots
+        if let Some(command_slots) = &mut self.command_slots
             && !command_slots.enter(slot, self.slots.submission(slot).tag)
         {
             return Ok(());
         }
-        self.admit::<W>(slot, drive, requester)
+        self.admit(slot, drive, requester)
     }
 
     /// The controller has admitted the command.
     #[inline(always)]
-    pub(super) fn admit<W: Features>(
+    pub(super) fn admit(
         &mut self,
         slot: u32,
         drive: &mut dyn TimedDrive,
         requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly> {
         let request = self.slots.request(slot);
-        if !W::IS_DIRECT && self.reading.is_some() && self.submit_to_stream(slot, drive, requester)? {
+        if self.reading.is_some() && self.submit_to_stream(slot, drive, requester)? {
             return Ok(());
         }
         match request.operation {
-            Operation::Read => self.execute::<W>(slot, drive, requester),
-            Operation::Write if !W::IS_DIRECT && self.buffer.exists() => {
+            Operation::Read => self.execute(slot, drive, requester),
+            Operation::Write if self.buffer.exists() => {
                 // First come, first served: a write does not overtake waiting ones.
                 let units = self.parted_writes.units_of(&request);
                 let is_first = self.buffer.waiting.is_empty();
@@ -150,26 +145,22 @@ impl Front {
                 }
                 let passes_whole = self.parted_writes.passes_whole(units);
                 if is_first && passes_whole && self.admits_to_buffer(units) {
-                    return self.pass::<W>(slot, WritePart::whole(request), drive, requester);
+                    return self.pass(slot, WritePart::whole(request), drive, requester);
                 }
                 self.buffer.waiting.push_back(slot);
                 if is_first && !passes_whole {
-                    return self.take_waiting_into_buffer::<W>(None, Part::HostOperations, drive, requester);
+                    return self.take_waiting_into_buffer(None, Part::HostOperations, drive, requester);
                 }
                 self.note_waiting();
                 Ok(())
             }
-            Operation::Write if W::IS_DIRECT => {
-                self.wrote_ns = self.now_ns;
-                self.execute::<W>(slot, drive, requester)
-            }
-            Operation::Write => self.bring::<W>(slot, request.length_bytes, drive, requester),
-            Operation::Trim | Operation::Flush => self.bring::<W>(slot, 0, drive, requester),
+            Operation::Write => self.bring(slot, request.length_bytes, drive, requester),
+            Operation::Trim | Operation::Flush => self.bring(slot, 0, drive, requester),
         }
     }
 
     /// A part of the first waiting write is admitted.
-    pub(super) fn admit_first<W: Features>(
+    pub(super) fn admit_first(
         &mut self,
         slot: u32,
         part: WritePart,
@@ -180,11 +171,11 @@ impl Front {
             self.buffer.waiting.pop_front();
         }
         self.parted_writes.admitted(&part);
-        self.pass::<W>(slot, part, drive, requester)
+        self.pass(slot, part, drive, requester)
     }
 
     /// Reserves space in the buffer while the data is in transfer.
-    fn pass<W: Features>(
+    fn pass(
         &mut self,
         slot: u32,
         part: WritePart,
@@ -192,7 +183,7 @@ impl Front {
         requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly> {
         let Some(link) = &mut self.link else {
-            return self.take_into_buffer::<W>(slot, part, drive, requester);
+            return self.take_into_buffer(slot, part, drive, requester);
         };
         self.buffer.reserve(self.parted_writes.units_of(&part.request));
         self.parted_writes.sent(&part);
@@ -202,15 +193,15 @@ impl Front {
         Ok(())
     }
 
-    fn bring<W: Features>(
+    fn bring(
         &mut self,
         slot: u32,
         bytes: u32,
         drive: &mut dyn TimedDrive,
         requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly> {
-        let Some(link) = self.link.as_mut().filter(|_| !W::IS_DIRECT) else {
-            return self.arrive::<W>(slot, drive, requester);
+        let Some(link) = &mut self.link else {
+            return self.arrive(slot, drive, requester);
         };
         let at_ns = link.carry(self.now_ns, Direction::In, bytes);
         self.slots.account(slot).spend(Part::Link, at_ns);
@@ -219,37 +210,37 @@ impl Front {
     }
 
     /// The data of a write has crossed the link, or the command of a trim or a flush.
-    pub(super) fn arrive<W: Features>(
+    pub(super) fn arrive(
         &mut self,
         slot: u32,
         drive: &mut dyn TimedDrive,
         requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly> {
         let request = self.slots.request(slot);
-        if !W::IS_DIRECT && self.slots.is_flush(slot) {
+        if self.slots.is_flush(slot) {
             return self.flush(slot, drive);
         }
         match request.operation {
-            Operation::Write if !W::IS_DIRECT && self.buffer.exists() => {
+            Operation::Write if self.buffer.exists() => {
                 let part = self.parted_writes.arrived(&request);
                 let reserved_units = self.buffer.units();
                 self.buffer.give_back(self.parted_writes.units_of(&part.request));
-                self.take_into_buffer::<W>(slot, part, drive, requester)?;
+                self.take_into_buffer(slot, part, drive, requester)?;
                 if self.buffer.units() < reserved_units {
-                    self.take_waiting_into_buffer::<W>(None, Part::HostOperations, drive, requester)?;
+                    self.take_waiting_into_buffer(None, Part::HostOperations, drive, requester)?;
                 }
                 Ok(())
             }
             Operation::Flush => self.flush(slot, drive),
             Operation::Write => {
                 self.wrote_ns = self.now_ns;
-                self.execute::<W>(slot, drive, requester)
+                self.execute(slot, drive, requester)
             }
-            Operation::Read | Operation::Trim => self.execute::<W>(slot, drive, requester),
+            Operation::Read | Operation::Trim => self.execute(slot, drive, requester),
         }
     }
 
-    fn take_into_buffer<W: Features>(
+    fn take_into_buffer(
         &mut self,
         slot: u32,
         part: WritePart,
@@ -272,7 +263,7 @@ impl Front {
         if self.tells_backlog {
             drive.note_backlog(self.flash.has_own_backlog());
         }
-        self.decide::<W>(tag, &request, drive)?;
+        self.decide(tag, &request, drive)?;
         requester.executed(tag, drive.ledger());
         if is_waited_for {
             return self.write_through(slot, part, drive);
@@ -333,39 +324,34 @@ impl Front {
     }
 
     #[inline(always)]
-    fn execute<W: Features>(
+    fn execute(
         &mut self,
         slot: u32,
         drive: &mut dyn TimedDrive,
         requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly> {
         let Submission { request, tag, .. } = self.slots.submission(slot);
-        self.decide::<W>(tag, &request, drive)?;
+        self.decide(tag, &request, drive)?;
         requester.executed(tag, drive.ledger());
-        let units = if W::IS_DIRECT {
-            self.flash.carry_out(self.now_ns, &self.decisions, slot)
-        } else {
-            self.carry_out_for(slot)
-        };
+        let units = self.carry_out_for(slot);
         self.wait_for(slot, units);
         Ok(())
     }
 
     /// Lets the drive decide on a request, with the information it needs.
     #[inline(always)]
-    fn decide<W: Features>(&mut self, tag: u32, request: &Request, drive: &mut dyn TimedDrive) -> Result<(), ReadOnly> {
-        if !W::IS_DIRECT && self.flash.is_asked_for_load() {
+    fn decide(&mut self, tag: u32, request: &Request, drive: &mut dyn TimedDrive) -> Result<(), ReadOnly> {
+        if self.flash.is_asked_for_load() {
             self.flash.tell_load(self.now_ns, drive.load_by_die());
         }
-        if !W::IS_DIRECT
-            && request.operation != Operation::Read
+        if request.operation != Operation::Read
             && let Some(journal) = &mut self.journal
         {
             journal.note_change();
         }
         // The unit is a power of two; a partial write reads first.
         let in_part = (request.offset_bytes | u64::from(request.length_bytes)) & (self.flash.mapping_unit_bytes() - 1);
-        let may_read = request.operation == Operation::Read || in_part > 0 || (!W::IS_DIRECT && self.reading.is_some());
+        let may_read = request.operation == Operation::Read || in_part > 0 || (self.reading.is_some());
         if may_read {
             self.with_memory(drive, |drive| drive.decide(tag, request))?;
         } else {
@@ -402,15 +388,13 @@ impl Front {
 
     /// The request has been executed; data read is yet to be transferred.
     #[inline(always)]
-    pub(super) fn answer<W: Features>(
+    pub(super) fn answer(
         &mut self,
         slot: u32,
         drive: &mut dyn TimedDrive,
         requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly> {
-        if !W::IS_DIRECT
-            && let Some(link) = &mut self.link
-        {
+        if let Some(link) = &mut self.link {
             let request = self.slots.request(slot);
             if request.operation == Operation::Read {
                 let at_ns = link.carry(self.now_ns, Direction::Out, request.length_bytes);
@@ -419,12 +403,12 @@ impl Front {
                 return Ok(());
             }
         }
-        if !W::IS_DIRECT && self.flush_turns.is_some() && self.slots.begin_flush(slot) {
+        if self.flush_turns.is_some() && self.slots.begin_flush(slot) {
             self.leave_turn(false, drive, requester)?;
             // For the submitter both are one write.
-            return self.leave_host::<W>(slot, drive, requester);
+            return self.leave_host(slot, drive, requester);
         }
-        self.complete::<W>(slot, drive, requester)
+        self.complete(slot, drive, requester)
     }
 
     /// Whether the throttle and the buffer admit a write of this many units now; if so, it is counted as admitted.

@@ -3,7 +3,6 @@
 
 use super::buffer::BUFFERED_FIRST;
 use super::event_queue::Step;
-use super::features::AnyFeatures;
 use super::link::Direction;
 use super::map_waits::{ChainId, MapWaits, Next};
 use super::read_counts::{ReadCounter, ReadCounts};
@@ -135,18 +134,14 @@ impl Front {
             SEGMENT.. => self.segment_arrived(slot & !SEGMENT, 1, Part::Map, drive, requester),
             BUFFERED_FIRST.. => {
                 self.buffer.finish(slot);
-                self.take_waiting_into_buffer::<AnyFeatures>(None, Part::Map, drive, requester)
+                self.take_waiting_into_buffer(None, Part::Map, drive, requester)
             }
             _ => {
                 if self.slots.request(slot).operation == Operation::Write && self.buffer.exists() {
                     self.buffer.finish_through();
                 }
                 self.slots.account(slot).spend(Part::Map, self.now_ns);
-                if self.slots.units_arrived(slot, 1) {
-                    self.answer::<AnyFeatures>(slot, drive, requester)
-                } else {
-                    Ok(())
-                }
+                if self.slots.units_arrived(slot, 1) { self.answer(slot, drive, requester) } else { Ok(()) }
             }
         }
     }
@@ -246,7 +241,7 @@ impl Front {
                     self.answer_after_command(slot);
                 }
                 Some(slot) if self.slots.units_arrived(slot, 1) => {
-                    self.answer::<AnyFeatures>(slot, drive, requester)?;
+                    self.answer(slot, drive, requester)?;
                 }
                 _ => {}
             }
@@ -293,7 +288,7 @@ impl Front {
     ) -> Result<(), ReadOnly> {
         if let Some(slot) = self.streams().delivered(stream) {
             self.slots.units_arrived(slot, 1);
-            self.complete::<AnyFeatures>(slot, drive, requester)?;
+            self.complete(slot, drive, requester)?;
         }
         self.serve(stream, Part::HostOperations, drive, requester)
     }

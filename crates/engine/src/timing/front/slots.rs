@@ -6,7 +6,7 @@ use crate::request::{Operation, Request};
 use crate::timing::breakdown::Parts;
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Slot {
+pub struct Slot {
     pub submission: Submission,
     /// Units, and map pages, that the request waits for.
     pub units_left: u32,
@@ -15,7 +15,7 @@ pub(super) struct Slot {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Slots {
+pub struct Slots {
     slots: Vec<Slot>,
     /// By slot.
     accounts: Vec<Account>,

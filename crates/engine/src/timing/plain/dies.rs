@@ -1,6 +1,6 @@
-//! Dies on which every end is known as soon as an operation is queued.
+//! The dies of plain flash, on which every end is known as soon as an operation is queued.
 //!
-//! On plain flash whose dies have private channels and perform their queues in order, an operation ends when those
+//! Where each die has a channel of its own and performs its queue in order, an operation ends when those
 //! before it have ended, plus its own time. So only what the host waits for has an event. A copy needs none: its end is
 //! known, and its program joins the queue of another die at that time. A die receives such programs when something else
 //! is about to be queued (`come_to`): all of them take the same time, so that on a die that is busy until then even
@@ -11,20 +11,12 @@
 //!
 //! Garbage collection copies many units of a block one after another, and where the dies take turns their programs go to
 //! one die after another: such copies are one entry, whose progress at a given time is found by division.
-//!
-//! Requires that each unit is a program group of its own, and that erases wait for nothing (`Flash::of_its_kind`). Tests
-//! compare it with one event per operation, `without_fusing`.
 
-use super::dies::{Dies, has_ended};
-use super::kind::{self, Kind};
-use super::operation::{Array, Costs, Operation, Work};
-use super::ring::Ring;
-use super::service::{Ended, Queued};
-use super::winner_tree::{index_of, key, time_of};
-use super::{CopyRun, Flash, copies_at, slots_of_copy};
-use crate::ledger::Cause;
-use crate::timing::decision::Decision;
-use crate::units::Ppn;
+use crate::timing::flash::dies::has_ended;
+use crate::timing::flash::operation::{Array, Costs, Operation, Work};
+use crate::timing::flash::ring::Ring;
+use crate::timing::flash::service::{Ended, Queued, Service};
+use crate::timing::flash::winner_tree::{WinnerTree, index_of, key, time_of};
 
 const NEVER: u64 = u64::MAX;
 
@@ -54,7 +46,7 @@ impl Copies {
 
 /// The die of a number below twice their number.
 #[inline(always)]
-fn in_turn(number: u32, dies: u32) -> u32 {
+pub(super) fn in_turn(number: u32, dies: u32) -> u32 {
     if number >= dies { number - dies } else { number }
 }
 
@@ -236,21 +228,30 @@ impl Die {
     }
 }
 
-/// See the file's description. Has no dies on other flash.
-#[derive(Clone, Debug, Default)]
-pub(super) struct KnownEnds {
+/// What the dies have to do.
+#[derive(Clone, Debug)]
+struct Queues {
     dies: Vec<Die>,
     /// By die: when its first copy ends; and the earliest of these times, or an earlier one.
     first_copy_ns: Vec<u64>,
     next_copy_ns: u64,
+    /// The time of a copied unit's program.
     program_ns: u64,
     /// Programs due on dies that were idle meanwhile: the key of the copy's end, and the die.
     due: Vec<(u64, u32)>,
 }
 
-impl KnownEnds {
-    /// `program_ns` is the time of a copied unit's program.
-    pub fn new(dies: u32, program_ns: u64) -> Self {
+/// See the file's description.
+pub(super) struct Dies {
+    costs: Costs,
+    queues: Queues,
+    events: WinnerTree,
+    /// The key of the last event: events with a lower key have occurred.
+    last_event: u64,
+}
+
+impl Queues {
+    fn new(dies: u32, program_ns: u64) -> Self {
         Self {
             dies: vec![Die::default(); dies as usize],
             first_copy_ns: vec![NEVER; dies as usize],
@@ -258,10 +259,6 @@ impl KnownEnds {
             program_ns,
             due: Vec::new(),
         }
-    }
-
-    pub fn is_used(&self) -> bool {
-        !self.dies.is_empty()
     }
 
     /// Queues the programs of the copies that have ended before `now`, and at `now` on the first `passed_dies`.
@@ -347,76 +344,80 @@ impl KnownEnds {
         }
         self.due.clear();
     }
+}
+
+impl Dies {
+    pub fn new(dies: u32, costs: Costs) -> Self {
+        let program_ns = costs.duration_ns(Operation::new(Array::Program, Work::Quiet, 1, 0));
+        let events = WinnerTree::new(dies as usize);
+        Self { costs, queues: Queues::new(dies, program_ns), events, last_event: 0 }
+    }
+
+    /// Their number.
+    pub fn count(&self) -> usize {
+        self.queues.dies.len()
+    }
+
+    /// Time and die of the next event.
+    #[inline(always)]
+    pub fn next_event(&self) -> Option<(u64, usize)> {
+        self.events.earliest()
+    }
 
     /// The total busy time of the dies until `now`.
     pub fn busy_ns(&self, now: u64) -> u64 {
-        let mut then = self.clone();
+        let mut then = self.queues.clone();
         then.come_to(now, usize::MAX);
         then.dies.iter().map(|die| die.busy_ns(now)).sum()
     }
 
     /// When everything queued so far has ended.
     pub fn rests_at_ns(&self) -> u64 {
-        let end_ns = |known: &Self| known.dies.iter().map(|die| die.end_ns).max().unwrap_or(0);
-        if self.next_copy_ns == NEVER {
-            return end_ns(self);
+        let end_ns = |queues: &Queues| queues.dies.iter().map(|die| die.end_ns).max().unwrap_or(0);
+        if self.queues.next_copy_ns == NEVER {
+            return end_ns(&self.queues);
         }
-        let mut then = self.clone();
+        let mut then = self.queues.clone();
         then.come_to(NEVER, 0);
         end_ns(&then)
     }
 
+    /// How long a die has worked for the drive itself until now.
     #[inline(always)]
-    pub fn own_work_ns(&self, now: u64, index: usize, costs: &Costs) -> u64 {
-        let die = &self.dies[index];
-        die.busy_ns(now) - die.host_ns - die.host_in_progress_ns(now, costs)
-    }
-
-    /// The same at the end of an operation of the host.
-    #[inline(always)]
-    pub fn own_work_at_end_ns(&self, now: u64, index: usize) -> u64 {
-        self.dies[index].busy_ns(now) - self.dies[index].host_ns
-    }
-}
-
-impl Dies {
-    /// Sets whether every end is known; before the first operation.
-    pub(super) fn know_ends(&mut self, is_known: bool) {
-        let dies = if is_known { self.dies.len() as u32 } else { 0 };
-        let program_ns = self.costs.duration_ns(Operation::new(Array::Program, Work::Quiet, 1, 0));
-        self.known = KnownEnds::new(dies, program_ns);
+    pub fn own_work_ns(&self, now: u64, index: usize) -> u64 {
+        let die = &self.queues.dies[index];
+        die.busy_ns(now) - die.host_ns - die.host_in_progress_ns(now, &self.costs)
     }
 
     /// Before anything is queued at `now`.
     #[inline(always)]
-    pub(super) fn come_to(&mut self, now: u64) {
+    pub fn come_to(&mut self, now: u64) {
         // Simultaneous events occur in the order of the dies.
         let passed_dies = if time_of(self.last_event) == now { index_of(self.last_event) + 1 } else { 0 };
-        self.known.come_to(now, passed_dies);
+        self.queues.come_to(now, passed_dies);
     }
 
     /// Queues copies on a die, whose programs go to the dies in turn, the first to `to_die`.
     #[inline(always)]
-    pub(super) fn queue_known_copies(&mut self, now: u64, index: usize, copy: Operation, count: u32, to_die: u32) {
+    pub fn queue_copies(&mut self, now: u64, index: usize, copy: Operation, count: u32, to_die: u32) {
         let each_ns = self.costs.duration_ns(copy);
-        let die = &mut self.known.dies[index];
+        let die = &mut self.queues.dies[index];
         let end_ns = die.append(now, each_ns, u64::from(count)) + each_ns;
         if die.first_copies().is_none() {
-            self.known.first_copy_ns[index] = end_ns;
-            self.known.next_copy_ns = self.known.next_copy_ns.min(end_ns);
+            self.queues.first_copy_ns[index] = end_ns;
+            self.queues.next_copy_ns = self.queues.next_copy_ns.min(end_ns);
         }
         die.copies.push(Copies { end_ns: end_ns.wrapping_sub(die.reads_ns), each_ns, count, to_die });
     }
 
     #[inline(always)]
-    pub(super) fn queue_known(&mut self, now: u64, index: usize, operation: Operation) {
-        debug_assert_ne!(operation.work(), Work::Copy);
+    pub fn queue(&mut self, now: u64, index: usize, operation: Operation) {
         let duration_ns = self.costs.duration_ns(operation);
         // An erase may take no time.
         if duration_ns == 0 {
             return;
         }
-        let die = &mut self.known.dies[index];
+        let die = &mut self.queues.dies[index];
         let end_ns = die.append(now, duration_ns, 1) + duration_ns;
         if !operation.is_quiet() {
             let is_next = die.waited_for.is_empty();
@@ -427,23 +428,23 @@ impl Dies {
         }
     }
 
-    pub(super) fn queue_known_read(&mut self, now: u64, index: usize, operation: Operation) {
-        let own_work_ns = self.known.own_work_ns(now, index, &self.costs);
+    pub fn queue_read(&mut self, now: u64, index: usize, operation: Operation) {
+        let own_work_ns = self.own_work_ns(now, index);
         let read_ns = self.costs.duration_ns(operation);
         let last_event = self.last_event;
-        let dies = self.known.dies.len() as u32;
-        let die = &mut self.known.dies[index];
+        let dies = self.queues.dies.len() as u32;
+        let die = &mut self.queues.dies[index];
         let end_ns = die.append_read(now, read_ns, dies, |ends_ns| has_ended(ends_ns, now, index, last_event));
         die.reads.push((WaitedFor { end_ns, operation }, own_work_ns));
-        self.known.first_copy_ns[index] = die.first_copy_ns();
+        self.queues.first_copy_ns[index] = die.first_copy_ns();
         self.events.put(index, die.next_event_ns());
     }
 
     /// The operation that ends with the event of a die.
     #[inline(always)]
-    pub(super) fn take_known_event(&mut self, now: u64, index: usize) -> Operation {
+    pub fn take_event(&mut self, now: u64, index: usize) -> Operation {
         self.last_event = key(now, index);
-        let die = &mut self.known.dies[index];
+        let die = &mut self.queues.dies[index];
         let ended = match die.reads.first() {
             Some((read, own_work_ns)) if read.end_ns == now => {
                 die.own_work_then_ns = own_work_ns;
@@ -462,154 +463,26 @@ impl Dies {
 
     /// Counts the host's operation that has just ended.
     #[inline(always)]
-    pub(super) fn end_of_known_host(&mut self, now: u64, index: usize, operation: Operation) -> Ended {
+    pub fn end_of_host(&mut self, now: u64, index: usize, operation: Operation) -> Ended {
         let duration_ns = self.costs.duration_ns(operation);
-        let die = &mut self.known.dies[index];
+        let die = &mut self.queues.dies[index];
         die.host_ns += duration_ns;
         Ended { operation, die: index, started_ns: now - duration_ns, own_work_then_ns: die.own_work_then_ns }
     }
-}
 
-/// What the translation layer decided, on such dies.
-impl Flash {
-    /// Carries out the first decisions as long as none of them has to wait for a later one. Returns the units of the
-    /// host, and the decisions that are left.
+    /// How the time of the host's operation that ended now was spent. Must be called before the die ends another
+    /// operation.
     #[inline(always)]
-    pub(super) fn carry_out_known<'a>(
-        &mut self,
-        now: u64,
-        decisions: &'a [Decision],
-        slot: u32,
-    ) -> (u32, &'a [Decision]) {
-        let mut left = decisions;
-        let mut units = 0;
-        loop {
-            left = match left {
-                [Decision::Program(ppn, Cause::Host), later @ ..] => {
-                    self.queue_known_program(now, *ppn, slot);
-                    units += 1;
-                    later
-                }
-                [Decision::Copy(..), ..] => {
-                    let (copies, later) = left.split_at(copies_at(left).len());
-                    if !matches!(later, [] | [Decision::Erase(_), ..]) {
-                        return (units, left);
-                    }
-                    self.queue_known_copies(now, copies);
-                    later
-                }
-                [Decision::Erase(erase_unit), later @ ..] => {
-                    self.decide_erase::<kind::KnownEnds>(now, erase_unit.0);
-                    later
-                }
-                _ => return (units, left),
-            }
+    pub fn service(&self, now: u64, ended: &Ended, queued: Queued) -> Service {
+        let array_ns = self.costs.array_ns(ended.operation);
+        let die = &self.queues.dies[ended.die];
+        Service {
+            queued_ns: queued.at_ns,
+            is_held_by_copies: queued.is_held_by_copies,
+            ended_ns: now,
+            array_ns,
+            channel_ns: now - ended.started_ns - array_ns,
+            gc_ns: die.busy_ns(now) - die.host_ns - queued.own_work_ns,
         }
-    }
-
-    /// Queues copies of units that are pages and program groups of their own.
-    #[inline(always)]
-    pub(super) fn queue_known_copies(&mut self, now: u64, copies: &[Decision]) {
-        if self.layout.is_by_block() {
-            return self.queue_known_copies_of_blocks(now, copies);
-        }
-        for (page, to) in copies.iter().map(slots_of_copy) {
-            let (die, to_die) = (self.layout.die_of_group(page, page), self.layout.die_of_group(to, to) as u32);
-            let is_in_register = std::mem::replace(&mut self.last_copied_page[die], page) == page;
-            let array = if is_in_register { Array::Nothing } else { Array::Read };
-            self.dies.queue_known_copies(now, die, Operation::new(array, Work::Copy, 1, 0), 1, to_die);
-        }
-    }
-
-    /// The same for copies from blocks that are erase units: many from one die, whose programs go to the dies in turn.
-    #[inline(always)]
-    fn queue_known_copies_of_blocks(&mut self, now: u64, mut copies: &[Decision]) {
-        let dies = self.dies_count;
-        while let Some(first) = copies.first() {
-            let (page, to) = slots_of_copy(first);
-            let die = self.layout.die_of_group(page, page);
-            let block = page..page + self.layout.groups_left(page);
-            let to_die = |to: u32| self.layout.die_of_group(to, to) as u32;
-            let first_to_die = to_die(to);
-            let mut next_to_die = first_to_die;
-            let mut count = 1;
-            // Only the first can be a page that was just read: the others differ.
-            let is_in_register = self.last_copied_page[die] == page;
-            while !is_in_register && let Some(copy) = copies.get(count) {
-                let (from, to) = slots_of_copy(copy);
-                next_to_die = in_turn(next_to_die + 1, dies);
-                if !block.contains(&from) | (to_die(to) != next_to_die) {
-                    break;
-                }
-                count += 1;
-            }
-            let (of_run, later) = copies.split_at(count);
-            (self.last_copied_page[die], _) = slots_of_copy(of_run.last().expect("there is one"));
-            let array = if is_in_register { Array::Nothing } else { Array::Read };
-            let copy = Operation::new(array, Work::Copy, 1, 0);
-            self.dies.queue_known_copies(now, die, copy, count as u32, first_to_die);
-            copies = later;
-        }
-    }
-
-    /// Queues the program of a unit of the host that is a group by itself.
-    #[inline(always)]
-    pub(super) fn queue_known_program(&mut self, now: u64, ppn: Ppn, slot: u32) {
-        let die = self.layout.die_of_group(ppn.0, ppn.0);
-        let own_work_ns = self.dies.own_work_ns::<kind::KnownEnds>(now, die);
-        let group = self.groups.of_unit(ppn, slot, Queued { at_ns: now, own_work_ns, is_held_by_copies: false });
-        self.dies.queue_known(now, die, Operation::new(Array::Program, Work::Program, 1, group));
-    }
-
-    /// Queues copies after the one before them. The last one is kept for what the host writes in between.
-    #[inline(always)]
-    pub(super) fn take_known_copies<K: Kind>(
-        &mut self,
-        now: u64,
-        copies: &[Decision],
-        later: &[Decision],
-        run: &mut CopyRun,
-        has_host_read: bool,
-    ) {
-        let Some((last, before)) = copies.split_last() else { return };
-        self.queue_copies::<K>(now, *run);
-        let is_last_next = matches!(later, [] | [Decision::Erase(_), ..]);
-        let is_kept = !is_last_next || has_host_read;
-        self.queue_known_copies(now, if is_kept { before } else { copies });
-        let (page, target) = slots_of_copy(last);
-        *run = CopyRun { page, units: u32::from(is_kept), work: Work::Copy, target };
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::ledger::Cause;
-    use crate::specification::Drive;
-    use crate::specification::drive::{EraseUnitKind, Nand};
-    use crate::timing::decision::Decision;
-    use crate::timing::flash::Flash;
-    use crate::units::Ppn;
-
-    /// How many events five copies and a write of the host take, on two dies with a channel each.
-    fn events(is_fused: bool) -> u64 {
-        let nand = Nand { channels: 2, dies_per_channel: 1, pages_per_block: 8, ..Drive::textbook().nand };
-        let flash = Flash::new(&nand, nand.page_bytes, EraseUnitKind::Block);
-        let mut flash = if is_fused { flash } else { flash.without_fusing() };
-        let copies = (0..5).map(|slot| Decision::Copy(Ppn(slot), Ppn(16 + slot), Cause::Gc));
-        let decisions: Vec<_> = [Decision::Program(Ppn(32), Cause::Host)].into_iter().chain(copies).collect();
-        flash.carry_out(0, &decisions, 0);
-        let mut events = 0;
-        while flash.next_event_ns().is_some() {
-            events += flash.run(u64::MAX, u64::MAX);
-            flash.finished().clear();
-        }
-        events
-    }
-
-    #[test]
-    fn only_what_the_host_waits_for_has_an_event() {
-        assert_eq!(events(true), 1);
-        // A write, five reads and five programs.
-        assert_eq!(events(false), 11);
     }
 }
