@@ -255,7 +255,7 @@ fn a_write_waits_while_the_controller_hands_on_programs() {
     let (completions, _) = run.run();
     let before_any_copy = &completions[..(drive.ftl.user_bytes / UNIT) as usize / 4];
     let writes = before_any_copy.iter().filter(|(completion, _)| completion.operation == Operation::Write);
-    let units: u64 = writes.map(|(completion, _)| u64::from(completion.length_bytes) / UNIT).sum();
+    let units: u64 = writes.map(|(completion, _)| u64::from(completion.length_bytes).div_ceil(UNIT)).sum();
     let took_ns = before_any_copy.last().expect("there are some").0.completed_ns;
     near(took_ns as f64, units as f64 * 1e6, 0.02);
 }

@@ -82,7 +82,7 @@ impl DieLayout {
 
 /// The page of a slot in its word line, for flash whose pages have different times.
 #[derive(Clone, Debug)]
-pub(super) struct WordLines {
+pub struct WordLines {
     units_per_erase_unit: Divisor,
     /// Units on a page of all planes that are programmed together.
     units_per_row: Divisor,
@@ -126,7 +126,7 @@ impl WordLines {
 }
 
 /// Erase units of single blocks are numbered across the planes.
-pub(super) fn dies_without_bad_blocks(nand: &Nand) -> Vec<u16> {
+pub fn dies_without_bad_blocks(nand: &Nand) -> Vec<u16> {
     let planes = nand.channels * nand.dies_per_channel * nand.planes_per_die;
     let dies = (0..planes).map(|plane| (plane / nand.planes_per_die) as u16);
     (0..nand.blocks_per_plane).flat_map(|_| dies.clone()).collect()

@@ -12,6 +12,7 @@ pub(super) mod groups;
 pub mod in_memory;
 pub(super) mod layout;
 pub(super) mod operation;
+mod places;
 mod program_issue;
 mod retries;
 pub(super) mod ring;
@@ -22,7 +23,6 @@ pub(super) mod winner_tree;
 
 use super::decision::Decision;
 use super::drive::TimedDrive;
-use crate::divisor::Divisor;
 use crate::ledger::Cause;
 use crate::nand::Geometry;
 use crate::specification::drive::{EraseUnitKind, Nand, ReadRetries, SlcCache};
@@ -34,8 +34,10 @@ use erase_turns::EraseTurns;
 use groups::Groups;
 use in_memory::GroupId;
 use in_memory::InMemory;
-use layout::{DieLayout, WordLines, dies_without_bad_blocks};
+use layout::DieLayout;
+
 use operation::{Array, Costs, Operation, Work};
+use places::Places;
 use program_issue::ProgramIssue;
 use retries::Retries;
 use service::{Ended, Queued, Service};
@@ -82,14 +84,8 @@ pub(super) fn slots_of_copy(copy: &Decision) -> (u32, u32) {
 /// The flash of one device.
 pub struct Flash {
     mapping_unit_bytes: u64,
-    units_per_page: Divisor,
-    layout: DieLayout,
-    /// Only for flash whose pages have different times.
-    word_lines: Option<Box<WordLines>>,
-    /// Only for flash whose reads may need retries.
-    retries: Option<Box<Retries>>,
+    places: Places,
     dies: Dies,
-    dies_count: u32,
     erase_turns: EraseTurns,
     groups: Groups,
     /// By die: the page last queued to be copied from.
@@ -98,9 +94,6 @@ pub struct Flash {
     /// The operation that produced the entries of `finished`.
     ended: Ended,
     now_ns: u64,
-    units_per_erase_unit: Divisor,
-    /// By erase unit: whether it is in SLC mode; empty for a drive without an SLC cache.
-    is_slc: Vec<bool>,
     /// Whether the translation layer needs the queued work before it decides.
     is_asked_for_load: bool,
     /// Only for a drive whose memory is lost with the power.
@@ -109,56 +102,37 @@ pub struct Flash {
     /// Which programs the next unit of the map's journal.
     journal_die: usize,
     program_issue: ProgramIssue,
-    /// Units that somebody waits for and whose programs have begun; counted only if the dies report that.
-    programming_units: u64,
-    /// Whether the host's side is informed of programs that begin, and whether one has begun since it last asked.
-    reports_begins: bool,
-    has_begun: bool,
+    begun: Begun,
+}
+
+/// Programs that somebody waits for and that have begun; recorded only if the dies report that.
+#[derive(Clone, Copy, Debug, Default)]
+struct Begun {
+    units: u64,
+    /// Whether the host's side is informed of each, and whether one has begun since it last asked.
+    is_reported: bool,
+    has_news: bool,
 }
 
 impl Flash {
     /// Errors of the drive are found earlier: panics if the geometry is impossible.
     pub fn new(nand: &Nand, mapping_unit_bytes: u32, erase_unit: EraseUnitKind) -> Self {
         let dies = nand.channels * nand.dies_per_channel;
-        let units_per_page = nand.page_bytes / mapping_unit_bytes;
-        let units_per_program = units_per_page * nand.pages_per_program;
-        let units_per_block = nand.pages_per_block * units_per_page;
-        let units_per_erase_unit = match erase_unit {
-            EraseUnitKind::Superblock => units_per_block * nand.planes_per_die * dies,
-            EraseUnitKind::Block => units_per_block,
-        };
-        let (group_units, layout) = match erase_unit {
-            EraseUnitKind::Superblock => {
-                (units_per_program * nand.planes_per_die, DieLayout::Superblock { dies: Divisor::new(dies) })
-            }
-            EraseUnitKind::Block => {
-                let layout = DieLayout::Block {
-                    groups_per_erase_unit: Divisor::new(nand.pages_per_block / nand.pages_per_program),
-                    die_of: dies_without_bad_blocks(nand),
-                };
-                (units_per_program, layout)
-            }
-        };
+        let (places, group_units) = Places::new(nand, nand.page_bytes / mapping_unit_bytes, erase_unit);
         assert!(group_units <= Operation::UNITS_MAX, "a program group of {group_units} units");
         Self {
             mapping_unit_bytes: u64::from(mapping_unit_bytes),
-            units_per_page: Divisor::new(units_per_page),
-            layout,
-            word_lines: WordLines::new(nand, units_per_page, erase_unit).map(Box::new),
-            retries: None,
+            places,
             dies: Dies::new(dies, nand.channels, Costs::new(nand, mapping_unit_bytes))
                 .with_suspension(Suspension::new(nand))
                 .with_copy_turns(CopyTurns::new(nand))
                 .with_background(Background::new(nand)),
-            dies_count: dies,
             erase_turns: EraseTurns::new(nand),
             groups: Groups::new(group_units),
             last_copied_page: vec![NONE; dies as usize],
             finished: Vec::new(),
             ended: Ended::default(),
             now_ns: 0,
-            units_per_erase_unit: Divisor::new(units_per_erase_unit),
-            is_slc: Vec::new(),
             is_asked_for_load: false,
             waiting_erases: None,
             has_plain_dies: !nand.suspend
@@ -168,29 +142,26 @@ impl Flash {
                 && !nand.erase_by_plane,
             journal_die: 0,
             program_issue: ProgramIssue::default(),
-            programming_units: 0,
-            reports_begins: false,
-            has_begun: false,
+            begun: Begun::default(),
         }
     }
 
     /// Sets that superblocks extend over the dies of one reclaim group each.
-    pub fn in_reclaim_groups(mut self, reclaim_groups: u32) -> Self {
-        if reclaim_groups > 1 {
-            let units_per_erase_unit = self.units_per_erase_unit.get() / reclaim_groups;
-            self.units_per_erase_unit = Divisor::new(units_per_erase_unit);
-            self.layout = self.layout.in_reclaim_groups(reclaim_groups, units_per_erase_unit / self.groups.units());
-            self.word_lines = self.word_lines.map(|lines| Box::new(lines.in_reclaim_groups(reclaim_groups)));
+    pub fn in_reclaim_groups(self, reclaim_groups: u32) -> Self {
+        if reclaim_groups <= 1 {
+            return self;
         }
-        self
+        let places = self.places.in_reclaim_groups(reclaim_groups, self.groups.units());
+        Self { places, ..self }
     }
 
-    /// Records which programs have begun: `programming_units`, and which units in memory can still be replaced. If
+    /// Records which programs have begun: `freed_units`, and which units in memory can still be replaced. If
     /// `reports_begins`, `run` returns after each.
     pub fn reporting_begun(mut self, reports_begins: bool) -> Self {
         // From the start, so that no beginning is missed.
         self.groups.in_memory();
-        Self { dies: self.dies.reporting_begun(), reports_begins, ..self }
+        let begun = Begun { is_reported: reports_begins, ..self.begun };
+        Self { dies: self.dies.reporting_begun(), begun, ..self }
     }
 
     /// Counts the operations of the drive itself.
@@ -204,14 +175,14 @@ impl Flash {
         self.dies.has_own_backlog()
     }
 
-    /// Units that somebody waits for and whose programs have begun.
-    pub fn programming_units(&self) -> u64 {
-        self.programming_units
+    /// Units that somebody waits for and whose programs have begun, if that is reported.
+    pub fn freed_units(&self) -> u64 {
+        if self.begun.is_reported { self.begun.units } else { 0 }
     }
 
     /// Whether a program has begun since the last call.
     pub fn take_begun(&mut self) -> bool {
-        std::mem::take(&mut self.has_begun)
+        std::mem::take(&mut self.begun.has_news)
     }
 
     /// Records the programs that have begun. Returns whether there are any of which the host's side is informed.
@@ -221,10 +192,10 @@ impl Flash {
             return false;
         }
         while let Some(group) = self.dies.next_begun() {
-            self.programming_units += u64::from(self.groups.begin(group));
-            self.has_begun = self.reports_begins;
+            self.begun.units += u64::from(self.groups.begin(group));
+            self.begun.has_news = self.begun.is_reported;
         }
-        self.has_begun
+        self.begun.has_news
     }
 
     /// Sets the controller's time to issue a program, in microseconds.
@@ -252,7 +223,7 @@ impl Flash {
     /// Configures the flash for a translation layer: its layout of erase units, and the load that it uses.
     pub fn below(mut self, drive: &dyn TimedDrive) -> Self {
         let known = drive.dies_of_erase_units();
-        if let DieLayout::Block { die_of, .. } = &mut self.layout
+        if let DieLayout::Block { die_of, .. } = &mut self.places.layout
             && !known.is_empty()
         {
             *die_of = known;
@@ -282,33 +253,24 @@ impl Flash {
         if cache.is_on() {
             if nand.pages_per_program > 1 {
                 self.groups = self.groups.with_slc_mode(nand.pages_per_program);
-                self.layout.number_by_pages(nand.pages_per_block);
+                self.places.layout.number_by_pages(nand.pages_per_block);
             }
             self.dies.set_slc_mode(cache);
-            let blocks = u64::from(nand.blocks_per_plane) * u64::from(nand.planes_per_die) * u64::from(self.dies_count);
-            let pages = blocks * u64::from(nand.pages_per_block);
-            let units = pages * u64::from(self.units_per_page.get());
-            self.is_slc = vec![false; (units / u64::from(self.units_per_erase_unit.get())) as usize];
+            self.places = self.places.with_slc_mode(nand);
         }
         self
     }
 
     /// Adds reads that are repeated; after the SLC cache, whose blocks need no retries.
     pub fn with_retries(mut self, said: &ReadRetries, geometry: &Geometry) -> Self {
-        self.retries = Retries::new(said, geometry);
+        self.places.retries = Retries::new(said, geometry);
         self.dies.set_retries(said);
         self
     }
 
     /// Whether reads may need retries.
     pub fn has_retries(&self) -> bool {
-        self.retries.is_some()
-    }
-
-    /// Whether a slot is in SLC mode.
-    #[inline(always)]
-    fn is_slc(&self, ppn: u32) -> bool {
-        !self.is_slc.is_empty() && self.is_slc[self.units_per_erase_unit.quotient(ppn) as usize]
+        self.places.retries.is_some()
     }
 
     /// Gives every operation an event, which is slower and changes no time.
@@ -356,26 +318,25 @@ impl Flash {
 
     /// The mean share of `elapsed_ns` in which the dies were busy.
     pub fn utilization(&self, elapsed_ns: u64) -> f64 {
-        self.dies.busy_ns(elapsed_ns) as f64 / (elapsed_ns.max(1) as f64 * f64::from(self.dies_count))
+        self.dies.busy_ns(elapsed_ns) as f64 / (elapsed_ns.max(1) as f64 * f64::from(self.dies_count()))
     }
 
     /// Whether it is of the simplest kind: a channel for each die, a program group for each unit, no suspension, SLC mode,
     /// times by page, retries, own times of copies, internal operations or waiting erases; and nobody asks for its load.
     pub fn is_plain(&self) -> bool {
-        let has_plain_times = self.is_slc.is_empty() && self.word_lines.is_none() && self.retries.is_none();
         let is_watched = self.is_asked_for_load || self.dies.reports_begun() || self.dies.counts_own();
         self.has_plain_dies
             && self.dies.is_fused
-            && has_plain_times
+            && self.places.are_alike()
             && !is_watched
             && !self.program_issue.takes_time()
             && self.waiting_erases.is_none()
             && self.groups.units() == 1
     }
 
-    /// The dies.
+    /// The number of dies.
     pub(super) fn dies_count(&self) -> u32 {
-        self.dies_count
+        self.last_copied_page.len() as u32
     }
 
     /// The times of operations.
@@ -385,35 +346,12 @@ impl Flash {
 
     /// The die of each slot.
     pub(super) fn layout(&self) -> &DieLayout {
-        &self.layout
+        &self.places.layout
     }
 
     /// Which erases take time.
     pub(super) fn erase_turns(&self) -> &EraseTurns {
         &self.erase_turns
-    }
-
-    /// An operation on the page of a slot, with the attributes that determine its time.
-    #[inline(always)]
-    fn at(&mut self, now: u64, ppn: u32, operation: Operation) -> Operation {
-        let is_slc = self.is_slc(ppn);
-        let operation = operation.in_mode(is_slc);
-        let operation = match &self.word_lines {
-            Some(word_lines) => operation.on_page(word_lines.page_of(ppn)),
-            _ => operation,
-        };
-        match &mut self.retries {
-            Some(retries) if !is_slc => {
-                let page = self.units_per_page.quotient(ppn);
-                match operation.array() {
-                    Array::Read => return operation.with_retries(retries.read(now, page)),
-                    Array::Program => retries.programmed(now, page),
-                    Array::Nothing | Array::Erase => {}
-                }
-                operation
-            }
-            _ => operation,
-        }
     }
 
     /// Processes at most `events_max` events before `until_ns`, or until one concerns the host, which is then in
@@ -450,7 +388,7 @@ impl Flash {
                     self.ended = self.dies.end_of_host(now, die);
                     let slots = self.groups.waiting(operation.target());
                     if self.dies.reports_begun() {
-                        self.programming_units -= slots.len() as u64;
+                        self.begun.units -= slots.len() as u64;
                     }
                     self.finished.extend(slots.iter().map(|&slot| Finished::Written { slot }));
                     self.groups.end(operation.target());
@@ -470,11 +408,11 @@ impl Flash {
     }
 
     fn queue_erase(&mut self, now: u64, erase_unit: u32, erase: Operation) {
-        let dies = self.layout.dies_of_erase_unit(erase_unit);
+        let dies = self.places.layout.dies_of_erase_unit(erase_unit);
         if !self.erase_turns.takes_time(dies.start) {
             return;
         }
-        let is_by_plane = matches!(self.layout, DieLayout::Superblock { .. });
+        let is_by_plane = matches!(self.places.layout, DieLayout::Superblock { .. });
         let times = if is_by_plane { self.erase_turns.erase(erase) } else { 1 };
         (0..times).for_each(|_| self.queue_on_dies(now, dies.clone(), erase));
     }
@@ -499,7 +437,7 @@ impl Flash {
             self.groups.forget(group);
             Operation::new(Array::Program, Work::Quiet, units, 0)
         };
-        let operation = self.at(now, first, operation);
+        let operation = self.places.at(now, first, operation);
         self.program_issue.issue(now);
         if self.waiting_erases.as_ref().is_some_and(|erases| !erases.is_empty()) {
             return self.queue_among_waiting_erases(now, die, operation, group, first);
@@ -512,10 +450,10 @@ impl Flash {
     /// units that it takes with its padding.
     pub fn program_journal(&mut self, now: u64, slot: u32) -> u32 {
         assert!(self.waiting_erases.is_some(), "only memory that is lost with the power needs it");
-        let is_slc = !self.is_slc.is_empty();
+        let is_slc = self.places.has_slc_mode();
         let units = if is_slc { self.groups.units_in_slc_mode() } else { self.groups.units() };
         let die = self.journal_die;
-        self.journal_die = (die + 1) % self.dies_count as usize;
+        self.journal_die = (die + 1) % self.dies_count() as usize;
         let own_work_ns = self.dies.own_work_ns(now, die);
         let queued = Queued { at_ns: now, own_work_ns, is_held_by_copies: false };
         let group = self.groups.of_journal(slot, is_slc, queued);
@@ -537,14 +475,14 @@ impl Flash {
 
     #[inline(always)]
     fn die_of(&self, page: u32) -> usize {
-        let ppn = Ppn(page * self.units_per_page.get());
-        let is_slc = self.is_slc(ppn.0);
+        let ppn = Ppn(self.places.first_of(page));
+        let is_slc = self.places.is_slc(ppn.0);
         self.die_of_group(self.groups.number_of(ppn, is_slc), is_slc)
     }
 
     #[inline(always)]
     fn die_of_group(&self, number: u32, is_slc: bool) -> usize {
-        self.layout.die_of_group(number, self.groups.turn_of(number, is_slc))
+        self.places.layout.die_of_group(number, self.groups.turn_of(number, is_slc))
     }
 
     /// Queues the translation layer's decisions at `now`, on behalf of the host's `slot`. Returns how many units of the
@@ -556,7 +494,7 @@ impl Flash {
 
     fn carry_out_as(&mut self, now: u64, decisions: &[Decision], slot: u32) -> u32 {
         if let Some(erase) = self.erase_turns.next_plane() {
-            self.queue_on_dies(now, 0..self.dies_count as usize, erase);
+            self.queue_on_dies(now, 0..self.dies_count() as usize, erase);
         }
         let mut units_of_slot = 0;
         let mut host_page = NONE;
@@ -568,7 +506,7 @@ impl Flash {
         while let Some(&decision) = decisions.next() {
             match decision {
                 Decision::Read(ppn, Cause::Host) => {
-                    let page = self.units_per_page.quotient(ppn.0);
+                    let page = self.places.page_of(ppn.0);
                     if page != host_page {
                         self.queue_host_read(now, host_page, host_units, slot);
                         (host_page, host_units) = (page, 0);
@@ -578,7 +516,7 @@ impl Flash {
                 }
                 Decision::Read(ppn, _) => {
                     self.queue_lone_read(now, copied_page);
-                    copied_page = self.units_per_page.quotient(ppn.0);
+                    copied_page = self.places.page_of(ppn.0);
                 }
                 Decision::Copy(..) => {
                     self.queue_lone_read(now, copied_page);
@@ -589,7 +527,7 @@ impl Flash {
                     self.take_copies(now, copies, &mut run);
                 }
                 Decision::Program(ppn, cause) => {
-                    let group = self.groups.of(ppn, self.is_slc(ppn.0));
+                    let group = self.groups.of(ppn, self.places.is_slc(ppn.0));
                     if cause == Cause::Host {
                         self.groups.wait(group, slot);
                         units_of_slot += 1;
@@ -612,7 +550,7 @@ impl Flash {
                     self.decide_erase(now, erase_unit.0);
                 }
                 Decision::ReadFromMemory(..) => {}
-                Decision::Open(erase_unit, is_slc) => self.is_slc[erase_unit.0 as usize] = is_slc,
+                Decision::Open(erase_unit, is_slc) => self.places.open(erase_unit.0, is_slc),
             }
         }
         self.queue_host_read(now, host_page, host_units, slot);
@@ -627,11 +565,11 @@ impl Flash {
     fn take_copies(&mut self, now: u64, mut copies: &[Decision], run: &mut CopyRun) {
         while let Some(first) = copies.first() {
             let (from, to) = slots_of_copy(first);
-            let page = self.units_per_page.quotient(from);
-            let group = self.groups.of(Ppn(to), self.is_slc(to));
+            let page = self.places.page_of(from);
+            let group = self.groups.of(Ppn(to), self.places.is_slc(to));
             self.take_on_run(now, run, page, group);
             let count_max = copies.len().min(self.groups.room(group) as usize);
-            let slots = page * self.units_per_page.get()..(page + 1) * self.units_per_page.get();
+            let slots = self.places.first_of(page)..self.places.first_of(page + 1);
             let is_next = |copy: &Decision, next_to: u32| {
                 let (from, to) = slots_of_copy(copy);
                 slots.contains(&from) & (to == next_to)
@@ -657,8 +595,8 @@ impl Flash {
 
     fn queue_host_read(&mut self, now: u64, page: u32, units: u32, slot: u32) {
         if units > 0 {
-            let first = page * self.units_per_page.get();
-            let operation = self.at(now, first, Operation::new(Array::Read, Work::HostRead, units, slot));
+            let first = self.places.first_of(page);
+            let operation = self.places.at(now, first, Operation::new(Array::Read, Work::HostRead, units, slot));
             self.dies.queue_read(now, self.die_of(page), operation);
         }
     }
@@ -672,8 +610,8 @@ impl Flash {
         // Garbage collection moves the units of a page in succession; the page is read from the array once.
         let is_in_register = std::mem::replace(&mut self.last_copied_page[die], page) == page;
         let array = if is_in_register { Array::Nothing } else { Array::Read };
-        let first = page * self.units_per_page.get();
-        let copy = self.at(now, first, Operation::new(array, Work::CopyRead, units, group));
+        let first = self.places.first_of(page);
+        let copy = self.places.at(now, first, Operation::new(array, Work::CopyRead, units, group));
         self.dies.queue(now, die, copy.for_copy());
     }
 
@@ -686,14 +624,14 @@ impl Flash {
         let die = self.die_of(page);
         let is_in_register = std::mem::replace(&mut self.last_copied_page[die], page) == page;
         let array = if is_in_register { Array::Nothing } else { Array::Read };
-        let first = page * self.units_per_page.get();
-        let read = self.at(now, first, Operation::new(array, Work::Quiet, 1, 0));
+        let first = self.places.first_of(page);
+        let read = self.places.at(now, first, Operation::new(array, Work::Quiet, 1, 0));
         self.dies.queue(now, die, read.for_copy());
     }
 
     fn decide_erase(&mut self, now: u64, erase_unit: u32) {
-        let is_slc = !self.is_slc.is_empty() && self.is_slc[erase_unit as usize];
-        if let Some(retries) = &mut self.retries {
+        let is_slc = self.places.is_slc_erase_unit(erase_unit);
+        if let Some(retries) = &mut self.places.retries {
             retries.erased(erase_unit);
         }
         let erase = Operation::new(Array::Erase, Work::Quiet, 0, 0).in_mode(is_slc);
@@ -702,15 +640,16 @@ impl Flash {
             self.release(now, before);
         }
         let (number, groups) = self.groups.note_erase();
+        let dies = self.dies_count();
         let erases = self.waiting_erases.as_mut().expect("erases wait");
-        if erases.add(number, erase_unit, erase.word(), groups, self.dies_count) {
+        if erases.add(number, erase_unit, erase.word(), groups, dies) {
             self.queue_markers(now, number);
         }
     }
 
     fn queue_markers(&mut self, now: u64, number: u32) {
         let marker = Operation::new(Array::Nothing, Work::Marker, 0, number);
-        (0..self.dies_count as usize).for_each(|die| self.dies.queue(now, die, marker));
+        (0..self.dies_count() as usize).for_each(|die| self.dies.queue(now, die, marker));
     }
 
     #[cold]
@@ -730,7 +669,7 @@ impl Flash {
     /// Queues a program after the erase of its erase unit, if that waits, and records that the group is queued.
     #[cold]
     fn queue_among_waiting_erases(&mut self, now: u64, die: usize, program: Operation, group: GroupId, first: u32) {
-        let erase_unit = self.units_per_erase_unit.quotient(first);
+        let erase_unit = self.places.erase_unit_of(first);
         let erases = self.waiting_erases.as_mut().expect("erases wait");
         if !erases.hold(erase_unit, die, program.word()) {
             if let Some(released) = erases.go_ahead(erase_unit) {

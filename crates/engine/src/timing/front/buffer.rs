@@ -28,8 +28,6 @@ pub struct Buffer {
     /// Those of the units whose request completes only when they are in flash.
     through_units: u64,
     is_volatile: bool,
-    /// Slots of writes that wait for space, in order.
-    pub waiting: VecDeque<u32>,
     /// The number of the oldest epoch with data or a waiting flush, and the units of each epoch from there.
     first_epoch: u64,
     epochs: VecDeque<u64>,
@@ -51,7 +49,6 @@ impl Buffer {
             units: 0,
             through_units: 0,
             is_volatile: is_volatile && units_max > 0,
-            waiting: VecDeque::new(),
             first_epoch: 0,
             epochs: VecDeque::from([0]),
             flushes: VecDeque::new(),

@@ -32,6 +32,7 @@ pub(super) mod slots;
 mod striped;
 mod submission;
 mod throttle;
+mod write_admission;
 
 use super::breakdown::{Part, Parts};
 use super::decision::Decision;
@@ -45,7 +46,7 @@ use crate::request::Request;
 use crate::specification::Drive;
 use crate::specification::drive::reclaim_groups_of;
 use account::GcShare;
-use buffer::{BUFFERED_FIRST, Buffer};
+use buffer::BUFFERED_FIRST;
 use command_slots::CommandSlots;
 use delays::Delays;
 use event_queue::{Event, EventQueue, Step};
@@ -53,8 +54,6 @@ use flush_turns::FlushTurns;
 pub use front_end::FrontEnd;
 use journal::Journal;
 use link::{Admission, Link};
-use pacer::Pacer;
-use parts::PartedWrites;
 use power_limit::PowerLimit;
 use reading::OWN;
 pub use reading::Reading;
@@ -62,7 +61,7 @@ use slots::Slots;
 use std::ops::Range;
 pub use striped::{Devices, StripedFront};
 pub use submission::{Completion, Submission};
-use throttle::Throttle;
+use write_admission::{Moment, WriteAdmission};
 
 /// How long a write without a buffer waits for others to fill its program group while other requests are in progress.
 /// Assumed: firmware has such a time, and none is published. It is long compared with any request, so that it only
@@ -146,24 +145,18 @@ pub struct Front {
     power_limit: Option<Box<PowerLimit>>,
     command_slots: Option<CommandSlots>,
     link: Option<Link>,
-    buffer: Buffer,
+    writes: WriteAdmission,
     /// Only for a volatile buffer.
     journal: Option<Journal>,
     /// Only on SATA.
     flush_turns: Option<Box<FlushTurns>>,
-    parted_writes: PartedWrites,
-    throttle: Option<Throttle>,
-    /// Whether writes have waited for room in the buffer since none last waited; None: they are not paced.
-    is_full: Option<bool>,
     tells_backlog: bool,
-    pacer: Option<Pacer>,
     delays: Option<Box<Delays>>,
     /// Only for a drive that fetches map pages or reads ahead.
     reading: Option<Box<Reading>>,
     command_ns: u64,
     holds_suspends: bool,
     coalesces: bool,
-    frees_at_program: bool,
     event_queue: EventQueue,
     /// Whether the last step ended only because of its number of events, and nothing was submitted since: between events
     /// that concern the host nothing is decided, so that the steps change no outcome.
@@ -183,30 +176,21 @@ impl Front {
         let [coalesces, frees_at_program] =
             [front_end.coalesces, front_end.frees_at_program].map(|is| is && has_buffer);
         let unit_bytes = flash.mapping_unit_bytes();
-        let throttle = Throttle::new(front_end.gc_admission_share).filter(|_| has_buffer);
         let flash = if coalesces || frees_at_program { flash.reporting_begun(frees_at_program) } else { flash };
-        let buffer = Buffer::new(front_end.buffer_units, front_end.is_volatile)
-            .closing_at(front_end.buffer_close_units)
-            .resuming_at(front_end.buffer_resume_units)
-            .trickling(front_end.closed_per_second);
+        let writes = WriteAdmission::new(front_end, unit_bytes);
         Self {
-            flash: if throttle.is_some() || front_end.tells_backlog { flash.counting_own() } else { flash },
-            throttle,
-            is_full: (has_buffer && front_end.is_paced).then_some(false),
+            flash: if writes.asks_for_backlog() || front_end.tells_backlog { flash.counting_own() } else { flash },
             tells_backlog: front_end.tells_backlog,
-            pacer: (has_buffer && front_end.is_paced).then(|| Pacer::new(front_end.buffer_units)),
             delays: Delays::new(front_end.delays.0, front_end.delays.1),
             coalesces,
-            frees_at_program,
             slots: Slots::default(),
             admission: Admission::new(front_end),
             power_limit: None,
             command_slots: CommandSlots::new(front_end.command_slots, front_end.slots_in_turn),
             link: front_end.link.as_ref().map(Link::new),
-            journal: buffer.is_volatile().then(Journal::default),
-            buffer,
+            journal: writes.buffer.is_volatile().then(Journal::default),
+            writes,
             flush_turns: front_end.is_sata.then(Box::default),
-            parted_writes: PartedWrites::new(unit_bytes, front_end.buffer_units_until_closed()),
             reading: None,
             command_ns: front_end.command_ns,
             holds_suspends: front_end.holds_suspends,
@@ -249,7 +233,7 @@ impl Front {
     pub fn is_plain(&self) -> bool {
         let is_unlimited = self.admission.is_none() && self.command_slots.is_none() && self.power_limit.is_none();
         let is_open = self.link.is_none() && self.reading.is_none() && self.delays.is_none() && !self.tells_backlog;
-        is_unlimited && is_open && !self.buffer.exists() && self.flash.is_plain()
+        is_unlimited && is_open && !self.writes.buffer.exists() && self.flash.is_plain()
     }
 
     /// The time of a request that waits for no flash.
@@ -264,7 +248,7 @@ impl Front {
 
     /// Units of the host that wait in the buffer or, without one, for their program group to fill.
     pub fn units_in_memory(&self) -> u64 {
-        if self.buffer.exists() { self.buffer.units() } else { self.flash.groups().units_waiting() }
+        if self.writes.buffer.exists() { self.writes.buffer.units() } else { self.flash.groups().units_waiting() }
     }
 
     /// When the next event happens, if any is pending.
@@ -341,21 +325,18 @@ impl Front {
         drive: &mut dyn TimedDrive,
         requester: &mut dyn Requester<Self>,
     ) -> Result<bool, ReadOnly> {
-        if let Some(pacer) = &mut self.pacer {
-            pacer.next.hurry(self.now_ns);
+        if self.writes.hurry(self.now_ns) {
             self.event_queue.cancel(Step::Paced);
         }
-        let admitted_units = self.parted_writes.admitted_units;
+        let admitted_units = self.writes.admitted_units();
         self.take_waiting_into_buffer(None, Part::HostOperations, drive, requester)?;
-        if self.parted_writes.admitted_units > admitted_units {
+        if self.writes.admitted_units() > admitted_units {
             return Ok(true);
         }
         // The group that is being filled is at most one program, which a drive holds in any case.
-        let Some(&slot) = self.buffer.waiting.front() else { return Ok(false) };
-        let part = self.parted_writes.next(&self.slots.request(slot));
-        if part.is_whole() {
+        let Some((slot, part)) = self.writes.next(&self.slots).filter(|(_, part)| !part.is_whole()) else {
             return Ok(false);
-        }
+        };
         self.slots.account(slot).spend(Part::HostOperations, self.now_ns);
         self.admit_first(slot, part, drive, requester)?;
         Ok(true)
@@ -391,11 +372,11 @@ impl Front {
             Event::Step(Step::Admitted, slot) => self.enter(slot, drive, requester),
             Event::Step(Step::Trickled, _) => self.trickle(drive, requester),
             Event::Step(Step::Paced, _) => {
-                self.pacer.as_mut().expect("it admits a write").next.has_come();
+                self.writes.paced();
                 self.take_waiting_into_buffer(None, Part::HostOperations, drive, requester)
             }
             Event::Step(Step::Throttled, _) => {
-                self.throttle.as_mut().expect("it admits a write").next.has_come();
+                self.writes.throttled();
                 self.take_waiting_into_buffer(None, Part::Gc, drive, requester)
             }
             Event::Step(Step::Arrived, slot) => self.arrive(slot, drive, requester),
@@ -438,28 +419,21 @@ impl Front {
     /// Whether a request waits that can go on only with further writes, which do not come.
     fn is_stuck(&self, now_ns: u64) -> bool {
         let in_open_groups = self.flash.groups().units_waiting();
-        if !self.buffer.exists() {
+        if !self.writes.buffer.exists() {
             // Without a buffer any request in progress may be followed by a write, but not for ever.
             let all_wait = self.slots.units_outstanding == in_open_groups && !self.event_queue.is_serving();
             return in_open_groups > 0 && (all_wait || now_ns.saturating_sub(self.wrote_ns) >= PATIENCE_NS);
         }
         // A waiting write keeps back all later ones, whatever else is in progress. A unit that a flush or a write past
         // the buffer waits for may have reached its group late, after a map page.
-        let is_waited_for = !self.buffer.waiting.is_empty() || (in_open_groups > 0 && self.buffer.is_awaited());
-        is_waited_for && self.buffer.units() == in_open_groups && !self.knows_next_admission()
+        let is_waited_for = self.writes.are_waiting() || (in_open_groups > 0 && self.writes.buffer.is_awaited());
+        is_waited_for
+            && self.writes.buffer.units() == in_open_groups
+            && !self.writes.knows_next(&self.slots, self.moment())
     }
 
-    /// Whether a waiting write will be admitted at a known time.
-    fn knows_next_admission(&self) -> bool {
-        let Some(&first) = self.buffer.waiting.front() else { return false };
-        let is_throttled = self.throttle.is_some_and(|throttle| throttle.next.is_due());
-        let part = self.parted_writes.next(&self.slots.request(first)).request;
-        is_throttled || self.buffer.will_trickle(self.parted_writes.units_of(&part), self.freed_units())
-    }
-
-    /// Units that have released their space before they leave the buffer: those being programmed.
-    fn freed_units(&self) -> u64 {
-        if self.frees_at_program { self.flash.programming_units() } else { 0 }
+    fn moment(&self) -> Moment {
+        Moment { now_ns: self.now_ns, freed_units: self.flash.freed_units(), has_backlog: self.flash.has_own_backlog() }
     }
 
     fn note_finished(
@@ -471,7 +445,7 @@ impl Front {
         // it.
         let has_service = !self.flash.finished().is_empty();
         let service = has_service.then(|| self.flash.service());
-        let buffered_units = self.buffer.units();
+        let buffered_units = self.writes.buffer.units();
         // The answers cause no further entries.
         let mut noted = Ok(());
         for index in 0..self.flash.finished().len() {
@@ -480,11 +454,7 @@ impl Front {
         }
         self.flash.finished().clear();
         noted?;
-        if let Some(pacer) = &mut self.pacer
-            && buffered_units > self.buffer.units()
-        {
-            pacer.freed(self.now_ns, buffered_units - self.buffer.units(), self.is_full == Some(true));
-        }
+        self.writes.freed(self.now_ns, buffered_units.saturating_sub(self.writes.buffer.units()));
         self.take_waiting_into_buffer(service.as_ref(), Part::HostOperations, drive, requester)
     }
 
@@ -498,7 +468,7 @@ impl Front {
     ) -> Result<(), ReadOnly> {
         let (slot, units) = match part {
             Finished::Written { slot: tag } if tag >= BUFFERED_FIRST => {
-                self.buffer.finish(tag);
+                self.writes.buffer.finish(tag);
                 return Ok(());
             }
             Finished::Read { slot, units } if slot >= OWN => {
@@ -506,8 +476,8 @@ impl Front {
             }
             Finished::Read { slot, units } => (slot, units),
             Finished::Written { slot } => {
-                if self.buffer.exists() {
-                    self.buffer.finish_through();
+                if self.writes.buffer.exists() {
+                    self.writes.buffer.finish_through();
                 }
                 (slot, 1)
             }
@@ -545,7 +515,7 @@ impl Front {
         drive: &mut dyn TimedDrive,
         requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly> {
-        while let Some(flushed) = self.buffer.next_flushed() {
+        while let Some(flushed) = self.writes.buffer.next_flushed() {
             let account = self.slots.account(flushed);
             match service {
                 Some(service) => account.spend_on_flash(service),
@@ -554,11 +524,7 @@ impl Front {
             self.write_journal(flushed, drive);
         }
         let freed_by = service.map(|service| (service, GcShare::of(service)));
-        while let Some(&slot) = self.buffer.waiting.front() {
-            let part = self.parted_writes.next(&self.slots.request(slot));
-            if !self.admits_to_buffer(self.parted_writes.units_of(&part.request)) {
-                break;
-            }
+        while let Some((slot, part)) = self.writes.next_admitted(&self.slots, self.moment()) {
             let account = self.slots.account(slot);
             match freed_by {
                 Some((service, share)) => account.spend_on_room(service, share),
@@ -573,37 +539,17 @@ impl Front {
     /// Updates whether writes wait for space in the buffer.
     #[inline]
     pub(super) fn note_waiting(&mut self) {
-        let is_waited_for = !self.buffer.waiting.is_empty();
         if self.holds_suspends {
-            self.flash.hold_suspends(is_waited_for);
+            self.flash.hold_suspends(self.writes.are_waiting());
         }
-        let freed_units = self.freed_units();
-        if is_waited_for && let Some(at_ns) = self.buffer.next_trickle_ns(self.now_ns, freed_units) {
-            self.event_queue.step(at_ns, Step::Trickled, 0);
-        }
-        if is_waited_for
-            && self.is_full == Some(true)
-            && let Some(pacer) = &mut self.pacer
-            && let Some(at_ns) = pacer.next.report(self.now_ns)
-        {
-            self.event_queue.step(at_ns, Step::Paced, 0);
-        }
-        if is_waited_for
-            && let Some(throttle) = &mut self.throttle
-            && let Some(at_ns) = throttle.next.report(self.now_ns)
-        {
-            self.event_queue.step(at_ns, Step::Throttled, 0);
-        }
+        let moment = self.moment();
+        self.writes.wake_ups(moment).for_each(|(at_ns, step)| self.event_queue.step(at_ns, step, 0));
     }
 
     /// A closed buffer admits one of the waiting writes.
     fn trickle(&mut self, drive: &mut dyn TimedDrive, requester: &mut dyn Requester<Self>) -> Result<(), ReadOnly> {
-        let first = self.buffer.waiting.front().copied();
-        let first = first.map(|slot| (slot, self.parted_writes.next(&self.slots.request(slot))));
-        let units = first.map_or(0, |(_, part)| self.parted_writes.units_of(&part.request));
-        if self.buffer.trickle(units, self.freed_units())
-            && let Some((slot, part)) = first
-        {
+        let moment = self.moment();
+        if let Some((slot, part)) = self.writes.trickled(&self.slots, moment) {
             self.slots.account(slot).spend(Part::Queueing, self.now_ns);
             self.admit_first(slot, part, drive, requester)?;
         }

@@ -5,8 +5,8 @@ use super::account::Account;
 use super::event_queue::Step;
 use super::journal::Journal;
 use super::link::{Admitted, Direction};
-use super::pacer::Pacer;
 use super::parts::WritePart;
+use super::write_admission::Arrival;
 use super::{Front, Requester, Submission, TimedDrive};
 use crate::error::ReadOnly;
 use crate::request::{Operation, Request};
@@ -136,23 +136,16 @@ impl Front {
         }
         match request.operation {
             Operation::Read => self.execute(slot, drive, requester),
-            Operation::Write if self.buffer.exists() => {
-                // First come, first served: a write does not overtake waiting ones.
-                let units = self.parted_writes.units_of(&request);
-                let is_first = self.buffer.waiting.is_empty();
-                if let Some(throttle) = &mut self.throttle {
-                    throttle.arrived(self.now_ns, units, !is_first);
+            Operation::Write if self.writes.buffer.exists() => {
+                let moment = self.moment();
+                match self.writes.arrived(slot, &self.slots, moment) {
+                    Arrival::Enters(part) => self.pass(slot, part, drive, requester),
+                    Arrival::InParts => self.take_waiting_into_buffer(None, Part::HostOperations, drive, requester),
+                    Arrival::Waits => {
+                        self.note_waiting();
+                        Ok(())
+                    }
                 }
-                let passes_whole = self.parted_writes.passes_whole(units);
-                if is_first && passes_whole && self.admits_to_buffer(units) {
-                    return self.pass(slot, WritePart::whole(request), drive, requester);
-                }
-                self.buffer.waiting.push_back(slot);
-                if is_first && !passes_whole {
-                    return self.take_waiting_into_buffer(None, Part::HostOperations, drive, requester);
-                }
-                self.note_waiting();
-                Ok(())
             }
             Operation::Write => self.bring(slot, request.length_bytes, drive, requester),
             Operation::Trim | Operation::Flush => self.bring(slot, 0, drive, requester),
@@ -167,10 +160,7 @@ impl Front {
         drive: &mut dyn TimedDrive,
         requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly> {
-        if part.is_last {
-            self.buffer.waiting.pop_front();
-        }
-        self.parted_writes.admitted(&part);
+        self.writes.admit(&part);
         self.pass(slot, part, drive, requester)
     }
 
@@ -185,8 +175,7 @@ impl Front {
         let Some(link) = &mut self.link else {
             return self.take_into_buffer(slot, part, drive, requester);
         };
-        self.buffer.reserve(self.parted_writes.units_of(&part.request));
-        self.parted_writes.sent(&part);
+        self.writes.sent(&part);
         let at_ns = link.carry_piece(self.now_ns, Direction::In, part.request.length_bytes, part.is_last);
         self.slots.account(slot).spend(Part::Link, at_ns);
         self.event_queue.step(at_ns, Step::Arrived, slot);
@@ -221,12 +210,11 @@ impl Front {
             return self.flush(slot, drive);
         }
         match request.operation {
-            Operation::Write if self.buffer.exists() => {
-                let part = self.parted_writes.arrived(&request);
-                let reserved_units = self.buffer.units();
-                self.buffer.give_back(self.parted_writes.units_of(&part.request));
+            Operation::Write if self.writes.buffer.exists() => {
+                let reserved_units = self.writes.buffer.units();
+                let part = self.writes.came(slot, &self.slots);
                 self.take_into_buffer(slot, part, drive, requester)?;
-                if self.buffer.units() < reserved_units {
+                if self.writes.buffer.units() < reserved_units {
                     self.take_waiting_into_buffer(None, Part::HostOperations, drive, requester)?;
                 }
                 Ok(())
@@ -249,7 +237,7 @@ impl Front {
     ) -> Result<(), ReadOnly> {
         let WritePart { request, is_last, .. } = part;
         let Submission { tag, is_through, .. } = self.slots.submission(slot);
-        let is_waited_for = self.buffer.is_volatile() && is_through && self.flush_turns.is_none();
+        let is_waited_for = self.writes.buffer.is_volatile() && is_through && self.flush_turns.is_none();
         if self.coalesces && !is_waited_for && drive.replace(&request, self.flash.in_memory()) {
             requester.executed(tag, drive.ledger());
             if is_last {
@@ -257,9 +245,7 @@ impl Front {
             }
             return Ok(());
         }
-        if let Some(is_full) = &mut self.is_full {
-            *is_full &= !self.buffer.waiting.is_empty();
-        }
+        self.writes.entered();
         if self.tells_backlog {
             drive.note_backlog(self.flash.has_own_backlog());
         }
@@ -268,8 +254,8 @@ impl Front {
         if is_waited_for {
             return self.write_through(slot, part, drive);
         }
-        let units = self.carry_out_for(self.buffer.tag());
-        self.buffer.take(u64::from(units));
+        let units = self.carry_out_for(self.writes.buffer.tag());
+        self.writes.buffer.take(u64::from(units));
         if is_last {
             self.answer_after_command(slot);
         }
@@ -279,7 +265,7 @@ impl Front {
     /// A write that completes only when it is in flash, although there is a buffer.
     fn write_through(&mut self, slot: u32, part: WritePart, drive: &mut dyn TimedDrive) -> Result<(), ReadOnly> {
         let units = self.carry_out_for(slot);
-        self.buffer.take_through(u64::from(units));
+        self.writes.buffer.take_through(u64::from(units));
         // One more stands for the parts to come.
         self.slots.wait_for(slot, units + u32::from(part.is_first));
         if !part.is_last {
@@ -293,7 +279,7 @@ impl Front {
     }
 
     fn flush(&mut self, slot: u32, drive: &mut dyn TimedDrive) -> Result<(), ReadOnly> {
-        if self.buffer.flush(slot) {
+        if self.writes.buffer.flush(slot) {
             self.write_journal(slot, drive);
             return Ok(());
         }
@@ -310,7 +296,7 @@ impl Front {
         let units = self.flash.program_journal(self.now_ns, slot);
         drive.note_journal(units);
         // Its contents are in the buffer until then.
-        self.buffer.take_through(1);
+        self.writes.buffer.take_through(1);
         self.slots.wait_for(slot, 1);
     }
 
@@ -409,46 +395,5 @@ impl Front {
             return self.leave_host(slot, drive, requester);
         }
         self.complete(slot, drive, requester)
-    }
-
-    /// Whether the throttle and the buffer admit a write of this many units now; if so, it is counted as admitted.
-    #[inline]
-    pub(super) fn admits_to_buffer(&mut self, units: u64) -> bool {
-        if self.is_full == Some(true)
-            && let Some(pacer) = self.pacer
-        {
-            return self.admits_evenly(pacer, units);
-        }
-        let Some(mut throttle) = self.throttle else { return self.buffer_takes(units) };
-        let has_backlog = self.flash.has_own_backlog();
-        let admits = throttle.admits(self.now_ns, has_backlog) && self.buffer_takes(units);
-        if admits {
-            throttle.admitted(self.now_ns, units, has_backlog);
-            self.throttle = Some(throttle);
-        }
-        admits
-    }
-
-    /// `admits_to_buffer` while writes wait because the buffer was full: in place of the throttle, which shares out a rate
-    /// of arrival that is not reached then.
-    fn admits_evenly(&mut self, mut pacer: Pacer, units: u64) -> bool {
-        let admits = pacer.admits(self.now_ns) && self.buffer_takes(units);
-        if admits {
-            pacer.admitted(self.now_ns, units, self.buffer.filled_share());
-            self.pacer = Some(pacer);
-        }
-        admits
-    }
-
-    /// Whether the buffer admits this many units now; where units release their space when their program begins, those
-    /// being programmed do not count.
-    #[inline]
-    pub(super) fn buffer_takes(&mut self, units: u64) -> bool {
-        let freed_units = self.freed_units();
-        let takes = self.buffer.takes(units, freed_units);
-        if let Some(is_full) = &mut self.is_full {
-            *is_full |= !takes;
-        }
-        takes
     }
 }

@@ -133,12 +133,12 @@ impl Front {
         match slot {
             SEGMENT.. => self.segment_arrived(slot & !SEGMENT, 1, Part::Map, drive, requester),
             BUFFERED_FIRST.. => {
-                self.buffer.finish(slot);
+                self.writes.buffer.finish(slot);
                 self.take_waiting_into_buffer(None, Part::Map, drive, requester)
             }
             _ => {
-                if self.slots.request(slot).operation == Operation::Write && self.buffer.exists() {
-                    self.buffer.finish_through();
+                if self.slots.request(slot).operation == Operation::Write && self.writes.buffer.exists() {
+                    self.writes.buffer.finish_through();
                 }
                 self.slots.account(slot).spend(Part::Map, self.now_ns);
                 if self.slots.units_arrived(slot, 1) { self.answer(slot, drive, requester) } else { Ok(()) }
