@@ -126,6 +126,12 @@ pub trait Requester<F: Intake + ?Sized> {
     ) -> Result<(), ReadOnly>;
 }
 
+/// What a front stands between.
+pub(super) struct Sides<'a, F: Intake + ?Sized> {
+    pub above: &'a mut dyn Requester<F>,
+    pub below: &'a mut dyn TimedDrive,
+}
+
 /// The result of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stepped {
@@ -263,28 +269,27 @@ impl Front {
     }
 
     #[inline(always)]
-    fn step_as(
+    fn step_within(
         &mut self,
         until_ns: u64,
         events_max: u64,
-        drive: &mut dyn TimedDrive,
-        requester: &mut dyn Requester<Self>,
+        sides: &mut Sides<'_, Self>,
     ) -> Result<Stepped, ReadOnly> {
         if !self.is_cut_short {
-            self.free_if_stuck(self.now_ns, drive, requester)?;
+            self.free_if_stuck(self.now_ns, sides)?;
         }
-        let (events, concerns_host) = self.run_flash(until_ns, events_max, drive, requester)?;
+        let (events, concerns_host) = self.run_flash(until_ns, events_max, sides)?;
         self.is_cut_short = !concerns_host && events == events_max;
         if concerns_host || self.is_cut_short {
             return Ok(Stepped::Events(events));
         }
-        if self.slots.outstanding() == 0 && self.run_background(until_ns, drive)? {
+        if self.slots.outstanding() == 0 && self.run_background(until_ns, sides.below)? {
             return Ok(Stepped::Events(events + 1));
         }
         if self.event_queue.next_ns() > until_ns || self.event_queue.next_ns() == u64::MAX {
             return Ok(Stepped::ToTheEnd(events));
         }
-        self.take_event(drive, requester)?;
+        self.take_event(sides)?;
         Ok(Stepped::Events(events + 1))
     }
 
@@ -296,40 +301,31 @@ impl Front {
     /// space; a pause of the pacer would only keep the flash idle. Programmed groups leave the buffer empty, and an
     /// empty buffer admits any write.
     #[inline]
-    fn free_if_stuck(
-        &mut self,
-        now_ns: u64,
-        drive: &mut dyn TimedDrive,
-        requester: &mut dyn Requester<Self>,
-    ) -> Result<bool, ReadOnly> {
+    fn free_if_stuck(&mut self, now_ns: u64, sides: &mut Sides<'_, Self>) -> Result<bool, ReadOnly> {
         if self.slots.outstanding() == 0 || !self.is_stuck(now_ns) {
             return Ok(false);
         }
         self.now_ns = now_ns;
-        while self.admits_while_stuck(drive, requester)? {
+        while self.admits_while_stuck(sides)? {
             if !self.is_stuck(now_ns) {
                 return Ok(true);
             }
         }
         let groups = self.flash.groups().waited_for();
         debug_assert!(!groups.is_empty(), "an empty buffer admits any write");
-        self.pad(&groups, drive)?;
+        self.pad(&groups, sides.below)?;
         Ok(true)
     }
 
     /// Admits waiting writes that there is space for, without the pacer's pause, or else the next part of a large write,
     /// which goes into the groups that wait. Returns whether there was any.
     #[cold]
-    fn admits_while_stuck(
-        &mut self,
-        drive: &mut dyn TimedDrive,
-        requester: &mut dyn Requester<Self>,
-    ) -> Result<bool, ReadOnly> {
+    fn admits_while_stuck(&mut self, sides: &mut Sides<'_, Self>) -> Result<bool, ReadOnly> {
         if self.writes.hurry(self.now_ns) {
             self.event_queue.cancel(Step::Paced);
         }
         let admitted_units = self.writes.admitted_units();
-        self.take_waiting_into_buffer(None, Part::HostOperations, drive, requester)?;
+        self.take_waiting_into_buffer(None, Part::HostOperations, sides)?;
         if self.writes.admitted_units() > admitted_units {
             return Ok(true);
         }
@@ -338,7 +334,7 @@ impl Front {
             return Ok(false);
         };
         self.slots.account(slot).spend(Part::HostOperations, self.now_ns);
-        self.admit_first(slot, part, drive, requester)?;
+        self.admit_first(slot, part, sides)?;
         Ok(true)
     }
 
@@ -349,39 +345,38 @@ impl Front {
         &mut self,
         until_ns: u64,
         events_max: u64,
-        drive: &mut dyn TimedDrive,
-        requester: &mut dyn Requester<Self>,
+        sides: &mut Sides<'_, Self>,
     ) -> Result<(u64, bool), ReadOnly> {
         let events = self.flash.run(until_ns.min(self.event_queue.next_ns()), events_max);
         self.now_ns = self.now_ns.max(self.flash.now_ns());
         let has_begun = self.flash.take_begun();
         let concerns_host = has_begun || !self.flash.finished().is_empty();
         if concerns_host {
-            self.note_finished(drive, requester)?;
+            self.note_finished(sides)?;
         }
         Ok((events, concerns_host))
     }
 
-    fn take_event(&mut self, drive: &mut dyn TimedDrive, requester: &mut dyn Requester<Self>) -> Result<(), ReadOnly> {
+    fn take_event(&mut self, sides: &mut Sides<'_, Self>) -> Result<(), ReadOnly> {
         let (at_ns, event) = self.event_queue.take().expect("its time is known");
         self.now_ns = at_ns;
         match event {
-            Event::Answered(slot) => self.answer(slot, drive, requester),
-            Event::Step(Step::MapPage, chain) => self.map_page_arrived(chain, drive, requester),
-            Event::Step(Step::Issued, slot) => self.limit_commands(slot, drive, requester),
-            Event::Step(Step::Admitted, slot) => self.enter(slot, drive, requester),
-            Event::Step(Step::Trickled, _) => self.trickle(drive, requester),
+            Event::Answered(slot) => self.answer(slot, sides),
+            Event::Step(Step::MapPage, chain) => self.map_page_arrived(chain, sides),
+            Event::Step(Step::Issued, slot) => self.limit_commands(slot, sides),
+            Event::Step(Step::Admitted, slot) => self.enter(slot, sides),
+            Event::Step(Step::Trickled, _) => self.trickle(sides),
             Event::Step(Step::Paced, _) => {
                 self.writes.paced();
-                self.take_waiting_into_buffer(None, Part::HostOperations, drive, requester)
+                self.take_waiting_into_buffer(None, Part::HostOperations, sides)
             }
             Event::Step(Step::Throttled, _) => {
                 self.writes.throttled();
-                self.take_waiting_into_buffer(None, Part::Gc, drive, requester)
+                self.take_waiting_into_buffer(None, Part::Gc, sides)
             }
-            Event::Step(Step::Arrived, slot) => self.arrive(slot, drive, requester),
-            Event::Step(Step::Sent, slot) => self.complete(slot, drive, requester),
-            Event::Step(Step::Delivered, stream) => self.piece_delivered(stream as usize, drive, requester),
+            Event::Step(Step::Arrived, slot) => self.arrive(slot, sides),
+            Event::Step(Step::Sent, slot) => self.complete(slot, sides),
+            Event::Step(Step::Delivered, stream) => self.piece_delivered(stream as usize, sides),
         }
     }
 
@@ -436,11 +431,7 @@ impl Front {
         Moment { now_ns: self.now_ns, freed_units: self.flash.freed_units(), has_backlog: self.flash.has_own_backlog() }
     }
 
-    fn note_finished(
-        &mut self,
-        drive: &mut dyn TimedDrive,
-        requester: &mut dyn Requester<Self>,
-    ) -> Result<(), ReadOnly> {
+    fn note_finished(&mut self, sides: &mut Sides<'_, Self>) -> Result<(), ReadOnly> {
         // Determined before an answer causes further operations. Programs that have only begun carry no information on
         // it.
         let has_service = !self.flash.finished().is_empty();
@@ -450,12 +441,12 @@ impl Front {
         let mut noted = Ok(());
         for index in 0..self.flash.finished().len() {
             let part = self.flash.finished()[index];
-            noted = noted.and_then(|()| self.note_part(part, service.as_ref(), drive, requester));
+            noted = noted.and_then(|()| self.note_part(part, service.as_ref(), sides));
         }
         self.flash.finished().clear();
         noted?;
         self.writes.freed(self.now_ns, buffered_units.saturating_sub(self.writes.buffer.units()));
-        self.take_waiting_into_buffer(service.as_ref(), Part::HostOperations, drive, requester)
+        self.take_waiting_into_buffer(service.as_ref(), Part::HostOperations, sides)
     }
 
     #[inline(always)]
@@ -463,8 +454,7 @@ impl Front {
         &mut self,
         part: Finished,
         service: Option<&Service>,
-        drive: &mut dyn TimedDrive,
-        requester: &mut dyn Requester<Self>,
+        sides: &mut Sides<'_, Self>,
     ) -> Result<(), ReadOnly> {
         let (slot, units) = match part {
             Finished::Written { slot: tag } if tag >= BUFFERED_FIRST => {
@@ -472,7 +462,7 @@ impl Front {
                 return Ok(());
             }
             Finished::Read { slot, units } if slot >= OWN => {
-                return self.own_read_ended(slot, units, drive, requester);
+                return self.own_read_ended(slot, units, sides);
             }
             Finished::Read { slot, units } => (slot, units),
             Finished::Written { slot } => {
@@ -492,7 +482,7 @@ impl Front {
         if let Some(service) = service {
             self.slots.account(slot).spend_on_flash(service);
         }
-        self.answer(slot, drive, requester)
+        self.answer(slot, sides)
     }
 
     /// The request has been executed except for the controller's processing time.
@@ -512,8 +502,7 @@ impl Front {
         &mut self,
         service: Option<&Service>,
         otherwise: Part,
-        drive: &mut dyn TimedDrive,
-        requester: &mut dyn Requester<Self>,
+        sides: &mut Sides<'_, Self>,
     ) -> Result<(), ReadOnly> {
         while let Some(flushed) = self.writes.buffer.next_flushed() {
             let account = self.slots.account(flushed);
@@ -521,7 +510,7 @@ impl Front {
                 Some(service) => account.spend_on_flash(service),
                 None => account.spend(otherwise, self.now_ns),
             }
-            self.write_journal(flushed, drive);
+            self.write_journal(flushed, sides.below);
         }
         let freed_by = service.map(|service| (service, GcShare::of(service)));
         while let Some((slot, part)) = self.writes.next_admitted(&self.slots, self.moment()) {
@@ -530,7 +519,7 @@ impl Front {
                 Some((service, share)) => account.spend_on_room(service, share),
                 None => account.spend(otherwise, self.now_ns),
             }
-            self.admit_first(slot, part, drive, requester)?;
+            self.admit_first(slot, part, sides)?;
         }
         self.note_waiting();
         Ok(())
@@ -547,34 +536,29 @@ impl Front {
     }
 
     /// A closed buffer admits one of the waiting writes.
-    fn trickle(&mut self, drive: &mut dyn TimedDrive, requester: &mut dyn Requester<Self>) -> Result<(), ReadOnly> {
+    fn trickle(&mut self, sides: &mut Sides<'_, Self>) -> Result<(), ReadOnly> {
         let moment = self.moment();
         if let Some((slot, part)) = self.writes.trickled(&self.slots, moment) {
             self.slots.account(slot).spend(Part::Queueing, self.now_ns);
-            self.admit_first(slot, part, drive, requester)?;
+            self.admit_first(slot, part, sides)?;
         }
         self.note_waiting();
         Ok(())
     }
 
     #[inline(always)]
-    fn complete(
-        &mut self,
-        slot: u32,
-        drive: &mut dyn TimedDrive,
-        requester: &mut dyn Requester<Self>,
-    ) -> Result<(), ReadOnly> {
+    fn complete(&mut self, slot: u32, sides: &mut Sides<'_, Self>) -> Result<(), ReadOnly> {
         self.idle_since_ns = self.now_ns;
-        self.leave_turn(self.slots.is_flush(slot), drive, requester)?;
+        self.leave_turn(self.slots.is_flush(slot), sides)?;
         let parts = *self.slots.account(slot).parts();
         let completion = self.slots.complete(slot, self.now_ns);
         // The next enters its slot before the host can submit more.
         if let Some(next) = self.command_slots.as_mut().and_then(CommandSlots::leave) {
             self.slots.account(next).spend(Part::Queueing, self.now_ns);
-            self.admit(next, drive, requester)?;
+            self.admit(next, sides)?;
         }
         debug_assert!(Slots::is_accounted_for(&completion, &parts));
-        requester.completed(completion, &parts, self, drive)
+        sides.above.completed(completion, &parts, self, sides.below)
     }
 }
 
@@ -604,7 +588,7 @@ impl Intake for Front {
         drive: &mut (dyn TimedDrive + '_),
         requester: &mut dyn Requester<Self>,
     ) -> Result<(), ReadOnly> {
-        self.submit_to(submission, drive, requester)
+        self.submit_to(submission, &mut Sides { above: requester, below: drive })
     }
 
     #[inline]
@@ -615,7 +599,7 @@ impl Intake for Front {
         drive: &mut (dyn TimedDrive + '_),
         requester: &mut dyn Requester<Self>,
     ) -> Result<Stepped, ReadOnly> {
-        self.step_as(until_ns, events_max, drive, requester)
+        self.step_within(until_ns, events_max, &mut Sides { above: requester, below: drive })
     }
 
     fn prefetch(&self, request: &Request, drive: &(dyn TimedDrive + '_)) {

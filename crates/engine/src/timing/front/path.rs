@@ -7,7 +7,7 @@ use super::journal::Journal;
 use super::link::{Admitted, Direction};
 use super::parts::WritePart;
 use super::write_admission::Arrival;
-use super::{Front, Requester, Submission, TimedDrive};
+use super::{Front, Sides, Submission, TimedDrive};
 use crate::error::ReadOnly;
 use crate::request::{Operation, Request};
 use crate::timing::breakdown::Part;
@@ -15,30 +15,20 @@ use crate::timing::service::Service;
 
 impl Front {
     #[inline(always)]
-    pub(super) fn submit_to(
-        &mut self,
-        submission: Submission,
-        drive: &mut dyn TimedDrive,
-        requester: &mut dyn Requester<Self>,
-    ) -> Result<(), ReadOnly> {
+    pub(super) fn submit_to(&mut self, submission: Submission, sides: &mut Sides<'_, Self>) -> Result<(), ReadOnly> {
         self.is_cut_short = false;
         let slot = self.slots.take(submission);
         *self.slots.account(slot) = Account::since(submission.issued_ns);
         self.slots.account(slot).spend(Part::Queueing, self.now_ns);
-        self.leave_host(slot, drive, requester)
+        self.leave_host(slot, sides)
     }
 
     /// The host prepares the command, if that takes time.
     #[inline(always)]
-    fn leave_host(
-        &mut self,
-        slot: u32,
-        drive: &mut dyn TimedDrive,
-        requester: &mut dyn Requester<Self>,
-    ) -> Result<(), ReadOnly> {
+    fn leave_host(&mut self, slot: u32, sides: &mut Sides<'_, Self>) -> Result<(), ReadOnly> {
         let host_ns = u64::from(self.slots.submission(slot).host_ns);
         if host_ns == 0 {
-            return self.limit_commands(slot, drive, requester);
+            return self.limit_commands(slot, sides);
         }
         self.slots.account(slot).spend(Part::Queueing, self.now_ns + host_ns);
         self.event_queue.step(self.now_ns + host_ns, Step::Issued, slot);
@@ -47,15 +37,11 @@ impl Front {
 
     /// The drive has the command, and admits it within its limit.
     #[inline(always)]
-    pub(super) fn limit_commands(
-        &mut self,
-        slot: u32,
-        drive: &mut dyn TimedDrive,
-        requester: &mut dyn Requester<Self>,
-    ) -> Result<(), ReadOnly> {
+    pub(super) fn limit_commands(&mut self, slot: u32, sides: &mut Sides<'_, Self>) -> Result<(), ReadOnly> {
         if self.admission.is_some() || self.power_limit.is_some() {
             let now_ns = self.now_ns;
-            let allowed_ns = self.power_limit.as_mut().map_or(now_ns, |limit| limit.admit(now_ns, drive.ledger()));
+            let allowed_ns =
+                self.power_limit.as_mut().map_or(now_ns, |limit| limit.admit(now_ns, sides.below.ledger()));
             let admitted = match &mut self.admission {
                 Some(admission) => admission.admit(allowed_ns, &self.slots.request(slot)),
                 None => Admitted { begins_ns: allowed_ns, enters_ns: allowed_ns },
@@ -67,88 +53,68 @@ impl Front {
                 return Ok(());
             }
         }
-        self.enter(slot, drive, requester)
+        self.enter(slot, sides)
     }
 
-    /// After its admission: enters the drive, and takes one of the controller's slots, or waits for it.
+    /// After its admission: enters the sides.below, and takes one of the controller's slots, or waits for it.
     #[inline(always)]
-    pub(super) fn enter(
-        &mut self,
-        slot: u32,
-        drive: &mut dyn TimedDrive,
-        requester: &mut dyn Requester<Self>,
-    ) -> Result<(), ReadOnly> {
+    pub(super) fn enter(&mut self, slot: u32, sides: &mut Sides<'_, Self>) -> Result<(), ReadOnly> {
         if let Some(turns) = &mut self.flush_turns
             && !turns.enter(slot, self.slots.is_flush(slot))
         {
             return Ok(());
         }
-        self.take_command_slot(slot, drive, requester)
+        self.take_command_slot(slot, sides)
     }
 
     /// A command that waited for a flush, or a flush that waited for others, goes on.
-    pub(super) fn leave_turn(
-        &mut self,
-        is_flush: bool,
-        drive: &mut dyn TimedDrive,
-        requester: &mut dyn Requester<Self>,
-    ) -> Result<(), ReadOnly> {
+    pub(super) fn leave_turn(&mut self, is_flush: bool, sides: &mut Sides<'_, Self>) -> Result<(), ReadOnly> {
         if let Some(turns) = &mut self.flush_turns {
             turns.leave(is_flush);
         }
         while let Some(next) = self.flush_turns.as_mut().and_then(|turns| turns.next()) {
             self.slots.account(next).spend(Part::Queueing, self.now_ns);
-            self.take_command_slot(next, drive, requester)?;
+            self.take_command_slot(next, sides)?;
         }
         Ok(())
     }
 
     #[inline(always)]
-    fn take_command_slot(
-        &mut self,
-        slot: u32,
-        drive: &mut dyn TimedDrive,
-        requester: &mut dyn Requester<Self>,
-    ) -> Result<(), ReadOnly> {
+    fn take_command_slot(&mut self, slot: u32, sides: &mut Sides<'_, Self>) -> Result<(), ReadOnly> {
         if self.slots.has_written(slot) {
             // The flush behind a write keeps its slot.
-            return self.bring(slot, 0, drive, requester);
+            return self.bring(slot, 0, sides);
         }
         if let Some(command_slots) = &mut self.command_slots
             && !command_slots.enter(slot, self.slots.submission(slot).tag)
         {
             return Ok(());
         }
-        self.admit(slot, drive, requester)
+        self.admit(slot, sides)
     }
 
     /// The controller has admitted the command.
     #[inline(always)]
-    pub(super) fn admit(
-        &mut self,
-        slot: u32,
-        drive: &mut dyn TimedDrive,
-        requester: &mut dyn Requester<Self>,
-    ) -> Result<(), ReadOnly> {
+    pub(super) fn admit(&mut self, slot: u32, sides: &mut Sides<'_, Self>) -> Result<(), ReadOnly> {
         let request = self.slots.request(slot);
-        if self.reading.is_some() && self.submit_to_stream(slot, drive, requester)? {
+        if self.reading.is_some() && self.submit_to_stream(slot, sides)? {
             return Ok(());
         }
         match request.operation {
-            Operation::Read => self.execute(slot, drive, requester),
+            Operation::Read => self.execute(slot, sides),
             Operation::Write if self.writes.buffer.exists() => {
                 let moment = self.moment();
                 match self.writes.arrived(slot, &self.slots, moment) {
-                    Arrival::Enters(part) => self.pass(slot, part, drive, requester),
-                    Arrival::InParts => self.take_waiting_into_buffer(None, Part::HostOperations, drive, requester),
+                    Arrival::Enters(part) => self.pass(slot, part, sides),
+                    Arrival::InParts => self.take_waiting_into_buffer(None, Part::HostOperations, sides),
                     Arrival::Waits => {
                         self.note_waiting();
                         Ok(())
                     }
                 }
             }
-            Operation::Write => self.bring(slot, request.length_bytes, drive, requester),
-            Operation::Trim | Operation::Flush => self.bring(slot, 0, drive, requester),
+            Operation::Write => self.bring(slot, request.length_bytes, sides),
+            Operation::Trim | Operation::Flush => self.bring(slot, 0, sides),
         }
     }
 
@@ -157,23 +123,16 @@ impl Front {
         &mut self,
         slot: u32,
         part: WritePart,
-        drive: &mut dyn TimedDrive,
-        requester: &mut dyn Requester<Self>,
+        sides: &mut Sides<'_, Self>,
     ) -> Result<(), ReadOnly> {
         self.writes.admit(&part);
-        self.pass(slot, part, drive, requester)
+        self.pass(slot, part, sides)
     }
 
     /// Reserves space in the buffer while the data is in transfer.
-    fn pass(
-        &mut self,
-        slot: u32,
-        part: WritePart,
-        drive: &mut dyn TimedDrive,
-        requester: &mut dyn Requester<Self>,
-    ) -> Result<(), ReadOnly> {
+    fn pass(&mut self, slot: u32, part: WritePart, sides: &mut Sides<'_, Self>) -> Result<(), ReadOnly> {
         let Some(link) = &mut self.link else {
-            return self.take_into_buffer(slot, part, drive, requester);
+            return self.take_into_buffer(slot, part, sides);
         };
         self.writes.sent(&part);
         let at_ns = link.carry_piece(self.now_ns, Direction::In, part.request.length_bytes, part.is_last);
@@ -182,15 +141,9 @@ impl Front {
         Ok(())
     }
 
-    fn bring(
-        &mut self,
-        slot: u32,
-        bytes: u32,
-        drive: &mut dyn TimedDrive,
-        requester: &mut dyn Requester<Self>,
-    ) -> Result<(), ReadOnly> {
+    fn bring(&mut self, slot: u32, bytes: u32, sides: &mut Sides<'_, Self>) -> Result<(), ReadOnly> {
         let Some(link) = &mut self.link else {
-            return self.arrive(slot, drive, requester);
+            return self.arrive(slot, sides);
         };
         let at_ns = link.carry(self.now_ns, Direction::In, bytes);
         self.slots.account(slot).spend(Part::Link, at_ns);
@@ -199,47 +152,36 @@ impl Front {
     }
 
     /// The data of a write has crossed the link, or the command of a trim or a flush.
-    pub(super) fn arrive(
-        &mut self,
-        slot: u32,
-        drive: &mut dyn TimedDrive,
-        requester: &mut dyn Requester<Self>,
-    ) -> Result<(), ReadOnly> {
+    pub(super) fn arrive(&mut self, slot: u32, sides: &mut Sides<'_, Self>) -> Result<(), ReadOnly> {
         let request = self.slots.request(slot);
         if self.slots.is_flush(slot) {
-            return self.flush(slot, drive);
+            return self.flush(slot, sides.below);
         }
         match request.operation {
             Operation::Write if self.writes.buffer.exists() => {
                 let reserved_units = self.writes.buffer.units();
                 let part = self.writes.came(slot, &self.slots);
-                self.take_into_buffer(slot, part, drive, requester)?;
+                self.take_into_buffer(slot, part, sides)?;
                 if self.writes.buffer.units() < reserved_units {
-                    self.take_waiting_into_buffer(None, Part::HostOperations, drive, requester)?;
+                    self.take_waiting_into_buffer(None, Part::HostOperations, sides)?;
                 }
                 Ok(())
             }
-            Operation::Flush => self.flush(slot, drive),
+            Operation::Flush => self.flush(slot, sides.below),
             Operation::Write => {
                 self.wrote_ns = self.now_ns;
-                self.execute(slot, drive, requester)
+                self.execute(slot, sides)
             }
-            Operation::Read | Operation::Trim => self.execute(slot, drive, requester),
+            Operation::Read | Operation::Trim => self.execute(slot, sides),
         }
     }
 
-    fn take_into_buffer(
-        &mut self,
-        slot: u32,
-        part: WritePart,
-        drive: &mut dyn TimedDrive,
-        requester: &mut dyn Requester<Self>,
-    ) -> Result<(), ReadOnly> {
+    fn take_into_buffer(&mut self, slot: u32, part: WritePart, sides: &mut Sides<'_, Self>) -> Result<(), ReadOnly> {
         let WritePart { request, is_last, .. } = part;
         let Submission { tag, is_through, .. } = self.slots.submission(slot);
         let is_waited_for = self.writes.buffer.is_volatile() && is_through && self.flush_turns.is_none();
-        if self.coalesces && !is_waited_for && drive.replace(&request, self.flash.in_memory()) {
-            requester.executed(tag, drive.ledger());
+        if self.coalesces && !is_waited_for && sides.below.replace(&request, self.flash.in_memory()) {
+            sides.above.executed(tag, sides.below.ledger());
             if is_last {
                 self.answer_after_command(slot);
             }
@@ -247,12 +189,12 @@ impl Front {
         }
         self.writes.entered();
         if self.tells_backlog {
-            drive.note_backlog(self.flash.has_own_backlog());
+            sides.below.note_backlog(self.flash.has_own_backlog());
         }
-        self.decide(tag, &request, drive)?;
-        requester.executed(tag, drive.ledger());
+        self.decide(tag, &request, sides.below)?;
+        sides.above.executed(tag, sides.below.ledger());
         if is_waited_for {
-            return self.write_through(slot, part, drive);
+            return self.write_through(slot, part, sides.below);
         }
         let units = self.carry_out_for(self.writes.buffer.tag());
         self.writes.buffer.take(u64::from(units));
@@ -310,15 +252,10 @@ impl Front {
     }
 
     #[inline(always)]
-    fn execute(
-        &mut self,
-        slot: u32,
-        drive: &mut dyn TimedDrive,
-        requester: &mut dyn Requester<Self>,
-    ) -> Result<(), ReadOnly> {
+    fn execute(&mut self, slot: u32, sides: &mut Sides<'_, Self>) -> Result<(), ReadOnly> {
         let Submission { request, tag, .. } = self.slots.submission(slot);
-        self.decide(tag, &request, drive)?;
-        requester.executed(tag, drive.ledger());
+        self.decide(tag, &request, sides.below)?;
+        sides.above.executed(tag, sides.below.ledger());
         let units = self.carry_out_for(slot);
         self.wait_for(slot, units);
         Ok(())
@@ -337,7 +274,7 @@ impl Front {
         }
         // The unit is a power of two; a partial write reads first.
         let in_part = (request.offset_bytes | u64::from(request.length_bytes)) & (self.flash.mapping_unit_bytes() - 1);
-        let may_read = request.operation == Operation::Read || in_part > 0 || (self.reading.is_some());
+        let may_read = request.operation == Operation::Read || in_part > 0 || self.reading.is_some();
         if may_read {
             self.with_memory(drive, |drive| drive.decide(tag, request))?;
         } else {
@@ -374,12 +311,7 @@ impl Front {
 
     /// The request has been executed; data read is yet to be transferred.
     #[inline(always)]
-    pub(super) fn answer(
-        &mut self,
-        slot: u32,
-        drive: &mut dyn TimedDrive,
-        requester: &mut dyn Requester<Self>,
-    ) -> Result<(), ReadOnly> {
+    pub(super) fn answer(&mut self, slot: u32, sides: &mut Sides<'_, Self>) -> Result<(), ReadOnly> {
         if let Some(link) = &mut self.link {
             let request = self.slots.request(slot);
             if request.operation == Operation::Read {
@@ -390,10 +322,10 @@ impl Front {
             }
         }
         if self.flush_turns.is_some() && self.slots.begin_flush(slot) {
-            self.leave_turn(false, drive, requester)?;
+            self.leave_turn(false, sides)?;
             // For the submitter both are one write.
-            return self.leave_host(slot, drive, requester);
+            return self.leave_host(slot, sides);
         }
-        self.complete(slot, drive, requester)
+        self.complete(slot, sides)
     }
 }

@@ -7,7 +7,7 @@ use super::link::Direction;
 use super::map_waits::{ChainId, MapWaits, Next};
 use super::read_counts::{ReadCounter, ReadCounts};
 use super::read_streams::{ReadStreams, SegmentId};
-use super::{Front, Requester, Submission, TimedDrive};
+use super::{Front, Sides, Submission};
 use crate::error::{ReadOnly, SpecificationError};
 use crate::ledger::Cause;
 use crate::request::{Operation, Request};
@@ -93,15 +93,14 @@ impl Front {
         &mut self,
         slot: u32,
         units: u32,
-        drive: &mut dyn TimedDrive,
-        requester: &mut dyn Requester<Self>,
+        sides: &mut Sides<'_, Self>,
     ) -> Result<(), ReadOnly> {
         if slot >= SEGMENT {
-            return self.segment_arrived(slot & !SEGMENT, units, Part::HostOperations, drive, requester);
+            return self.segment_arrived(slot & !SEGMENT, units, Part::HostOperations, sides);
         }
         let chain = slot & !OWN;
         match self.reading().miss_ns {
-            0 => self.map_page_arrived(chain, drive, requester),
+            0 => self.map_page_arrived(chain, sides),
             miss_ns => {
                 self.event_queue.step(self.now_ns + miss_ns, Step::MapPage, chain);
                 Ok(())
@@ -110,12 +109,7 @@ impl Front {
     }
 
     /// The firmware has a map page: reads what waited for it, up to the next map page.
-    pub(super) fn map_page_arrived(
-        &mut self,
-        chain: ChainId,
-        drive: &mut dyn TimedDrive,
-        requester: &mut dyn Requester<Self>,
-    ) -> Result<(), ReadOnly> {
+    pub(super) fn map_page_arrived(&mut self, chain: ChainId, sides: &mut Sides<'_, Self>) -> Result<(), ReadOnly> {
         let slot = self.reading().map_waits.slot(chain);
         let mut released = std::mem::take(&mut self.reading().released);
         let next = self.reading().map_waits.arrived(chain, &mut released);
@@ -125,23 +119,23 @@ impl Front {
             Next::MapPage(ppn) => self.read_map_page(chain, ppn),
             Next::Done if slot >= SEGMENT => {
                 if let Some(stream) = self.streams().translated(slot & !SEGMENT) {
-                    self.serve(stream, Part::Map, drive, requester)?;
+                    self.serve(stream, Part::Map, sides)?;
                 }
             }
             Next::Done => {}
         }
         match slot {
-            SEGMENT.. => self.segment_arrived(slot & !SEGMENT, 1, Part::Map, drive, requester),
+            SEGMENT.. => self.segment_arrived(slot & !SEGMENT, 1, Part::Map, sides),
             BUFFERED_FIRST.. => {
                 self.writes.buffer.finish(slot);
-                self.take_waiting_into_buffer(None, Part::Map, drive, requester)
+                self.take_waiting_into_buffer(None, Part::Map, sides)
             }
             _ => {
                 if self.slots.request(slot).operation == Operation::Write && self.writes.buffer.exists() {
                     self.writes.buffer.finish_through();
                 }
                 self.slots.account(slot).spend(Part::Map, self.now_ns);
-                if self.slots.units_arrived(slot, 1) { self.answer(slot, drive, requester) } else { Ok(()) }
+                if self.slots.units_arrived(slot, 1) { self.answer(slot, sides) } else { Ok(()) }
             }
         }
     }
@@ -151,22 +145,16 @@ impl Front {
         segment: SegmentId,
         units: u32,
         waited_for: Part,
-        drive: &mut dyn TimedDrive,
-        requester: &mut dyn Requester<Self>,
+        sides: &mut Sides<'_, Self>,
     ) -> Result<(), ReadOnly> {
         match self.streams().arrived(segment, units) {
-            Some(stream) => self.serve(stream, waited_for, drive, requester),
+            Some(stream) => self.serve(stream, waited_for, sides),
             None => Ok(()),
         }
     }
 
     /// Whether the request belongs to a stream, which then serves it. Others take the usual path.
-    pub(super) fn submit_to_stream(
-        &mut self,
-        slot: u32,
-        drive: &mut dyn TimedDrive,
-        requester: &mut dyn Requester<Self>,
-    ) -> Result<bool, ReadOnly> {
+    pub(super) fn submit_to_stream(&mut self, slot: u32, sides: &mut Sides<'_, Self>) -> Result<bool, ReadOnly> {
         let Submission { request, tag, .. } = self.slots.submission(slot);
         let Some(streams) = self.reading.as_mut().and_then(|reading| reading.streams.as_mut()) else {
             return Ok(false);
@@ -180,20 +168,14 @@ impl Front {
         streams.wait(stream, slot, offset_bytes + u64::from(length_bytes));
         // Stands for all of its units, so that it does not count as waiting for further writes.
         self.slots.wait_for(slot, 1);
-        drive.count_read(&request);
-        requester.executed(tag, drive.ledger());
-        self.serve_new(stream, slot, Part::HostOperations, drive, requester)?;
+        sides.below.count_read(&request);
+        sides.above.executed(tag, sides.below.ledger());
+        self.serve_new(stream, slot, Part::HostOperations, sides)?;
         Ok(true)
     }
 
-    fn serve(
-        &mut self,
-        stream: usize,
-        waited_for: Part,
-        drive: &mut dyn TimedDrive,
-        requester: &mut dyn Requester<Self>,
-    ) -> Result<(), ReadOnly> {
-        self.serve_new(stream, NONE, waited_for, drive, requester)
+    fn serve(&mut self, stream: usize, waited_for: Part, sides: &mut Sides<'_, Self>) -> Result<(), ReadOnly> {
+        self.serve_new(stream, NONE, waited_for, sides)
     }
 
     /// Fetches while the window has space, and transfers what has arrived. `new` is a slot that has only just
@@ -204,13 +186,12 @@ impl Front {
         stream: usize,
         new: u32,
         waited_for: Part,
-        drive: &mut dyn TimedDrive,
-        requester: &mut dyn Requester<Self>,
+        sides: &mut Sides<'_, Self>,
     ) -> Result<(), ReadOnly> {
         loop {
             while let Some((segment, offset_bytes, length_bytes)) = self.streams().next_segment(stream) {
-                self.with_memory(drive, |drive| drive.read_ahead(offset_bytes, length_bytes));
-                drive.take_decisions(&mut self.decisions);
+                self.with_memory(sides.below, |drive| drive.read_ahead(offset_bytes, length_bytes));
+                sides.below.take_decisions(&mut self.decisions);
                 self.decisions.retain(|decision| !matches!(decision, Decision::ReadFromMemory(..)));
                 gather_pages(&mut self.decisions);
                 self.count_segment();
@@ -241,7 +222,7 @@ impl Front {
                     self.answer_after_command(slot);
                 }
                 Some(slot) if self.slots.units_arrived(slot, 1) => {
-                    self.answer(slot, drive, requester)?;
+                    self.answer(slot, sides)?;
                 }
                 _ => {}
             }
@@ -280,17 +261,12 @@ impl Front {
     }
 
     /// A piece has crossed the link: it frees space in the window, and may complete its request.
-    pub(super) fn piece_delivered(
-        &mut self,
-        stream: usize,
-        drive: &mut dyn TimedDrive,
-        requester: &mut dyn Requester<Self>,
-    ) -> Result<(), ReadOnly> {
+    pub(super) fn piece_delivered(&mut self, stream: usize, sides: &mut Sides<'_, Self>) -> Result<(), ReadOnly> {
         if let Some(slot) = self.streams().delivered(stream) {
             self.slots.units_arrived(slot, 1);
-            self.complete(slot, drive, requester)?;
+            self.complete(slot, sides)?;
         }
-        self.serve(stream, Part::HostOperations, drive, requester)
+        self.serve(stream, Part::HostOperations, sides)
     }
 
     fn reading(&mut self) -> &mut Reading {

@@ -9,7 +9,7 @@
 
 use super::read_counts::ReadCounts;
 use super::slots::Slots;
-use super::{Completion, Front, Intake, Requester, Stepped, Submission, TimedDrive};
+use super::{Completion, Front, Intake, Requester, Sides, Stepped, Submission, TimedDrive};
 use crate::chunks::Chunks;
 use crate::error::ReadOnly;
 use crate::ledger::Ledger;
@@ -144,7 +144,7 @@ impl StripedFront {
         for (index, device) in devices.iter_mut().enumerate() {
             let drive = drives.device_mut(index);
             let mut above = Above { index, slots, ledgers, completed, requester };
-            if device.free_if_stuck(self.now_ns, drive, &mut above)? {
+            if device.free_if_stuck(self.now_ns, &mut Sides { above: &mut above, below: drive })? {
                 ledgers.note(index, drive.ledger());
             }
         }
@@ -171,12 +171,12 @@ impl StripedFront {
         let (device, drive) = (&mut devices[index], drives.device_mut(index));
         let mut above = Above { index, slots, ledgers, completed, requester };
         let (events, concerns_host) = if rank == Rank::EventQueue {
-            device.take_event(drive, &mut above)?;
+            device.take_event(&mut Sides { above: &mut above, below: drive })?;
             (1, true)
         } else {
             // An event at the time of the earliest precedes the others of that time.
             let until_ns = others_ns.min(until_ns).max(at_ns + 1);
-            device.run_flash(until_ns, events_max, drive, &mut above)?
+            device.run_flash(until_ns, events_max, &mut Sides { above: &mut above, below: drive })?
         };
         self.is_cut_short = !concerns_host && events == events_max;
         self.now_ns = self.now_ns.max(device.now_ns);

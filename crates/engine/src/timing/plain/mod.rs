@@ -12,7 +12,7 @@ use super::flash::Finished;
 use super::front::account::Account;
 use super::front::event_queue::{Event, EventQueue, Step};
 use super::front::slots::Slots;
-use super::front::{Front, Intake, Requester, Stepped, Submission};
+use super::front::{Front, Intake, Requester, Sides, Stepped, Submission};
 use crate::error::ReadOnly;
 use crate::ledger::Ledger;
 use crate::request::{Operation, Request};
@@ -56,19 +56,14 @@ impl PlainFront {
 
     /// The drive has the command: it decides, and the flash begins.
     #[inline(always)]
-    fn execute(
-        &mut self,
-        slot: u32,
-        drive: &mut dyn TimedDrive,
-        requester: &mut dyn Requester<Self>,
-    ) -> Result<(), ReadOnly> {
+    fn execute(&mut self, slot: u32, sides: &mut Sides<'_, Self>) -> Result<(), ReadOnly> {
         let Submission { request, tag, .. } = self.slots.submission(slot);
         if request.operation == Operation::Flush {
             self.answer_after_command(slot);
             return Ok(());
         }
-        self.decide(tag, &request, drive)?;
-        requester.executed(tag, drive.ledger());
+        self.decide(tag, &request, sides.below)?;
+        sides.above.executed(tag, sides.below.ledger());
         let units = self.flash.carry_out(self.now_ns, &self.decisions, slot);
         self.slots.wait_for(slot, units);
         if units == 0 {
@@ -101,25 +96,21 @@ impl PlainFront {
         self.event_queue.answer(at_ns, slot);
     }
 
-    fn take_event(&mut self, drive: &mut dyn TimedDrive, requester: &mut dyn Requester<Self>) -> Result<(), ReadOnly> {
+    fn take_event(&mut self, sides: &mut Sides<'_, Self>) -> Result<(), ReadOnly> {
         let (at_ns, event) = self.event_queue.take().expect("its time is known");
         self.now_ns = at_ns;
         match event {
             Event::Answered(slot) => {
                 let account = *self.slots.account(slot);
-                self.complete(slot, account, drive, requester)
+                self.complete(slot, account, sides)
             }
-            Event::Step(Step::Issued, slot) => self.execute(slot, drive, requester),
+            Event::Step(Step::Issued, slot) => self.execute(slot, sides),
             Event::Step(..) => unreachable!("a plain drive has no other step"),
         }
     }
 
     /// What the flash has finished: one operation, which one or several requests waited for.
-    fn note_finished(
-        &mut self,
-        drive: &mut dyn TimedDrive,
-        requester: &mut dyn Requester<Self>,
-    ) -> Result<(), ReadOnly> {
+    fn note_finished(&mut self, sides: &mut Sides<'_, Self>) -> Result<(), ReadOnly> {
         // Determined before an answer causes further operations, which add no entries.
         let service = self.flash.service();
         let mut noted = Ok(());
@@ -132,7 +123,7 @@ impl PlainFront {
                 // Changed on a copy: copying the parts right after changing them one by one would stall the processor.
                 let mut account = *self.slots.account(slot);
                 account.spend_on_flash(&service);
-                noted = self.complete(slot, account, drive, requester);
+                noted = self.complete(slot, account, sides);
             }
         }
         self.flash.finished.clear();
@@ -140,17 +131,11 @@ impl PlainFront {
     }
 
     #[inline(always)]
-    fn complete(
-        &mut self,
-        slot: u32,
-        account: Account,
-        drive: &mut dyn TimedDrive,
-        requester: &mut dyn Requester<Self>,
-    ) -> Result<(), ReadOnly> {
+    fn complete(&mut self, slot: u32, account: Account, sides: &mut Sides<'_, Self>) -> Result<(), ReadOnly> {
         self.idle_since_ns = self.now_ns;
         let completion = self.slots.complete(slot, self.now_ns);
         debug_assert!(Slots::is_accounted_for(&completion, account.parts()));
-        requester.completed(completion, account.parts(), self, drive)
+        sides.above.completed(completion, account.parts(), self, sides.below)
     }
 
     /// Nothing is outstanding: lets the drive perform one batch of background work, if the flash becomes idle before
@@ -212,7 +197,7 @@ impl Intake for PlainFront {
             self.event_queue.step(self.now_ns + host_ns, Step::Issued, slot);
             return Ok(());
         }
-        self.execute(slot, drive, requester)
+        self.execute(slot, &mut Sides { above: requester, below: drive })
     }
 
     #[inline]
@@ -226,7 +211,7 @@ impl Intake for PlainFront {
         let events = self.flash.run(until_ns.min(self.event_queue.next_ns()), events_max);
         self.now_ns = self.now_ns.max(self.flash.now_ns);
         if !self.flash.finished.is_empty() {
-            self.note_finished(drive, requester)?;
+            self.note_finished(&mut Sides { above: requester, below: drive })?;
             return Ok(Stepped::Events(events));
         }
         if events == events_max {
@@ -238,7 +223,7 @@ impl Intake for PlainFront {
         if self.event_queue.next_ns() > until_ns || self.event_queue.next_ns() == u64::MAX {
             return Ok(Stepped::ToTheEnd(events));
         }
-        self.take_event(drive, requester)?;
+        self.take_event(&mut Sides { above: requester, below: drive })?;
         Ok(Stepped::Events(events + 1))
     }
 
