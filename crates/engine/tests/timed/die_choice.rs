@@ -164,7 +164,7 @@ fn factory_bad_blocks_leave_each_erase_unit_on_its_own_die() {
     for erase_unit in 0..array.erase_units() {
         let die = array.block_of(erase_unit) / per_plane / 2;
         assert_eq!(u32::from(dies[erase_unit as usize]), die);
-        assert_eq!(flash.die_of_page(erase_unit * drive.nand.pages_per_block) as u32, die);
+        assert_eq!(flash.die_of(erase_unit * drive.nand.pages_per_block) as u32, die);
         is_off_its_row |= die != erase_unit % 8 / 2;
     }
     assert!(is_off_its_row, "a rule that goes by the number alone names the wrong die");

@@ -51,7 +51,7 @@ fn each_mode_has_groups_of_its_own_size() {
     flash.carry_out(now_ns, &of_host(2..6), 0);
     assert_eq!(flash.groups().waited_for(), []);
     assert_eq!(ends(&mut flash), [now_ns + one_shot_ns; 6], "places 0 to 2 on the first die, 3 to 5 on the other");
-    let dies: Vec<usize> = (0..18).map(|page| flash.die_of_page(page)).collect();
+    let dies: Vec<usize> = (0..18).map(|page| flash.die_of(page)).collect();
     assert_eq!(dies, [0, 0, 0, 1, 1, 1, 0, 0, 0, 1, 1, 1, 0, 1, 0, 1, 0, 1]);
 }
 
@@ -79,7 +79,7 @@ fn a_fold_reads_pages_and_programs_three_at_once() {
 fn single_blocks_stay_on_their_dies() {
     let mut flash = flash(EraseUnitKind::Block);
     flash.carry_out(0, &[Open(EraseUnit(0), true), Open(EraseUnit(1), false)], 0);
-    assert_eq!((0..12).map(|page| flash.die_of_page(page)).collect::<Vec<_>>(), [0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1]);
+    assert_eq!((0..12).map(|page| flash.die_of(page)).collect::<Vec<_>>(), [0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1]);
     flash.carry_out(0, &of_host(0..2), 0);
     flash.carry_out(0, &of_host(6..11), 0);
     assert_eq!(flash.groups().waited_for(), [9..12]);

@@ -356,12 +356,7 @@ impl Flash {
 
     /// Processes at most `events_max` events before `until_ns`, or until one concerns the host, which is then in
     /// `finished`. Returns their number.
-    #[inline]
     pub fn run(&mut self, until_ns: u64, events_max: u64) -> u64 {
-        self.run_as(until_ns, events_max)
-    }
-
-    fn run_as(&mut self, until_ns: u64, events_max: u64) -> u64 {
         let mut events = 0;
         while events < events_max {
             if self.note_begun() {
@@ -459,22 +454,14 @@ impl Flash {
         let group = self.groups.of_journal(slot, is_slc, queued);
         let program = Operation::new(Array::Program, Work::Program, units, group).in_mode(is_slc);
         self.program_issue.issue(now);
-        self.queue_journal(now, die, program);
+        self.dies.queue(now, die, program);
+        self.note_begun();
         units
     }
 
-    fn queue_journal(&mut self, now: u64, die: usize, program: Operation) {
-        self.dies.queue(now, die, program);
-        self.note_begun();
-    }
-
     /// The die of a page.
-    pub fn die_of_page(&self, page: u32) -> usize {
-        self.die_of(page)
-    }
-
     #[inline(always)]
-    fn die_of(&self, page: u32) -> usize {
+    pub fn die_of(&self, page: u32) -> usize {
         let ppn = Ppn(self.places.first_of(page));
         let is_slc = self.places.is_slc(ppn.0);
         self.die_of_group(self.groups.number_of(ppn, is_slc), is_slc)
@@ -487,12 +474,7 @@ impl Flash {
 
     /// Queues the translation layer's decisions at `now`, on behalf of the host's `slot`. Returns how many units of the
     /// slot will be reported as finished.
-    #[inline]
     pub fn carry_out(&mut self, now: u64, decisions: &[Decision], slot: u32) -> u32 {
-        self.carry_out_as(now, decisions, slot)
-    }
-
-    fn carry_out_as(&mut self, now: u64, decisions: &[Decision], slot: u32) -> u32 {
         if let Some(erase) = self.erase_turns.next_plane() {
             self.queue_on_dies(now, 0..self.dies_count() as usize, erase);
         }

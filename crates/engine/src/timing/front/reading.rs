@@ -239,7 +239,7 @@ impl Front {
                 Decision::Read(ppn, Cause::Host) => {
                     let page = ppn.0 / counter.units_per_page();
                     if last.replace(page) != Some(page) {
-                        counter.page(self.flash.die_of_page(page));
+                        counter.page(self.flash.die_of(page));
                     }
                 }
                 _ => {}
