@@ -268,6 +268,7 @@ def _say_own(found: "OwnDrive", form: Printing) -> None:
 def _print(advice: "Advice") -> None:
     found = advice.found
     _print_sentences(advice.sentences)
+    _print_wrapped(advice.trials.setting.standing)
     if found.over_provisioning not in (None, found.own):
         assert found.over_provisioning is not None
         typer.echo("\nTo leave it empty, one of:")
@@ -279,6 +280,10 @@ def _print_sentences(sentences: "Sequence[words.Sentence]") -> None:
     _say(sentences)
     if any(sentence.runs for sentence in sentences):
         typer.echo("[R...]: the runs behind a statement, as the report numbers them.")
+
+
+def _print_wrapped(text: str) -> None:
+    typer.echo("\n".join(textwrap.wrap(text, text_columns())))
 
 
 def _say(sentences: "Sequence[words.Sentence] | Sequence[str]") -> None:
@@ -314,6 +319,8 @@ def _advise_tenants(
 
 
 def _print_tenants(advice: "TenantAdvice") -> None:
-    typer.echo("\n".join(textwrap.wrap(str(advice.headline), text_columns())) + "\n")
+    _print_wrapped(f"{advice.headline}")
+    typer.echo()
     _print_sentences(advice.sentences)
+    _print_wrapped(advice.standing)
     typer.echo("\n" + "\n".join(namespace_lines(advice.result.namespaces or [])))

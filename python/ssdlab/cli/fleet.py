@@ -24,7 +24,7 @@ from ssdlab.experiments.fleet.volumes import found
 from ssdlab.experiments.sweeps.dataset import Dataset
 from ssdlab.field.health.what_if import LEFT_EMPTY
 from ssdlab.foundation.quantities import format_share, parse_scale, parse_spare_areas
-from ssdlab.simulator.drives import load, standing
+from ssdlab.simulator.drives import load
 from ssdlab.theory import endurance_class
 from ssdlab.theory.field_inference import more
 
@@ -225,7 +225,7 @@ def fleet(
         kept |= dict(zip(keys, frame.iter_rows(named=True), strict=True))
     second = {key: planned.key for key, planned in again.items()}
     wholes = summarised(made, kept, setting, price, second)
-    notices = [f"{file.name}: {standing.with_settings(file, drives.settings or {})}.", *_notices(made.runs, kept)]
+    notices = [setting.standing, *_notices(made.runs, kept)]
     second_scale = page.second_note(wholes, years)
     if second_scale:
         notices.append(second_scale)
@@ -235,7 +235,7 @@ def fleet(
     def print_all() -> None:
         if second_scale:
             typer.echo(f"\n{second_scale}")
-        typer.echo(f"\n{page.sentence(wholes, made, years)}")
+        typer.echo(f"\n{page.sentence(wholes, made, years)}\n{setting.standing}")
         if enough:
             typer.echo(enough)
         print_rows(page.spread_rows(wholes, years))

@@ -16,7 +16,6 @@ from ssdlab.errors import InputError
 from ssdlab.experiments.advice.setting import Setting
 from ssdlab.experiments.sweeps.dataset import Dataset
 from ssdlab.presentation.terminal import text_columns
-from ssdlab.simulator.drives import standing
 
 
 @dataclass(frozen=True)
@@ -76,14 +75,14 @@ def from_tenants(
     carry_out_shown(whole, missing, jobs, cluster)
     kept = dict(zip(keys, whole.dataset.frame(keys).iter_rows(named=True), strict=True))
     found = layouts_of(made, kept, years, price)
-    file = setting.file
     notices = [
-        f"{file.name}: {standing.with_settings(file, setting.settings)}.",
+        setting.standing,
         *_notices(kept, [row.group for row in briefly_written(found)]),
     ]
 
     def print_all() -> None:
-        typer.echo("\n" + "\n".join(textwrap.wrap(layouts_page.sentence(found, made, years), text_columns())))
+        for text in (layouts_page.sentence(found, made, years), setting.standing):
+            typer.echo("\n" + "\n".join(textwrap.wrap(text, text_columns())))
         print_rows(layouts_page.layout_rows(found, years))
         print_rows(layouts_page.drive_rows(found))
         for layout, drive, reason in made.left_out:

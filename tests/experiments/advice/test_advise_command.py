@@ -30,6 +30,7 @@ def test_it_says_what_to_leave_empty_and_why(ssdlab: Program, tmp_path: Path) ->
     assert "Alternative: a drive of twice the size, half full" in said
     assert "sfdisk --label gpt /dev/DEVICE" in ended.stdout
     result = json.loads((tmp_path / "advice/result.json").read_text())
+    assert result["standing"].startswith("small: a drive file of your own") and result["standing"] in said
     names = {run["name"] for run in result["runs"]}
     for sentence in [result["advice"], *result["sentences"]]:
         assert set(sentence["runs"]) <= names

@@ -71,6 +71,7 @@ def test_a_folder_of_traces(ssdlab: Program, tmp_path: Path) -> None:
     assert heavy["years"] == pytest.approx(3000 * full_bytes / heavy["waf"] / heavy["host_bytes_per_day"] / 365)
     assert heavy["price_per_year"] == pytest.approx(50 / heavy["years"])
     result = json.loads((tmp_path / "out/result.json").read_text())
+    assert "a drive file of your own" in ended.stdout and "a drive file of your own" in result["notices"][0]
     assert result["left_out"] == [{"volume": "idle", "reason": "too few writes: 10 units of 4 KiB"}]
     whole = sum(row["nand_bytes_per_day"] for row in by.values() if row["over_provisioning"] < 0.2)
     host = sum(row["host_bytes_per_day"] for row in by.values() if row["over_provisioning"] < 0.2)

@@ -71,6 +71,8 @@ def _rows(folder: Path, layout: str, group: str) -> list[TableRow]:
 
 def test_figures_are_those_of_the_advice_on_tenants(folder: Path, fleet: TableRow, advised: TenantAdvice) -> None:
     assert fleet["years"] == 3
+    assert "a drive file of your own" in fleet["notices"][0]
+    assert "a drive file of your own" in advised.standing
     (shared,), (handles,) = _rows(folder, SHARED, "web"), _rows(folder, HANDLES, "web")
     assert shared["waf"] == advised.result.last_stage_ledger.waf
     assert shared["years"] == pytest.approx(advised.tenants[0].years_shared, rel=0.01)

@@ -167,6 +167,8 @@ def test_the_line_is_that_of_the_drive_at_any_scale_and_not_of_a_changed_one() -
     assert standing.behind(small.specification(), str(small.scale)) == whole
     assert standing.behind(small.specification()).startswith("changed from samsung-pm883-1920gb")
     assert standing.with_settings(file, {"nand.program_us": "50"}).startswith("changed from")
+    changed = standing.with_settings(load("nova-v128"), {"nand.program_us": "50"})
+    assert changed.startswith("changed from nova-v128") and changed.endswith("not those of the product")
     assert standing.with_settings(load("generic-tlc-480"), {"nand.program_us": "50"}).startswith("a generic drive")
     assert standing.of_name("nova-v128") == "only its geometry is known; speeds are not those of the product"
 

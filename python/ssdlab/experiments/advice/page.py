@@ -16,7 +16,6 @@ from ssdlab.presentation.report import headlines, page, parts, wording
 from ssdlab.presentation.report.charts.published import Line, Marks, published_lines
 from ssdlab.presentation.report.chosen import write_figures
 from ssdlab.presentation.report.figure import Figure
-from ssdlab.simulator.drives import standing
 from ssdlab.simulator.results.files import names_in, staged
 
 _HEADS = {"waf": "WAF", "years": "life", "write_mb_s": "written", "price_per_gb": "price"}
@@ -55,7 +54,7 @@ def write(
         subtitle=f"{question}; {trials.setting.file.name}; limits: {wording.listed(limits)}",
         summary=wording.unbroken(head.text),
         notices=[
-            f"{trials.setting.file.name}: {standing.with_settings(trials.setting.file, trials.setting.settings)}.",
+            trials.setting.standing,
             *(["Runs of a smaller drive with the same ratios; each states its scale."] if _is_scaled(trials) else []),
         ],
         before=[page.Section("Supporting runs", _list(said))] if said else [],
@@ -163,6 +162,8 @@ class AdviceJson(TypedDict):
     advice: SentenceJson
     sentences: list[SentenceJson]
     drive: str
+    standing: str
+    """What stands behind the name of the drive."""
     limits: list[LimitJson]
     over_provisioning: float | None
     over_provisioning_as_sold: float
@@ -179,6 +180,7 @@ def _json(
         "advice": head.to_dict(),
         "sentences": [sentence.to_dict() for sentence in said],
         "drive": trials.setting.file.name,
+        "standing": trials.setting.standing,
         "limits": [limit.to_dict() for limit in trials.limits],
         "over_provisioning": found.over_provisioning,
         "over_provisioning_as_sold": found.own,

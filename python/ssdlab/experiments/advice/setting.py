@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ssdlab.errors import InputError
 from ssdlab.experiments.advice.described import Described
-from ssdlab.simulator.drives import resolve
+from ssdlab.simulator.drives import resolve, standing
 from ssdlab.simulator.targets.auto_scale import keeps_slc_share
 
 if TYPE_CHECKING:
@@ -40,6 +40,11 @@ class Setting:
     def words(self) -> tuple[str, Mapping[str, str]]:
         """The drive for a command line, and its settings."""
         return self.called or self.file.name, self.settings
+
+    @property
+    def standing(self) -> str:
+        """A sentence on what stands behind the name of the drive."""
+        return f"{self.file.name}: {standing.with_settings(self.file, self.settings)}."
 
     @property
     def user_bytes_least(self) -> int:

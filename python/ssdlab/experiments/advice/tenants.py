@@ -75,6 +75,8 @@ class TenantAdviceJson(TypedDict):
 
     advice: SentenceJson
     sentences: list[SentenceJson]
+    standing: str
+    """What stands behind the name of the drive."""
     tenants: list[TenantJson]
     handles: HandlesJson | None
     namespaces: list[NamespaceJson]
@@ -174,6 +176,12 @@ class TenantAdvice(Shown):
         """Empty: the table shows the result."""
         return []
 
+    @property
+    def standing(self) -> str:
+        """A sentence on what stands behind the name of the drive."""
+        shared = self.result.specification
+        return f"{shared.drive['name']}: {standing.behind(shared.drive, shared.scale)}."
+
     def write(self, directory: str | Path, *, command_line: str = "") -> list[str]:
         """Writes report.html and result.json, all or none. Returns their names."""
         specification = self.result.specification
@@ -182,7 +190,7 @@ class TenantAdvice(Shown):
             subtitle=f"Tenants on one drive, or each on a drive of its share; {specification.drive['name']}",
             summary=wording.unbroken(self.headline.text),
             notices=[
-                f"{specification.drive['name']}: {standing.behind(specification.drive, specification.scale)}.",
+                self.standing,
                 *(["Runs of a smaller drive with the same ratios."] if specification.scale != "1" else []),
             ],
             before=[page.Section("Tenant by tenant", parts.bullets([str(each) for each in self.sentences]))],
@@ -195,6 +203,7 @@ class TenantAdvice(Shown):
         found: TenantAdviceJson = {
             "advice": self.headline.to_dict(),
             "sentences": [each.to_dict() for each in self.sentences],
+            "standing": self.standing,
             "tenants": [tenant.to_dict() for tenant in self.tenants],
             "handles": _handles_json(self.with_handles),
             "namespaces": [each.to_dict() for each in self.result.namespaces or []],

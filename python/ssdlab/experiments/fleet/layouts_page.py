@@ -58,7 +58,7 @@ def write(
     with staged(directory) as place:
         write_figures(figures, place)
         _frame(layouts).write_parquet(data_file(place, "fleet"))
-        (place / "result.json").write_text(_json(layouts, plan, years), encoding="utf-8")
+        (place / "result.json").write_text(_json(layouts, plan, years, notices), encoding="utf-8")
         (place / "report.html").write_text(whole.html(), encoding="utf-8")
         return names_in(place)
 
@@ -179,9 +179,10 @@ def _frame(layouts: Sequence[Layout]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema_overrides=kinds | other, infer_schema_length=None)
 
 
-def _json(layouts: Sequence[Layout], plan: TenantPlan, years: float) -> str:
+def _json(layouts: Sequence[Layout], plan: TenantPlan, years: float, notices: Sequence[str]) -> str:
     found = {
         "years": years,
+        "notices": list(notices),
         "layouts": [layout.to_dict(years) for layout in layouts],
         "best": [layout.name for layout in best(layouts)],
         "left_out": [{"layout": layout, "drive": drive, "reason": reason} for layout, drive, reason in plan.left_out],

@@ -52,7 +52,7 @@ def write(
     with staged(directory) as place:
         write_figures(figures, place)
         _frame(wholes).write_parquet(data_file(place, "fleet"))
-        (place / "result.json").write_text(_json(wholes, plan, years), encoding="utf-8")
+        (place / "result.json").write_text(_json(wholes, plan, years, notices), encoding="utf-8")
         (place / "report.html").write_text(whole.html(), encoding="utf-8")
         return names_in(place)
 
@@ -251,7 +251,7 @@ def _frame(wholes: Sequence[Whole]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema_overrides=kinds | other | second, infer_schema_length=None)
 
 
-def _json(wholes: Sequence[Whole], plan: FleetPlan, years: float) -> str:
+def _json(wholes: Sequence[Whole], plan: FleetPlan, years: float, notices: Sequence[str]) -> str:
     fleet = [
         {
             "over_provisioning": whole.over_provisioning,
@@ -265,7 +265,8 @@ def _json(wholes: Sequence[Whole], plan: FleetPlan, years: float) -> str:
         for whole in wholes
     ]
     left_out = [{"volume": name, "reason": reason} for name, reason in plan.left_out]
-    return json.dumps({"years": years, "fleet": fleet, "left_out": left_out}, indent=2, ensure_ascii=False) + "\n"
+    found = {"years": years, "notices": list(notices), "fleet": fleet, "left_out": left_out}
+    return json.dumps(found, indent=2, ensure_ascii=False) + "\n"
 
 
 def _size(value: float | None) -> str:

@@ -30,7 +30,8 @@ FROM_MEMORY = "from memory, not looked up"
 FILE = "standing.json"
 _GENERIC = "a generic drive: it stands for no product"
 _OWN = "a drive file of your own: its sources say what it was compared with"
-_GEOMETRY = "only its geometry is known; speeds are not those of the product"
+_SPEEDS = "speeds are not those of the product"
+_GEOMETRY = f"only its geometry is known; {_SPEEDS}"
 
 
 class RowJson(TypedDict):
@@ -85,7 +86,8 @@ def behind(drive: "plain.Drive", scale: str | Fraction = "1") -> str:
     if not _is_product_named(name):
         return _GENERIC
     if drive != _of_catalogue(name, Fraction(scale)):
-        return f"changed from {name}: what is known of that drive does not hold for this one"
+        speeds = f"; {_SPEEDS}" if _SPEEDS in of_name(name) else ""
+        return f"changed from {name}: what is known of that drive does not hold for this one{speeds}"
     return of_name(name)
 
 
@@ -151,10 +153,7 @@ def _of_sheet(rows: list[RowJson], *, has_measurements: bool) -> str:
     elif has_measurements:
         said = f"of {sheet} {near}, {beyond} off by more than {format_share(TOLERANCE)} ({figures})"
     else:
-        said = (
-            f"speeds are not those of the product: of {sheet} {near}, {beyond} off by more than"
-            f" {format_share(TOLERANCE)} ({figures})"
-        )
+        said = f"{_SPEEDS}: of {sheet} {near}, {beyond} off by more than {format_share(TOLERANCE)} ({figures})"
     return f"{said}; {remembered} of the rows {FROM_MEMORY}" if 0 < remembered < len(rows) else said
 
 
