@@ -54,6 +54,22 @@ fn small_reads_in_sequence_find_what_was_read_ahead() {
     near(took, 8.0 * PAGE_NS as f64, 0.02);
 }
 
+/// The times add up for one request after another. With two outstanding, the controller works on one while the link
+/// transfers the other.
+#[test]
+fn a_read_of_what_was_read_ahead_takes_the_command_and_the_link() {
+    let mut drive = wide_pages(8, MIB, 64 << 10);
+    drive["host_link"] = json!({ "interface": "none", "mb_s": 500.0, "duplex": null, "command_us": 0.0 });
+    let link_ns = UNIT as f64 * 2.0;
+    let one = in_sequence(&drive, UNIT, 16);
+    let outcome = run(&drive, vec![fill(&drive), one.clone()]);
+    assert_eq!(reads(&outcome.jobs[1]).min_ns, Some(5_000 + link_ns as u64));
+    near(ns_a_mib(&drive, vec![fill(&drive), one.clone()], 16), 256.0 * (5_000.0 + link_ns), 0.02);
+    let mut two = one;
+    change(&mut two, &json!({ "iodepth": 2 }));
+    near(ns_a_mib(&drive, vec![fill(&drive), two], 16), 256.0 * link_ns, 0.02);
+}
+
 #[test]
 fn the_window_bounds_what_is_in_flight() {
     // Four pages at a time keep four of eight dies at work.

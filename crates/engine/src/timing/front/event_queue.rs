@@ -26,9 +26,11 @@ pub enum Step {
     Sent,
     /// A piece of a stream has crossed the link to the host.
     Delivered,
+    /// The controller has processed a read of a stream.
+    Processed,
 }
 
-const STEPS: [Step; 9] = [
+const STEPS: [Step; 10] = [
     Step::MapPage,
     Step::Issued,
     Step::Admitted,
@@ -38,6 +40,7 @@ const STEPS: [Step; 9] = [
     Step::Arrived,
     Step::Sent,
     Step::Delivered,
+    Step::Processed,
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

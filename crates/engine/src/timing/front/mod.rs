@@ -377,6 +377,7 @@ impl Front {
             Event::Step(Step::Arrived, slot) => self.arrive(slot, sides),
             Event::Step(Step::Sent, slot) => self.complete(slot, sides),
             Event::Step(Step::Delivered, stream) => self.piece_delivered(stream as usize, sides),
+            Event::Step(Step::Processed, stream) => self.stream_read_processed(stream as usize, sides),
         }
     }
 
@@ -488,12 +489,19 @@ impl Front {
     /// The request has been executed except for the controller's processing time.
     #[inline]
     fn answer_after_command(&mut self, slot: u32) {
+        let at_ns = self.process(slot);
+        self.event_queue.answer(at_ns, slot);
+    }
+
+    /// When the controller will have processed the request; it counts for that long.
+    #[inline]
+    fn process(&mut self, slot: u32) -> u64 {
         let mut at_ns = self.now_ns.max(self.flash.program_issue_ends_ns()) + self.command_ns;
         if let Some(delays) = &mut self.delays {
             at_ns = delays.answer_ns(at_ns);
         }
         self.slots.account(slot).spend(Part::Controller, at_ns);
-        self.event_queue.answer(at_ns, slot);
+        at_ns
     }
 
     /// Continues the flushes that waited for data that is now in flash, and gives freed space to waiting writes. The

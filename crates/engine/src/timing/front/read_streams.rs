@@ -52,6 +52,8 @@ struct Stream {
     pieces: VecDeque<u32>,
     /// Slots and ends of waiting requests, in order.
     waiting: VecDeque<(u32, u64)>,
+    /// How many of these, the last ones, the controller has yet to process.
+    unprocessed: usize,
     used_at: u64,
 }
 
@@ -103,9 +105,15 @@ impl ReadStreams {
         None
     }
 
-    /// A request of the stream waits for its data.
+    /// A request of the stream waits for its data, which it gets once the controller has processed it.
     pub fn wait(&mut self, stream: usize, slot: u32, end: u64) {
         self.streams[stream].waiting.push_back((slot, end));
+        self.streams[stream].unprocessed += 1;
+    }
+
+    /// The controller has processed the next request of the stream.
+    pub fn processed(&mut self, stream: usize) {
+        self.streams[stream].unprocessed -= 1;
     }
 
     /// The next segment to fetch, as its number, offset and length, if the window has space and the previous one is
@@ -163,13 +171,14 @@ impl ReadStreams {
         segment.stream
     }
 
-    /// The next piece to transfer: what has arrived of the first waiting request.
+    /// The next piece to transfer: what has arrived of the first waiting request, if that was processed.
     pub fn next_piece(&mut self, index: usize) -> Option<Piece> {
         let stream = &mut self.streams[index];
         let sent_to = stream.sent_to;
         let segment =
             stream.segments.iter().map(|&id| self.segments[id as usize]).find(|segment| segment.end > sent_to)?;
-        let &(slot, request_end) = stream.waiting.iter().find(|&&(_, end)| end > sent_to)?;
+        let processed = stream.waiting.iter().take(stream.waiting.len() - stream.unprocessed);
+        let &(slot, request_end) = { processed }.find(|&&(_, end)| end > sent_to)?;
         if !segment.is_here() {
             return None;
         }

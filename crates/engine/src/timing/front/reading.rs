@@ -20,8 +20,6 @@ use crate::units::Ppn;
 /// Slots from this number on stand for the controller's own reads: chains of map pages, or segments read ahead.
 pub(super) const OWN: u32 = 1 << 31;
 const SEGMENT: u32 = OWN | 1 << 30;
-/// Not a slot.
-const NONE: u32 = u32::MAX;
 
 /// See the file's description.
 pub struct Reading {
@@ -170,24 +168,25 @@ impl Front {
         self.slots.wait_for(slot, 1);
         sides.below.count_read(&request);
         sides.above.executed(tag, sides.below.ledger());
-        self.serve_new(stream, slot, Part::HostOperations, sides)?;
+        let at_ns = self.process(slot);
+        if at_ns > self.now_ns || self.link.is_none() {
+            self.event_queue.step(at_ns, Step::Processed, stream as u32);
+        } else {
+            self.streams().processed(stream);
+        }
+        self.serve(stream, Part::HostOperations, sides)?;
         Ok(true)
     }
 
-    fn serve(&mut self, stream: usize, waited_for: Part, sides: &mut Sides<'_, Self>) -> Result<(), ReadOnly> {
-        self.serve_new(stream, NONE, waited_for, sides)
+    /// The controller has processed a read of the stream: its data may already be here.
+    pub(super) fn stream_read_processed(&mut self, stream: usize, sides: &mut Sides<'_, Self>) -> Result<(), ReadOnly> {
+        self.streams().processed(stream);
+        self.serve(stream, Part::HostOperations, sides)
     }
 
-    /// Fetches while the window has space, and transfers what has arrived. `new` is a slot that has only just
-    /// requested: data found in the buffer costs it a command. `waited_for` is what the others waited for, if not the
-    /// flash operation that has just ended.
-    fn serve_new(
-        &mut self,
-        stream: usize,
-        new: u32,
-        waited_for: Part,
-        sides: &mut Sides<'_, Self>,
-    ) -> Result<(), ReadOnly> {
+    /// Fetches while the window has space, and transfers what has arrived. `waited_for` is what the requests waited for,
+    /// if not the flash operation that has just ended.
+    fn serve(&mut self, stream: usize, waited_for: Part, sides: &mut Sides<'_, Self>) -> Result<(), ReadOnly> {
         loop {
             while let Some((segment, offset_bytes, length_bytes)) = self.streams().next_segment(stream) {
                 self.with_memory(sides.below, |drive| drive.read_ahead(offset_bytes, length_bytes));
@@ -216,15 +215,11 @@ impl Front {
                 self.event_queue.step(at_ns, Step::Delivered, stream as u32);
                 continue;
             }
-            match self.streams().delivered(stream) {
-                Some(slot) if slot == new => {
-                    self.slots.units_arrived(slot, 1);
-                    self.answer_after_command(slot);
-                }
-                Some(slot) if self.slots.units_arrived(slot, 1) => {
-                    self.answer(slot, sides)?;
-                }
-                _ => {}
+            if let Some(slot) = self.streams().delivered(stream)
+                && self.slots.units_arrived(slot, 1)
+            {
+                // As an event: the next request must not be served within this one, and so on.
+                self.event_queue.step(self.now_ns, Step::Sent, slot);
             }
         }
     }
