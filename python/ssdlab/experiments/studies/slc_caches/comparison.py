@@ -22,6 +22,8 @@ TOLERANCE = 0.15
 LAW, FILL = "Second drop by the law C - (b - 1) S, GB written", "Mean of the whole fill from its phases, MB/s"
 DROP, THIRD = "Second drop, simulated, GB written", "Rate after the second drop, simulated, MB/s"
 
+CACHE_SHARE, DROP_SHARE = "its cache, of the capacity", "second drop, of the capacity"
+
 
 def run(context: Context) -> StudyResult:
     """Simulates the fill of each TLC drive whose review has a third rate, and of the generic QLC drive."""
@@ -139,20 +141,28 @@ def _qlc_rows(result: "Result") -> list[Row]:
 
 
 def _tlc_rows(result: "Result") -> list[Row]:
-    """The generic TLC drive is in the middle of the reviewed ones."""
-    reviewed_ones = [figure for figure in FIGURES if figure["bits"] == "3"]
-    seconds = [float(figure["second_mb_s"]) for figure in reviewed_ones]
-    fills = [float(figure["fill_mb_s"]) for figure in reviewed_ones if figure["fill_mb_s"]]
-    found = simulating.rates(result)
-    group, note = "The generic TLC drive and the median of the reviewed ones, MB/s", "no value was chosen for it"
+    """Whether the generic TLC drive is in the middle of the reviewed ones: its rates, and the places of its drops."""
+
+    def reviewed_ones(column: str, share_of: str | None = None) -> list[float]:
+        own = [figure for figure in FIGURES if figure["bits"] == "3" and figure[column]]
+        return [float(figure[column]) / (float(figure[share_of]) / 100 if share_of else 1) for figure in own]
+
+    rates = simulating.rates(result)
+    cache, direct, folding = phases_of(rates)[:3]
+    step = 100 / simulating.PARTS
+    group, note = "The generic TLC drive and the median of the reviewed ones", "no value was chosen for it"
     return [
         Row(
-            f"{TLC}: {what}", statistics.median(known), simulated, "MB/s", tolerance=TOLERANCE, printed="text",
+            f"{TLC}: {what}", statistics.median(known), simulated, unit, tolerance=TOLERANCE, printed="text",
             group=group, note=f"{note}; {len(known)} drives, {min(known):,.0f} to {max(known):,.0f}",
         )
-        for what, known, simulated in (
-            ("past its cache", seconds, phases_of(found)[1].rate),
-            ("mean of the whole fill", fills, fill_rate([(1.0, rate) for rate in found])),
+        for what, known, simulated, unit in (
+            ("in its cache", reviewed_ones("first_mb_s"), cache.rate, "MB/s"),
+            (CACHE_SHARE, reviewed_ones("first_gb", "capacity_gb"), step * cache.end, "%"),
+            ("past its cache", reviewed_ones("second_mb_s"), direct.rate, "MB/s"),
+            (DROP_SHARE, reviewed_ones("second_gb", "capacity_gb"), step * direct.end, "%"),
+            ("after the second drop", reviewed_ones("third_mb_s"), folding.rate, "MB/s"),
+            ("mean of the whole fill", reviewed_ones("fill_mb_s"), fill_rate([(1.0, rate) for rate in rates]), "MB/s"),
         )
     ]  # fmt: skip
 
