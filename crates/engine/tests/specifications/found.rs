@@ -29,6 +29,12 @@ fn a_read_that_waits_for_no_flash_is_not_charged_with_a_program() {
     passes(include_str!("found/reads-from-a-stream-after-writes.json"));
 }
 
+/// Each read that a stream completed at once began the next within itself, until the stack was full.
+#[test]
+fn reads_that_a_window_holds_do_not_fill_the_stack() {
+    passes(include_str!("found/reads-that-a-window-holds-without-a-link.json"));
+}
+
 /// Where a write without a buffer waits for its group, whether that is filled up was asked at the end of each step.
 #[test]
 fn the_steps_change_nothing_on_a_drive_without_a_buffer() {
