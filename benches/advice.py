@@ -1,4 +1,4 @@
-"""How long `ssdlab advise` takes for a trace of a million requests and a drive of 1 TB, without and with a clock.
+"""How long `ssdlab advise space` takes for a trace of a million requests and a drive of 1 TB, without and with a clock.
 
 The trace is made from a fixed seed: most writes to 1 MiB regions by zipf 0.9, some in sequence, reads among them.
 Prints a line of JSON for each set of limits: seconds until the answer stands there, of the whole process, and of its
@@ -60,7 +60,19 @@ def write_trace(path: Path, requests: int) -> None:
 
 def measured(trace: Path, limits: list[str], folder: Path) -> dict[str, object]:
     """One advice, as a user asks for it."""
-    command = [sys.executable, "-m", "ssdlab", "advise", str(trace), "--drive", DRIVE, *limits, "--output", str(folder)]
+    command = [
+        sys.executable,
+        "-m",
+        "ssdlab",
+        "advise",
+        "space",
+        str(trace),
+        "--drive",
+        DRIVE,
+        *limits,
+        "--output",
+        str(folder),
+    ]
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         assert process.stdout

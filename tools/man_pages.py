@@ -18,7 +18,7 @@ def overview() -> str:
     context = whole.make_context("ssdlab", ["drives"])
     commands = []
     for group, names in GROUPS.items():
-        commands += [f".SS {group}", *(_entry(f"ssdlab-{name}(1)", COMMANDS[name].summary) for name in names)]
+        commands += [f".SS {group}", *(_entry(f"{_page(name)}(1)", COMMANDS[name].summary) for name in names)]
     return "\n".join(
         [
             _head("ssdlab"),
@@ -42,9 +42,9 @@ def page(name: str) -> str:
     usage = " ".join(command.collect_usage_pieces(context))
     return "\n".join(
         [
-            _head(f"ssdlab-{name}"),
+            _head(_page(name)),
             ".SH NAME",
-            f"ssdlab-{name} \\- {_text(COMMANDS[name].summary.rstrip('.'))}",
+            f"{_page(name)} \\- {_text(COMMANDS[name].summary.rstrip('.'))}",
             ".SH SYNOPSIS",
             f"\\fBssdlab {name}\\fR {_text(usage)}",
             ".SH DESCRIPTION",
@@ -59,6 +59,10 @@ def page(name: str) -> str:
             "",
         ]
     )
+
+
+def _page(name: str) -> str:
+    return f"ssdlab-{name.replace(' ', '-')}"
 
 
 def _head(title: str) -> str:
@@ -89,7 +93,7 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "ssdlab.1").write_text(overview(), encoding="utf-8")
     for name in COMMANDS:
-        (folder / f"ssdlab-{name}.1").write_text(page(name), encoding="utf-8")
+        (folder / f"{_page(name)}.1").write_text(page(name), encoding="utf-8")
 
 
 if __name__ == "__main__":

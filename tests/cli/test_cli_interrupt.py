@@ -107,8 +107,8 @@ def test_commands_of_many_runs(command: str, number: signal.Signals, ssdlab: Any
     shares = ",".join(f"{share}%" for share in range(36, 76))
     words = {
         "sweep": ["endless.toml", "--jobs", "2"],
-        "advise": ["endless.fio", "--drive", "large.toml", "--waf", "3"],
-        "fleet": ["traces", "--trace-format", "mqsim", "--drive", "large.toml", "--op", shares],
+        "advise": ["space", "endless.fio", "--drive", "large.toml", "--waf", "3"],
+        "fleet": ["simulate", "traces", "--trace-format", "mqsim", "--drive", "large.toml", "--op", shares],
     }[command]
     with endless(tmp_path, command, *words, workers=0 if command == "advise" else 2) as process:
         os.killpg(process.pid, number)

@@ -5,7 +5,7 @@ import shlex
 import pytest
 
 from ssdlab.cli.command_line import command_line
-from ssdlab.cli.commands import loaded
+from ssdlab.cli.commands import called, loaded
 
 
 @pytest.mark.parametrize(
@@ -21,13 +21,13 @@ from ssdlab.cli.commands import loaded
         ),
         ("measure --protocol snia --on x --resume", "measure snia --protocol --on x --seed 1"),
         (
-            "advise t1 --drive d --latency write.p99=2ms --waf 2.5",
-            "advise t1 --drive d --waf 2.5 --latency write.p99=2ms",
+            "advise space t1 --drive d --latency write.p99=2ms --waf 2.5",
+            "advise space t1 --drive d --waf 2.5 --latency write.p99=2ms",
         ),
     ],
 )
 def test_a_command_line_is_shown_as_given(given: str, shown: str) -> None:
-    name, *words = shlex.split(given)
+    name, words = called(shlex.split(given))
     context = loaded(name).make_context(name, words)
     assert command_line(context) == f"ssdlab {shown}"
 

@@ -1,7 +1,8 @@
-"""`ssdlab compare --with`: a result of fio itself beside a simulation of the same jobs."""
+"""`ssdlab compare targets`: a result of fio itself beside a simulation of the same jobs."""
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from ssdlab.errors import InputError
 from ssdlab.experiments.comparison.targets import Target, caution, figures_of_report
 
 JOB = "[global]\nioengine=libaio\ndirect=1\nbs=4k\nsize=4m\n[first]\nrw=randwrite\n[then]\nstonewall\nrw=randread\n"
+BESIDE = ("--target", "simulated:small.toml", "--target", "measured:result.json")
 _NONE = {"total_ios": 0}
 
 
@@ -36,7 +38,7 @@ def test_a_result_of_fio_beside_a_simulation(ssdlab: Program, tmp_path: Path) ->
         ("first", "write", _direction(5000, 200_000, 300_000)), ("other", "read", _direction(1, 1000, 1000))
     )
     (tmp_path / "result.json").write_text(f"fio: a note before it\n{json.dumps(measured)}")
-    ended = ssdlab("compare", "two.fio", "--drive", "small.toml", "--with", "result.json", "--output", "out")
+    ended = ssdlab("compare", "targets", "two.fio", *BESIDE, "--output", "out")
     assert ended.returncode == 0, ended.stderr
     content = json.loads((tmp_path / "out/comparison.json").read_text())
     assert content["targets"] == ["simulated:small.toml", "measured:result.json"]
@@ -58,25 +60,23 @@ def test_a_result_of_fio_beside_a_simulation(ssdlab: Program, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("text", "call", "said"),
     [
-        ("{}", "--drive small.toml", "result.json: not a result of fio; allowed is what fio --output-format=json"),
+        ("{}", BESIDE, "result.json: not a result of fio; allowed is what fio --output-format=json"),
         (
             json.dumps(report(("x", "read", _direction(1, 1, 1)))),
-            "--drive small.toml",
+            BESIDE,
             "its jobs are x, those of the job",
         ),
         (
             json.dumps(report(("uniform", "read", {"total_ios": 3}))),
-            "--drive small.toml",
+            BESIDE,
             "KeyError.'iops'. in its jobs",
         ),
-        ("{}", "", "--with lays a result beside a simulation: give --drive NAME"),
+        ("{}", BESIDE[2:], "a result of fio lies beside a run: add --target simulated:NAME"),
     ],
 )
-def test_other_files_are_refused(ssdlab: Program, tmp_path: Path, text: str, call: str, said: str) -> None:
+def test_other_files_are_refused(ssdlab: Program, tmp_path: Path, text: str, call: Sequence[str], said: str) -> None:
     (tmp_path / "result.json").write_text(text)
-    ended = ssdlab(
-        "compare", "uniform.fio", *call.split(), "--scale", "1/2", "--with", "result.json", "--output", "out"
-    )
+    ended = ssdlab("compare", "targets", "uniform.fio", *call, "--scale", "1/2", "--output", "out")
     assert ended.returncode == 2
     assert re.search(said, ended.stderr), ended.stderr
 

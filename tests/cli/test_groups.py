@@ -10,8 +10,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from ssdlab.cli import advise, compare, replay, workload_options
-from ssdlab.cli.commands import COMMANDS
+from ssdlab.cli import advise_space, compare, replay, workload_options
+from ssdlab.cli.commands import COMMANDS, module_of
 from ssdlab.cli.groups import Parsed, flat, given
 from ssdlab.errors import InputError
 from ssdlab.experiments.advice import limits, workload
@@ -81,14 +81,14 @@ def test_a_shell_completes_words() -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_no_command_has_a_long_list_of_parameters(name: str) -> None:
-    function = getattr(import_module(f"ssdlab.cli.{name}"), name)
+    function = getattr(import_module(module_of(name)), name.replace(" ", "_"))
     assert len(inspect.signature(function).parameters) <= PARAMETERS_MAX
 
 
 @pytest.mark.parametrize(
     ("options", "library"),
     [
-        (advise.Wanted, limits.Wanted),
+        (advise_space.Wanted, limits.Wanted),
         (compare.Stages, request.Stages),
         (replay.Reading, replay_request.Reading),
         (replay.Repeating, replay_request.Repeating),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ssdlab.cli.commands import COMMANDS, loaded
+from ssdlab.cli.commands import COMMANDS, called, loaded
 
 ROOT = Path(__file__).parents[2]
 _SUFFIXES = {".fio", ".toml", ".csv", ".gz", ".json", ".db"}
@@ -15,7 +15,8 @@ _MADE = ("--output", "--socket")
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_example_of_a_command(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    program, command, *words = shlex.split(COMMANDS[name].example)
+    program, *given = shlex.split(COMMANDS[name].example)
+    command, words = called(given)
     assert (program, command) == ("ssdlab", name)
     monkeypatch.chdir(ROOT)
     loaded(name).make_context(name, list(words))

@@ -13,10 +13,11 @@ TOOL = Path(__file__).parents[2] / "tools/man_pages.py"
 def test_every_command_and_option_has_its_place(tmp_path: Path) -> None:
     subprocess.run([sys.executable, TOOL, tmp_path / "man"], check=True)
     pages = {path.name: path.read_text().replace("\\-", "-") for path in (tmp_path / "man").iterdir()}
-    assert set(pages) == {"ssdlab.1", *(f"ssdlab-{name}.1" for name in COMMANDS)}
+    titles = {name: f"ssdlab-{name.replace(' ', '-')}" for name in COMMANDS}
+    assert set(pages) == {"ssdlab.1", *(f"{title}.1" for title in titles.values())}
     for name, listed in COMMANDS.items():
-        assert f"ssdlab-{name}(1)" in pages["ssdlab.1"]
-        text = pages[f"ssdlab-{name}.1"]
+        assert f"{titles[name]}(1)" in pages["ssdlab.1"]
+        text = pages[f"{titles[name]}.1"]
         assert listed.example in text
         # Older forms are hidden: they are accepted, but not described.
         shown = [each for each in loaded(name).params if not getattr(each, "hidden", False)]

@@ -15,11 +15,11 @@ MONDAY, FRIDAY = (str(EXAMPLES / name) for name in ("monday.json", "friday.json"
 POINTS = "workload,space_in_use,metric,value\nuniform.fio,,write_mib_s,5\n"
 
 WRITING = {
-    "advise": ["advise", "--smart", MONDAY, "--smart", FRIDAY],
+    "advise": ["advise", "smart", MONDAY, FRIDAY],
     "atlas": ["atlas"],
     "compare": ["compare", "uniform.fio", "--drive", "small.toml", "--untimed"],
     "fit": ["fit", "points.csv", "--drive", "small.toml", "--free", "nand.program_us=100..5000", "--until", "job"],
-    "fleet": ["fleet", "--smart", MONDAY, "--smart", FRIDAY],
+    "fleet": ["fleet", "smart", MONDAY, FRIDAY],
     "health": ["health", MONDAY, FRIDAY],
     "measure": ["measure", "--protocol", "trim-effect", "--drive", "generic-tlc-480", "--scale", "1/256", "--quick"],
     "run": ["run", "uniform.fio", "--drive", "small.toml"],
@@ -75,7 +75,7 @@ def test_the_result_of_a_comparison_is_one_object(program: Program, tmp_path: Pa
         (["measure", "uniform.fio", "--on", ".", "--size", "64"], "--size: '64' has no unit; write 64GB, or 64B"),
         (["price", "--flash", "128", "--user", "100GB"], "--flash: '128' has no unit"),
         (["price", "--drive", "tiny", "--writes-per-day", "500"], "--writes-per-day: '500' has no unit"),
-        (["advise", "uniform.fio", "--drive", "small.toml", "--write-rate", "400"], "'400' has no unit"),
+        (["advise", "space", "uniform.fio", "--drive", "small.toml", "--write-rate", "400"], "'400' has no unit"),
     ],
 )
 def test_sizes_and_rates_without_a_unit_are_asked_about(words: list[str], said: str, program: Program) -> None:

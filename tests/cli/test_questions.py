@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ssdlab.cli.commands import COMMANDS, GROUPS, loaded
+from ssdlab.cli.commands import COMMANDS, GROUPS, called, loaded
 from ssdlab.cli.questions import QUESTIONS, YOURS, in_lines
 
 ROOT = Path(__file__).parents[2]
@@ -34,7 +34,8 @@ def test_commands_are_wrapped_as_a_shell_reads_them(columns: int) -> None:
 def test_a_command_has_options_that_exist_and_no_file_but_the_readers(question: object) -> None:
     words = shlex.split(question.command.partition(" -- ")[0])  # type: ignore[attr-defined]
     assert words[0] == "ssdlab"
-    loaded(words[1]).make_context(words[1], [*words[2:], *(["job"] if " -- " in question.command else [])])  # type: ignore[attr-defined]
+    name, rest = called(words[1:])
+    loaded(name).make_context(name, [*rest, *(["job"] if " -- " in question.command else [])])  # type: ignore[attr-defined]
     assert {word for word in words if Path(word).suffix in (".txt", ".db", ".fio", ".toml")} <= set(YOURS)
 
 

@@ -22,7 +22,7 @@ from importlib import import_module
 from pathlib import Path
 from runpy import run_module
 
-from ssdlab.cli.commands import COMMANDS
+from ssdlab.cli.commands import COMMANDS, module_of
 
 Program = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -145,7 +145,7 @@ def _exit_code() -> int:
 
 
 if __name__ == "__main__":
-    for module in (*_LATER, *(f"ssdlab.cli.{name}" for name in COMMANDS)):
+    for module in (*_LATER, *map(module_of, COMMANDS)):
         import_module(module)
     gc.collect()
     gc.freeze()

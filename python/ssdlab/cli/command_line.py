@@ -16,7 +16,7 @@ def command_line(context: typer.Context, *, command: str | None = None, without:
 
     `command` replaces the name of the command, and the options `without` are left out.
     """
-    words = ["ssdlab", command or context.command.name or ""]
+    words = ["ssdlab", *(command or context.command.name or "").split()]
     options: list[str] = []
     for parameter in sorted(context.command.params, key=lambda each: each.name == _SEED):
         name = parameter.name or ""

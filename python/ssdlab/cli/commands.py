@@ -5,7 +5,8 @@
 
 import functools
 import inspect
-from collections.abc import Callable
+import shlex
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Annotated, Any, cast, get_args
@@ -13,9 +14,10 @@ from typing import Annotated, Any, cast, get_args
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from ssdlab.cli import older_forms
 from ssdlab.cli.command_line import command_line
 from ssdlab.cli.groups import flat
-from ssdlab.errors import NoRoom, RunFailed, check_word
+from ssdlab.errors import NoRoom, RunFailed, check_word, notify
 from ssdlab.presentation.report import chosen
 from ssdlab.presentation.report.chosen import Pictures
 
@@ -28,14 +30,18 @@ class Listed:
     example: str
 
 
-# Each command with its line in the overview and the example in its help. The command, its function and its module
-# have the same name.
+# Each command with its line in the overview and the example in its help. The function and the module of a command have
+# its name, with `_` between two words.
 COMMANDS = {
     "questions": Listed("List questions with the command that answers each.", "ssdlab questions"),
     "demo": Listed("Compare two spare areas in under half a minute, without any file.", "ssdlab demo"),
     "compare": Listed(
         "Compare spare areas, drives or policies under one workload.",
         "ssdlab compare jobs/randwrite.fio --drive generic-tlc-480 --scale 1/64 --set ftl.victim=greedy,fifo",
+    ),
+    "compare targets": Listed(
+        "Run a job on simulated and real drives, beside fio's results.",
+        "ssdlab compare targets jobs/mixed.fio --target simulated:generic-tlc-480 --target device:/mnt/ssd --size 1GiB",
     ),
     "run": Listed(
         "Run a fio job on a simulated drive.",
@@ -50,9 +56,17 @@ COMMANDS = {
         "ssdlab measure jobs/mixed.fio --on . --size 1GiB --output out/measured/",
     ),
     "study": Listed("Repeat published experiments.", "ssdlab study pny-over-provisioning"),
-    "fleet": Listed(
+    "fleet simulate": Listed(
         "Simulate wear and life of many volumes.",
-        "ssdlab fleet examples/traces/ --drive generic-nvme-tlc-1000 --op 7%,28%",
+        "ssdlab fleet simulate examples/traces/ --drive generic-nvme-tlc-1000 --op 7%,28%",
+    ),
+    "fleet tenants": Listed(
+        "Count drives for tenants that share them, or do not.",
+        "ssdlab fleet tenants examples/tenants.fio --drive examples/tenants.toml --writes-per-day 2TB --drives 100",
+    ),
+    "fleet smart": Listed(
+        "Infer what free space is worth to many real drives.",
+        "ssdlab fleet smart examples/monday.json examples/friday.json",
     ),
     "sweep": Listed(
         "Run a grid or sample of a parameter space, resumably.", "ssdlab sweep sweeps/spare-area.toml --jobs 2"
@@ -92,9 +106,20 @@ COMMANDS = {
         "Fit values of a drive file to measured points.",
         "ssdlab fit examples/points.csv --drive textbook --free nand.program_us=100..2000 --scale 1/16",
     ),
-    "advise": Listed(
+    "advise space": Listed(
         "Find the least spare area that meets given limits.",
-        "ssdlab advise jobs/randwrite.fio --drive generic-tlc-480 --life 5y --writes-per-day 500GB",
+        "ssdlab advise space jobs/randwrite.fio --drive generic-tlc-480 --life 5y --writes-per-day 500GB",
+    ),
+    "advise smart": Listed(
+        "Infer what free space is worth to a real drive.", "ssdlab advise smart examples/friday.json"
+    ),
+    "advise tenants": Listed(
+        "Compare one drive for all tenants with one for each.",
+        "ssdlab advise tenants examples/tenants.fio --drive examples/tenants.toml --writes-per-day 2TB",
+    ),
+    "advise refresh": Listed(
+        "Say how often to refresh a drive that is only read.",
+        "ssdlab advise refresh --drive generic-tlc-480 --reads-per-day 20TB --life 5y",
     ),
     "lifetime": Listed(
         "Estimate the life of a drive.",
@@ -115,18 +140,29 @@ COMMANDS = {
 
 GROUPS = {
     "Begin": ("demo", "questions"),
-    "Simulate": ("run", "compare", "replay", "study", "sweep", "advise", "lifetime", "live"),
-    "Real drives": ("measure", "check", "refresh", "identify", "fit"),
+    "Simulate": ("run", "compare", "replay", "study", "sweep", "lifetime", "live"),
+    "Advice": ("advise space", "advise tenants", "advise refresh", "advise smart"),
+    "Real drives": ("measure", "compare targets", "check", "refresh", "identify", "fit"),
     "Serve": ("mount", "serve", "export"),
-    "The field": ("health", "blame", "fleet", "atlas"),
+    "The field": ("health", "blame", "atlas"),
+    "Fleets": ("fleet simulate", "fleet tenants", "fleet smart"),
     "Look up": ("drives", "policies", "model", "price"),
 }
 """The commands in the groups of the overview."""
 
 WITH_PICTURES = frozenset(
-    {"advise", "atlas", "blame", "compare", "demo", "fleet", "health", "measure", "replay", "run", "study", "sweep"}
+    COMMANDS.keys()
+    - {"advise refresh", "advise smart", "check", "drives", "export", "fit", "identify", "lifetime", "live", "model"}
+    - {"mount", "policies", "price", "questions", "refresh", "serve"}
 )
 """The commands that write a report with pictures."""
+
+FAMILIES = {
+    head: [name for name in COMMANDS if name.startswith(f"{head} ")]
+    for head in dict.fromkeys(name.split()[0] for name in COMMANDS)
+    if head not in COMMANDS
+}
+"""The first words that are no commands themselves, with the commands that begin with them."""
 
 
 # `None` keeps the choice of a command that calls this one, as `demo` does.
@@ -152,7 +188,10 @@ class Commands(TyperGroup):
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
         for name, listed in COMMANDS.items():
-            self.add_command(TyperCommand(name, short_help=listed.summary))
+            if " " not in name:
+                self.add_command(TyperCommand(name, short_help=listed.summary))
+        for head, names in FAMILIES.items():
+            self.add_command(_family(head, names))
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Writes the commands into the overview, group by group."""
@@ -164,13 +203,34 @@ class Commands(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command's name, the command with its module imported, and the remaining arguments."""
-        name, command, rest = super().resolve_command(ctx, args)
-        return name, command if name is None else loaded(name), rest
+        words = older_forms.replaced(args, COMMANDS)
+        if words != args and not ctx.resilient_parsing:
+            notify([f"this is now {shlex.join(['ssdlab', *words])}; the older form is accepted for one more release"])
+        name, rest = called(words)
+        return (name, loaded(name), rest) if name in COMMANDS else super().resolve_command(ctx, words)
+
+
+def called(words: Sequence[str]) -> tuple[str, list[str]]:
+    """The name of the command that the words call, of two words if there is one, and the words behind it."""
+    name = " ".join(words[:2])
+    return (name, list(words[2:])) if name in COMMANDS else (words[0], list(words[1:]))
+
+
+def _family(head: str, names: Sequence[str]) -> TyperGroup:
+    """The commands that begin with a word: for the help and for completion."""
+    commands = [TyperCommand(name.split()[1], short_help=COMMANDS[name].summary) for name in names]
+    summary = "; ".join(COMMANDS[name].summary.rstrip(".") for name in names)
+    return TyperGroup(name=head, commands=commands, short_help=summary, no_args_is_help=True, rich_markup_mode=None)
+
+
+def module_of(name: str) -> str:
+    """The module of a command."""
+    return f"ssdlab.cli.{name.replace(' ', '_')}"
 
 
 def loaded(name: str) -> Any:
     """Imports the module of the command and returns the command."""
-    function = getattr(import_module(f"ssdlab.cli.{name}"), name)
+    function = getattr(import_module(module_of(name)), name.replace(" ", "_"))
     alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
     alone.command(name=name, help=f"{inspect.getdoc(function)}\n\n\b\nExample:\n  {COMMANDS[name].example}")(
         _interruptible(_with_pictures(flat(function)) if name in WITH_PICTURES else flat(function))

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ssdlab.cli import compare_targets, comparing, options
+from ssdlab.cli import comparing, options
 from ssdlab.cli.ahead import DRAWING, loading
 from ssdlab.cli.command_line import command_line
 from ssdlab.cli.destination import check_folder
@@ -45,7 +45,6 @@ def compare(
     context: typer.Context,
     job: options.Job,
     variants: comparing.Variants,
-    targets: compare_targets.Targets,
     stages: Stages,
     running: comparing.Running,
     form: Form,
@@ -55,28 +54,14 @@ def compare(
 ) -> None:
     """Compare spare areas, drives or policies under one workload: a table, charts, report.html and all figures.
 
-    With --target the job runs once on each target, simulated or real, and the results are compared. With --with
-    result.json, what fio itself measured of jobs with these names stands beside a run on each --drive.
+    One run each on drives of other kinds, such as real ones: ssdlab compare targets.
     """
     from ssdlab.experiments.comparison.comparing import compared
 
     directory = Path(output) if output else Path("out") / f"compare-{workloads.title(job)}"
     check_folder(directory, "compare")
-    if targets.targets or targets.measured:
-        if variants.drives and targets.targets:
-            raise InputError(
-                "--drive and --target exclude each other: use --target simulated:NAME for a simulated drive"
-            )
-        if not variants.drives and not targets.targets:
-            raise InputError("--with lays a result beside a simulation: give --drive NAME")
-        compare_targets.compare(
-            job, targets, variants, stages.precondition, running.seed, directory, command_line(context), form
-        )
-        return
     if not variants.drives:
-        raise InputError("give --drive NAME, or --target simulated:NAME --target device:PATH")
-    if targets.size is not None or targets.destroy_data_on:
-        raise InputError("--size and --destroy-data-on require --target device:PATH")
+        raise InputError("give --drive NAME")
     with loading(DRAWING):
         found = compared(job, variants, stages, running.chosen)
     comparing.report(found, directory, command_line(context), form)

@@ -1,4 +1,4 @@
-"""`ssdlab compare --target`: compares one job file on simulated and real drives."""
+"""`ssdlab compare targets`: one run each of a job on simulated and real drives, and results of fio."""
 
 from __future__ import annotations
 
@@ -15,81 +15,85 @@ from rich.table import Table
 from rich.text import Text
 
 from ssdlab.cli import options
+from ssdlab.cli.command_line import command_line
 from ssdlab.cli.console import Console
+from ssdlab.cli.destination import check_folder
 from ssdlab.cli.form import Form, Rows
+from ssdlab.cli.groups import Parsed
 from ssdlab.cli.progress import shown
 from ssdlab.errors import InputError, RunFailed
 from ssdlab.experiments.advice.fit_fio import is_report, json_part
-from ssdlab.experiments.comparison import request, targets
+from ssdlab.experiments.comparison import targets
 from ssdlab.hardware.device.opened import opened
 from ssdlab.hardware.device.place import Permission
 from ssdlab.presentation.terminal import fits, show
 from ssdlab.simulator import workloads
-from ssdlab.simulator.results.files import check_writable
 from ssdlab.simulator.targets import simulated
 from ssdlab.simulator.targets.preconditioning import specify_beginning
+from ssdlab.simulator.workloads.specifying import Beginning
 
 if TYPE_CHECKING:
-    from ssdlab.cli.comparing import Variants
     from ssdlab.experiments.comparison.targets import Figures, Target
     from ssdlab.foundation.foreign import JsonObject
     from ssdlab.simulator.results.result import ResultJson
     from ssdlab.simulator.workloads.jobs import JobFile
-    from ssdlab.simulator.workloads.specifying import Beginning
+
+
+def _targets(texts: Sequence[str]) -> list[targets.Target]:
+    """The targets, results of fio last. Raises InputError for other forms, and for results that nothing is beside."""
+    named = sorted(map(targets.target, texts), key=lambda each: each.kind == "measured")
+    if all(each.kind == "measured" for each in named):
+        raise InputError("a result of fio lies beside a run: add --target simulated:NAME or device:PATH")
+    return named
 
 
 @dataclass(frozen=True)
-class Targets:
-    """Targets on which the job runs once, instead of variants of simulated drives."""
+class Real:
+    """What may be done to real drives."""
 
-    targets: Annotated[
-        Sequence[str],
-        typer.Option(
-            "--target", metavar="KIND:WHAT", help="Instead of --drive: simulated:NAME or device:PATH. Repeatable."
-        ),
-    ] = ()
     size: Annotated[
         int | None,
-        typer.Option(metavar="SIZE", help="With --target device:FOLDER: size of the file."),
+        typer.Option(metavar="SIZE", help="With device:FOLDER: size of the file."),
         options.SIZE,
     ] = None
-    measured: Annotated[
-        Sequence[str],
+    destroy_data_on: options.DestroyDataOn = None
+
+
+def compare_targets(
+    context: typer.Context,
+    job: options.Job,
+    named: Annotated[
+        list[targets.Target],
         typer.Option(
-            "--with",
-            metavar="FILE",
-            help="Lay a result of fio (--output-format=json) of the same jobs beside one run on each --drive. "
-            "Repeatable.",
+            "--target",
+            metavar="KIND:WHAT",
+            help="simulated:NAME, device:PATH, or measured:FILE, a result of fio (--output-format=json). Repeatable.",
         ),
-    ] = ()
-    destroy_data_on: Annotated[
-        str | None, typer.Option("--destroy-data-on", metavar="SERIAL", help="As in `ssdlab measure`.")
-    ] = None
-
-
-def compare(
-    job: str,
-    chosen: Targets,
-    variants: Variants,
-    start: Beginning,
-    seed: int,
-    output: Path,
-    command_line: str,
+        Parsed(_targets, several=True),
+    ],
+    real: Real,
+    changes: options.Changes,
+    precondition: Annotated[
+        Beginning | None,
+        typer.Option(
+            help="State of simulated drives at the start; see ssdlab run.  [default: fill beside measured:, or none]"
+        ),
+    ] = None,
+    seed: options.Seed = 1,
+    *,
     form: Form,
+    output: Annotated[
+        str | None, typer.Option("--output", metavar="DIR", help="Output folder.  [default: out/compare-JOB]")
+    ] = None,
 ) -> None:
-    """Runs the job on every target, one after another, prints the table and writes the files.
+    """Compare one run each of a job on simulated drives, real drives and files, and results that fio wrote of it.
 
-    `start` is the state of simulated drives that are compared with results of fio; other targets begin as they are.
+    Jobs of a result are matched by name. Targets run one after another; the ratio is that of the last to the first.
     """
-    named = [targets.Target("simulated", str(name)) for name in request.names_of(variants.drives)]
-    named += [targets.target(text) for text in chosen.targets]
-    reports = {file: fio_report(file) for file in chosen.measured}
-    named += [targets.Target("measured", file) for file in reports]
-    op = None if variants.op is None else options.spare_area(variants.op)
-    left_empty = None if variants.left_empty is None else options.left_empty(variants.left_empty)
-    # Beside a real drive the simulated one is whole, unless a scale is given.
-    changes = options.ChangesOfRun(op, variants.settings, variants.scale, left_empty)
-    check_writable(output)
+    directory = Path(output) if output else Path("out") / f"compare-{workloads.title(job)}"
+    check_folder(directory, "compare")
+    reports = {each.name: fio_report(each.name) for each in named if each.kind == "measured"}
+    start = precondition or ("fill" if reports else "none")
     job_file = workloads.load_for_device(job)
     found: list[Figures] = []
     results: list[ResultJson | JsonObject] = []
@@ -100,10 +104,10 @@ def compare(
             reasons |= _said_of(each.name, figures, found)
             results.append(reports[each.name])
         elif each.kind == "simulated":
-            figures, simulated_result = _simulated(job_file, each, changes, start if reports else "none", seed)
+            figures, simulated_result = _simulated(job_file, each, changes, start, seed)
             results.append(simulated_result)
         else:
-            figures, measured_result, reason = _measured(job_file, each, chosen, seed)
+            figures, measured_result, reason = _measured(job_file, each, real, seed)
             results.append(measured_result)
             if reason:
                 reasons[f"WAF on {each.label}"] = reason
@@ -111,10 +115,10 @@ def compare(
     compared = targets.rows(found)
     form.give(Rows(targets.plain(named, compared)), lambda: _print(named, compared, reasons))
     names = targets.write(
-        named, compared, reasons, output, title=Path(job).stem, command_line=command_line, results=results
+        named, compared, reasons, directory, title=Path(job).stem, command_line=command_line(context), results=results
     )
     form.say()
-    form.say(f"report: {output / names[-1]}\nfiles:  {len(names)} in {output}")
+    form.say(f"report: {directory / names[-1]}\nfiles:  {len(names)} in {directory}")
 
 
 def _print(named: Sequence[Target], compared: Sequence[targets.Row], reasons: Mapping[str, str]) -> None:
@@ -168,7 +172,7 @@ def _said_of(file: str, measured: Figures, simulated: Sequence[Figures]) -> dict
     names = dict.fromkeys(name for each in simulated for name in each)
     if not any(name in names for name in measured):
         raise InputError(
-            f"--with {file}: its jobs are {', '.join(measured)}, those of the job file {', '.join(names)}; jobs are "
+            f"{file}: its jobs are {', '.join(measured)}, those of the job file {', '.join(names)}; jobs are "
             "matched by name"
         )
     said = {f"WAF of {file}": "fio does not see what a drive writes to its flash; ssdlab measure reads it from SMART"}
@@ -185,7 +189,7 @@ def _said_of(file: str, measured: Figures, simulated: Sequence[Figures]) -> dict
 
 
 def _simulated(
-    job_file: JobFile, target: Target, changes: options.ChangesOfRun, start: Beginning, seed: int
+    job_file: JobFile, target: Target, changes: options.Changes, start: Beginning, seed: int
 ) -> tuple[Figures, ResultJson]:
     drive = changes.of(target.name)
     with shown([target.label]) as tell, TemporaryDirectory(prefix="ssdlab-") as folder:
@@ -199,11 +203,11 @@ def _simulated(
     return targets.figures(result, skip=before), result.to_dict()
 
 
-def _measured(job_file: JobFile, target: Target, chosen: Targets, seed: int) -> tuple[Figures, JsonObject, str | None]:
+def _measured(job_file: JobFile, target: Target, real: Real, seed: int) -> tuple[Figures, JsonObject, str | None]:
     from ssdlab.hardware.device import health, run
 
-    permission = Permission(chosen.destroy_data_on)
-    with opened(Path(target.name), job_file, permission, size_bytes=chosen.size, seed=seed) as place:
+    permission = Permission(real.destroy_data_on)
+    with opened(Path(target.name), job_file, permission, size_bytes=real.size, seed=seed) as place:
         stages = run.prepared(job_file, place, seed=seed)
         source = health.of(place.claim.place)
         with shown([f"{target.label}, {stage.name}" for stage in stages]) as tell:

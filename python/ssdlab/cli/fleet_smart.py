@@ -1,13 +1,16 @@
-"""`ssdlab fleet --smart`: the effect of more spare area on real drives, inferred from their SMART reports."""
+"""`ssdlab fleet smart`: the effect of more spare area on real drives, inferred from their SMART reports."""
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ssdlab.cli.fleet_table import print_rows
-from ssdlab.cli.form import Printing, Rows
+from ssdlab.cli import fleet, options
+from ssdlab.cli.command_line import command_line
+from ssdlab.cli.destination import check_folder
+from ssdlab.cli.fleet import print_rows
+from ssdlab.cli.form import Form, Rows
 from ssdlab.cli.progress import counting
 from ssdlab.foundation.foreign import TableRow
 from ssdlab.foundation.quantities import format_bytes
@@ -19,22 +22,33 @@ if TYPE_CHECKING:
 _HEAVIEST_SHOWN = 8
 
 
-def from_reports(
-    places: Sequence[str], left_empty: Sequence[float], years: float, output: Path | None, form: Printing, line: str
+def fleet_smart(
+    context: typer.Context,
+    places: options.Reports,
+    left_empty: options.LeftEmptyOfReports,
+    life: fleet.Years,
+    form: Form,
+    output: Annotated[
+        str | None, typer.Option("--output", metavar="DIR", help="Output folder.  [default: print only]")
+    ] = None,
 ) -> None:
-    """Prints figures of the fleet as it is and with parts of its drives left empty. Writes the page and
-    `data/fleet.parquet` in `output`, if given."""
+    """Infer what leaving a part of each drive unpartitioned does to its wear, from SMART reports, as a range.
+
+    The drives' own write amplification and write rate are used; nothing is simulated.
+    """
     from ssdlab.experiments.fleet import reported, reported_page
     from ssdlab.field.health.survey import surveyed
 
+    if output:
+        check_folder(Path(output), "fleet")
     with counting("files") as tell, surveyed(places, tell=tell) as spool:
         rows = spool.drives().collect().to_dicts()
-    fleet = reported.fleet_of(rows, left_empty)
-    form.give(lambda: Rows(fleet.frame().to_dicts()), lambda: _print(fleet, rows, years))
+    found = reported.fleet_of(rows, left_empty)
+    form.give(lambda: Rows(found.frame().to_dicts()), lambda: _print(found, rows, life))
     if output:
-        names = reported_page.write(fleet, output, years=years, line=line)
+        names = reported_page.write(found, Path(output), years=life, line=command_line(context))
         form.say()
-        form.say(f"report: {output / names[-1]}\nfiles:  {len(names)} in {output}")
+        form.say(f"report: {Path(output) / names[-1]}\nfiles:  {len(names)} in {output}")
 
 
 def _print(fleet: "ReportedFleet", rows: Sequence[TableRow], years: float) -> None:

@@ -1,89 +1,69 @@
-"""`ssdlab fleet` for tenants: groups of namespaces on shared drives, or each on a drive of its share."""
+"""`ssdlab fleet tenants`: groups of namespaces on shared drives, or each on a drive of its share."""
 
 import textwrap
-from collections.abc import Sequence
-from dataclasses import dataclass
-from fractions import Fraction
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from ssdlab.cli.fleet_table import print_rows
-from ssdlab.cli.form import Printing, Rows
-from ssdlab.cli.sweep import carry_out_shown
+from ssdlab.cli import fleet
+from ssdlab.cli.command_line import command_line
+from ssdlab.cli.destination import check_folder
+from ssdlab.cli.fleet import print_rows
+from ssdlab.cli.form import Form, Rows
 from ssdlab.errors import InputError
-from ssdlab.experiments.advice.setting import Setting
-from ssdlab.experiments.sweeps.dataset import Dataset
 from ssdlab.presentation.terminal import text_columns
 
 
-@dataclass(frozen=True)
-class Tenants:
-    """Groups of tenants in place of traces."""
-
+def fleet_tenants(
+    context: typer.Context,
+    files: Annotated[
+        list[str],
+        typer.Argument(metavar="JOBS.fio...", help="Job files, each of the tenants of a group.", show_default=False),
+    ],
     writes_per_day: Annotated[
-        str | None,
-        typer.Option(
-            metavar="LIST", help="For tenants: host writes per day to each drive, such as 2TB, or a list by job file."
-        ),
-    ] = None
+        str,
+        typer.Option(metavar="LIST", help="Host writes per day to each drive, such as 2TB, or a list by job file."),
+    ],
     drives: Annotated[
-        str | None,
-        typer.Option(
-            "--drives",
-            metavar="LIST",
-            help="For tenants: number of drives, or a list by job file, such as 300,100.  [default: 1]",
-        ),
-    ] = None
-
-
-def from_tenants(
-    files: Sequence[str],
-    setting: Setting,
-    tenants: Tenants,
+        str, typer.Option("--drives", metavar="LIST", help="Number of drives, or a list by job file, such as 300,100.")
+    ] = "1",
     *,
-    price: float | None,
-    years: float,
-    scale: Fraction | None,
-    seed: int,
-    jobs: int | None,
-    cluster: str | None,
-    directory: Path,
-    line: str,
-    form: Printing,
+    drive: fleet.Drive,
+    life: fleet.Years,
+    runs: fleet.Runs,
+    form: Form,
+    output: fleet.Output = None,
 ) -> None:
-    """Runs the layouts of the tenants, prints what each needs, and writes the page. Raises InputError."""
+    """Compare the drives that tenants need: shared, with and without a placement handle each, or split.
+
+    The drive has a [[namespace]] for each tenant. In the last layout each tenant is on a drive of its share. Each job
+    file runs once on a filled drive; results are stored, so the same command resumes an interrupted run.
+    """
     from ssdlab.experiments.fleet import layouts_page
     from ssdlab.experiments.fleet.layouts import briefly_written, layouts_of
     from ssdlab.experiments.fleet.tenants import groups_of, plan_tenants
-    from ssdlab.experiments.sweeps.execution import Sweep
 
-    if tenants.writes_per_day is None:
-        raise InputError(
-            "--writes-per-day is missing: what the tenants of a drive write per day, such as 2TB, on which life depends"
-        )
-    groups = groups_of(files, tenants.drives or "1", tenants.writes_per_day)
-    made = plan_tenants(groups, setting, scale, seed)
-    whole = Sweep(made.runs, Dataset(str(directory)))
-    missing, keys = len(whole.missing()), whole.all_keys()
-    names = [namespace.name for namespace in setting.file.namespaces]
-    drives = sum(group.drives for group in groups)
-    fleet = f"{drives:,} group{'s' * (drives != 1)} of {len(names)} tenants"
-    form.say(f"{fleet}: {len(keys)} runs, {len(keys) - missing} stored in {directory}, {missing} to run")
-    whole.dataset.make()
-    carry_out_shown(whole, missing, jobs, cluster)
-    kept = dict(zip(keys, whole.dataset.frame(keys).iter_rows(named=True), strict=True))
-    found = layouts_of(made, kept, years, price)
+    directory = Path(output) if output else Path("out") / f"fleet-{Path(files[0]).stem}"
+    check_folder(directory, "fleet")
+    setting = drive.setting
+    if not setting.file.namespaces:
+        raise InputError(f"drive {drive.drive} has no [[namespace]] for tenants; traces: ssdlab fleet simulate TRACES")
+    groups = groups_of(files, drives, writes_per_day)
+    made = plan_tenants(groups, setting, runs.scale, runs.seed)
+    count = sum(group.drives for group in groups)
+    tenants = f"{count:,} group{'s' * (count != 1)} of {len(setting.file.namespaces)} tenants"
+    kept = runs.stored(made.runs, directory, form, tenants)
+    found = layouts_of(made, kept, life, drive.price)
     notices = [
         setting.standing,
         *_notices(kept, [row.group for row in briefly_written(found)]),
     ]
 
     def print_all() -> None:
-        for text in (layouts_page.sentence(found, made, years), setting.standing):
-            typer.echo("\n" + "\n".join(textwrap.wrap(text, text_columns())))
-        print_rows(layouts_page.layout_rows(found, years))
+        typer.echo("\n" + "\n".join(textwrap.wrap(layouts_page.sentence(found, made, life), text_columns())))
+        print_rows(layouts_page.layout_rows(found, life))
         print_rows(layouts_page.drive_rows(found))
         for layout, drive, reason in made.left_out:
             typer.echo(f"not run: {layout}, {drive}: {reason}")
@@ -91,21 +71,21 @@ def from_tenants(
             typer.echo(notice)
 
     rows = [{**row.to_dict()} for layout in found for row in layout.rows]
-    form.give(Rows(rows, [layout.to_dict(years) for layout in found]), print_all)
+    form.give(Rows(rows, [layout.to_dict(life) for layout in found]), print_all)
     written = layouts_page.write(
         found,
         made,
         directory,
-        title=f"{drives:,} group{'s' * (drives != 1)} of tenants on {setting.file.name}",
+        title=f"{count:,} group{'s' * (count != 1)} of tenants on {setting.file.name}",
         notices=notices,
-        years=years,
-        line=line,
+        years=life,
+        line=command_line(context),
     )
     form.say()
     form.say(f"report: {directory / 'report.html'}\nfiles:  {len(written)} in {directory}")
 
 
-def _notices(kept: dict[str, dict[str, object]], brief: Sequence[str]) -> list[str]:
+def _notices(kept: Mapping[str, Mapping[str, Any]], brief: Sequence[str]) -> list[str]:
     from ssdlab.experiments.advice.tenants import DRIVE_WRITES_MIN
 
     notices = []

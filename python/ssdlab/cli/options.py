@@ -114,9 +114,13 @@ LeftEmptyList = Annotated[
     str | None,
     typer.Option("--left-empty", metavar="LIST", help=f"{LEFT_EMPTY_HELP}: 0%,20% compares. In addition to --op."),
 ]
+Reports = Annotated[
+    list[str],
+    typer.Argument(metavar="PLACE...", help="SMART reports, as for ssdlab health.", show_default=False),
+]
 LeftEmptyOfReports = Annotated[
     list[float],
-    typer.Option("--left-empty", metavar="LIST", help="With --smart: shares of a drive to leave unpartitioned."),
+    typer.Option("--left-empty", metavar="LIST", help="Shares of a drive of reports to leave unpartitioned."),
     Parsed(_left_empty_of_reports, default="7%,14%,28%"),
 ]
 LeftEmptyOfFleet = Annotated[
@@ -124,7 +128,7 @@ LeftEmptyOfFleet = Annotated[
     typer.Option(
         "--left-empty",
         metavar="LIST",
-        help=f"{LEFT_EMPTY_HELP}. In addition to --op.  [default: none; with --smart 7%,14%,28%]",
+        help=f"{LEFT_EMPTY_HELP}. In addition to --op.",
     ),
     Parsed(_left_empty_of_reports),
 ]

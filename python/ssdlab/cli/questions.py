@@ -37,10 +37,11 @@ QUESTIONS = (
     ),
     Question(
         "How much must stay empty so that it lasts five years?",
-        "ssdlab advise --drive generic-tlc-480 --space-in-use 300GB --life 5y --writes-per-day 500GB --output out/five",
+        "ssdlab advise space --drive generic-tlc-480 --space-in-use 300GB --life 5y --writes-per-day 500GB "
+        "--output out/five",
     ),
     Question(
-        "What does my server's load ask of a drive?", "ssdlab advise iostat.txt --drive generic-tlc-480 --life 5y"
+        "What does my server's load ask of a drive?", "ssdlab advise space iostat.txt --drive generic-tlc-480 --life 5y"
     ),
     Question(
         "What does TRIM do for me?",

@@ -5,7 +5,8 @@ each refusal what is allowed. Not for values of options: each option's own funct
 from collections.abc import Sequence
 from typing import Any
 
-from ssdlab.cli.commands import COMMANDS, loaded
+from ssdlab.cli.commands import COMMANDS, FAMILIES, called, loaded
+from ssdlab.cli.older_forms import replaced
 
 _OTHER_WORDS = {
     "simulate": "run", "sim": "run", "fio": "run", "job": "run", "test": "run", "start": "run",
@@ -16,7 +17,7 @@ _OTHER_WORDS = {
     "trace": "replay", "blktrace": "replay", "blkparse": "replay", "iostat": "replay",
     "waf": "model", "formula": "model", "theory": "model",
     "list": "drives", "ls": "drives", "models": "drives", "catalogue": "drives", "catalog": "drives", "show": "drives",
-    "studies": "study", "paper": "study", "recommend": "advise", "size": "advise", "plan": "advise",
+    "studies": "study", "paper": "study", "recommend": "advise space", "size": "advise space", "plan": "advise space",
     "cost": "price", "gui": "live", "web": "live", "nbd": "serve", "fuse": "mount", "prometheus": "export",
     "metrics": "export", "fragmentation": "check", "defrag": "refresh", "trim": "questions", "fdp": "questions",
     "tutorial": "demo", "example": "demo", "examples": "demo", "quickstart": "demo", "how": "questions",
@@ -39,7 +40,7 @@ _OTHER_OPTIONS = {
     "file": "the file without an option in front of it",
 }
 """Options that other programs have."""
-_WITH_JOB = ("run", "compare", "measure", "advise", "lifetime")
+_WITH_JOB = ("run", "compare", "compare targets", "measure", "advise space", "lifetime")
 
 
 def in_place_of_words(given: list[str]) -> list[str]:
@@ -47,7 +48,9 @@ def in_place_of_words(given: list[str]) -> list[str]:
     at = given.index("--") if "--" in given else len(given)
     words = ["--help" if word == "-h" else word for word in given[:at]]
     if words[:1] == ["help"]:
-        known = [word for word in words[1:2] if word in COMMANDS]
+        known = [
+            word for word in words[1:3] if word in COMMANDS or word in FAMILIES or " ".join(words[1:3]) in COMMANDS
+        ]
         return [*known, "--help"]
     if words == ["version"]:
         return ["--version"]
@@ -56,9 +59,9 @@ def in_place_of_words(given: list[str]) -> list[str]:
 
 def hint(error: Any, given: Sequence[str]) -> str | None:
     """A sentence on what is allowed where the parser refused the arguments, or None if it has said so."""
-    command = given[0] if given and given[0] in COMMANDS else None
-    if command is None:
-        return _of_command(given[0]) if given and not given[0].startswith("-") else None
+    command, _ = called(replaced(given, COMMANDS)) if given else ("", [])
+    if command not in COMMANDS:
+        return None if not command or command.startswith("-") or command in FAMILIES else _of_command(command)
     if (option := getattr(error, "option_name", None)) is not None and hasattr(error, "possibilities"):
         return _of_option(error, option.lstrip("-"), command)
     if option is not None:

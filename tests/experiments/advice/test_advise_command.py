@@ -1,4 +1,4 @@
-"""`ssdlab advise` as a user calls it: its messages, its files, its errors."""
+"""`ssdlab advise space` as a user calls it: its messages, its files, its errors."""
 
 import json
 import re
@@ -21,7 +21,7 @@ def ssdlab(tmp_path: Path) -> Program:
 
 
 def test_it_says_what_to_leave_empty_and_why(ssdlab: Program, tmp_path: Path) -> None:
-    ended = ssdlab("advise", "uniform.fio", "--drive", "small.toml", "--waf", "3", "--output", "advice")
+    ended = ssdlab("advise", "space", "uniform.fio", "--drive", "small.toml", "--waf", "3", "--output", "advice")
     assert ended.returncode == 0, ended.stderr
     assert re.match(r"Leave (2\d|3\d) MiB unpartitioned", ended.stdout), ended.stdout
     said = " ".join(ended.stdout.split())
@@ -52,14 +52,14 @@ def test_the_answer_does_not_wait_for_what_else_would_help(
 
     monkeypatch.setattr("ssdlab.experiments.advice.advising.alternatives", broken)
     monkeypatch.chdir(tmp_path)
-    ended = CliRunner().invoke(app, ["advise", "uniform.fio", "--drive", "small.toml", "--waf", "3"])
+    ended = CliRunner().invoke(app, ["advise", "space", "uniform.fio", "--drive", "small.toml", "--waf", "3"])
     assert isinstance(ended.exception, InputError)
     assert ended.stdout.startswith("Leave ")
 
 
 def test_a_limit_out_of_reach_is_said_to_be(ssdlab: Program, tmp_path: Path) -> None:
     life = ["--life", "30y", "--writes-per-day", "100TB"]
-    ended = ssdlab("advise", "uniform.fio", "--drive", "small.toml", *life)
+    ended = ssdlab("advise", "space", "uniform.fio", "--drive", "small.toml", *life)
     assert ended.returncode == 0, ended.stderr
     said = " ".join(ended.stdout.split())
     assert "No amount of spare area meets a life of 30 years: 100 TB per day are 1,095 PB in that time" in said
@@ -72,7 +72,7 @@ def test_a_limit_out_of_reach_is_said_to_be(ssdlab: Program, tmp_path: Path) -> 
 def test_life_out_of_reach_for_its_write_amplification_names_a_rating(ssdlab: Program) -> None:
     # The flash endures 73.5 MB a day without write amplification; at any spare area only a little is left.
     life = ["--life", "30y", "--writes-per-day", "73MB", "--drive-price", "30"]
-    ended = ssdlab("advise", "uniform.fio", "--drive", "small.toml", *life)
+    ended = ssdlab("advise", "space", "uniform.fio", "--drive", "small.toml", *life)
     assert ended.returncode == 0, ended.stderr
     said = " ".join(ended.stdout.split())
     assert "No amount of spare area meets the limits" in said
@@ -81,7 +81,7 @@ def test_life_out_of_reach_for_its_write_amplification_names_a_rating(ssdlab: Pr
 
 
 def test_nothing_need_be_empty(ssdlab: Program) -> None:
-    ended = ssdlab("advise", "uniform.fio", "--drive", "small.toml", "--waf", "50")
+    ended = ssdlab("advise", "space", "uniform.fio", "--drive", "small.toml", "--waf", "50")
     assert "Leave nothing empty" in ended.stdout
     assert "sfdisk" not in ended.stdout
 
@@ -101,7 +101,7 @@ def test_nothing_need_be_empty(ssdlab: Program) -> None:
     ],
 )
 def test_what_cannot_be_answered_is_refused(ssdlab: Program, arguments: list[str], said: str) -> None:
-    ended = ssdlab("advise", "uniform.fio", "--drive", "small.toml", *arguments)
+    ended = ssdlab("advise", "space", "uniform.fio", "--drive", "small.toml", *arguments)
     assert ended.returncode == 2
     assert said in ended.stderr
     assert "Traceback" not in ended.stderr
@@ -109,13 +109,13 @@ def test_what_cannot_be_answered_is_refused(ssdlab: Program, arguments: list[str
 
 def test_limits_that_contradict_one_another(ssdlab: Program) -> None:
     price = ["--price", "130USD/GB", "--drive-price", "30"]
-    ended = ssdlab("advise", "uniform.fio", "--drive", "small.toml", "--waf", "2", *price)
+    ended = ssdlab("advise", "space", "uniform.fio", "--drive", "small.toml", "--waf", "2", *price)
     assert ended.returncode == 2
     assert "--waf 2 and --price 130USD/GB contradict each other" in ended.stderr
 
 
 def test_a_described_workload_needs_no_file(ssdlab: Program) -> None:
     described = ["--space-in-use", "150MiB", "--skew", "hot:20/80", "--block-size", "8KiB"]
-    ended = ssdlab("advise", "--drive", "small.toml", *described, "--waf", "2")
+    ended = ssdlab("advise", "space", "--drive", "small.toml", *described, "--waf", "2")
     assert ended.returncode == 0, ended.stderr
     assert "unpartitioned" in ended.stdout

@@ -1,4 +1,4 @@
-"""The part of `ssdlab advise` on placement: whether it helps, and the spare area that it replaces."""
+"""The part of `ssdlab advise space` on placement: whether it helps, and the spare area that it replaces."""
 
 import json
 import textwrap

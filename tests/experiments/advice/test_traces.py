@@ -86,9 +86,8 @@ def ssdlab(tmp_path: Path) -> Program:
 
 
 def test_a_trace_is_advised_on(ssdlab: Program, tmp_path: Path) -> None:
-    ended = ssdlab(
-        "advise", "zipf.trace", "--trace-format", "mqsim", "--drive", "small.toml", "--waf", "2", "--output", "o"
-    )
+    words = "zipf.trace --trace-format mqsim --drive small.toml --waf 2 --output o"
+    ended = ssdlab("advise", "space", *words.split())
     assert ended.returncode == 0, ended.stderr
     said = " ".join(ended.stdout.split())
     assert said.startswith("Leave ")
@@ -123,7 +122,7 @@ def test_columns_of_ones_own_and_a_log_of_rates_are_advised_on(ssdlab: Program, 
     assert "--columns time_ns,sector,sectors,op" in own[0]["command"]
 
     (tmp_path / "iostat.txt").write_bytes((Path(__file__).parents[2] / "cli/files/iostat.txt").read_bytes())
-    ended = ssdlab("advise", "iostat.txt", "--drive", "small.toml", "--waf", "3", "--output", "log")
+    ended = ssdlab("advise", "space", "iostat.txt", "--drive", "small.toml", "--waf", "3", "--output", "log")
     assert ended.returncode == 0, ended.stderr
     assert "Guessed, because a log of rates has no addresses" in " ".join(ended.stdout.split())
     assert "the host writes 283.1 GB a day" in ended.stderr
@@ -160,13 +159,13 @@ def test_what_hardly_writes_and_what_does_not_fit_is_refused(ssdlab: Program, tm
     import numpy as np
 
     write(tmp_path / "few.trace", np.arange(10))
-    ended = ssdlab("advise", "few.trace", "--trace-format", "mqsim", "--drive", "small.toml", "--waf", "2")
+    ended = ssdlab("advise", "space", "few.trace", "--trace-format", "mqsim", "--drive", "small.toml", "--waf", "2")
     assert ended.returncode == 2
     # A trace too short to tell says how long it should be.
     said = r"too few writes for an advice .* writes to 64 units or more, at its rate [\d.]+ seconds or longer"
     assert re.search(said, ended.stderr)
     write(tmp_path / "far.trace", np.arange(0, 300_000), 1)
-    ended = ssdlab("advise", "far.trace", "--trace-format", "mqsim", "--drive", "small.toml", "--waf", "2")
+    ended = ssdlab("advise", "space", "far.trace", "--trace-format", "mqsim", "--drive", "small.toml", "--waf", "2")
     assert ended.returncode == 2
     assert "take a larger one" in ended.stderr
 

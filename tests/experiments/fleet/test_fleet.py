@@ -1,4 +1,4 @@
-"""`ssdlab fleet`: folders, multi-volume traces and Parquet data sets; packing; resuming; output files."""
+"""`ssdlab fleet simulate`: folders, multi-volume traces and Parquet data sets; packing; resuming; output files."""
 
 import datetime
 import json
@@ -20,6 +20,7 @@ from ssdlab.experiments.fleet.volumes import Volume, found
 from synthetic_traces import write
 
 UNITS = 12_000
+SIMULATE = ("fleet", "simulate", "--drive", "small.toml")
 
 
 @pytest.fixture
@@ -46,15 +47,15 @@ def test_columns_of_ones_own(ssdlab: Program, tmp_path: Path) -> None:
         for folder, kind, columns in (("own", None, "time_ns,op,sector,sectors"), ("traces", "mqsim", None))
     )
     assert [each.profile.units for each in own] == [each.profile.units for each in known if each.name != "idle"]
-    ended = ssdlab("fleet", "own", "--columns", "op", "--trace-format", "mqsim", "--drive", "small.toml")
+    ended = ssdlab("fleet", "simulate", "own", "--columns", "op", "--trace-format", "mqsim", "--drive", "small.toml")
     assert (ended.returncode, "--columns and --trace-format exclude each other" in ended.stderr) == (2, True)
     (tmp_path / "own/iostat.txt").write_bytes((Path(__file__).parents[2] / "cli/files/iostat.txt").read_bytes())
-    ended = ssdlab("fleet", "own/iostat.txt", "--drive", "small.toml")
+    ended = ssdlab("fleet", "simulate", "own/iostat.txt", "--drive", "small.toml")
     assert (ended.returncode, "a log of rates has no addresses" in ended.stderr) == (2, True)
 
 
 def test_a_folder_of_traces(ssdlab: Program, tmp_path: Path) -> None:
-    call = ["fleet", "traces", "--trace-format", "mqsim", "--drive", "small.toml", "--op", "14%,28%", "--output", "out"]
+    call = [*SIMULATE, "traces", "--trace-format", "mqsim", "--op", "14%,28%", "--output", "out"]
     ended = ssdlab(*call, "--drive-price", "50")
     assert ended.returncode == 0, ended.stderr
     assert "3 volumes on 2 drives: 4 runs, 0 stored in out, 4 to run" in ended.stdout
@@ -82,7 +83,7 @@ def test_a_folder_of_traces(ssdlab: Program, tmp_path: Path) -> None:
 
 
 def test_drives_near_the_limit_are_run_at_a_second_scale(ssdlab: Program, tmp_path: Path) -> None:
-    call = ["fleet", "traces", "--format", "mqsim", "--drive", "small.toml", "--scale", "1/2", "--output", "out"]
+    call = [*SIMULATE, "traces", "--format", "mqsim", "--scale", "1/2", "--output", "out"]
     assert ssdlab(*call).returncode == 0
     first = json.loads((tmp_path / "out/result.json").read_text())["fleet"][0]
     assert all(each["second_scale"] is None for each in first["drives"])
@@ -90,7 +91,7 @@ def test_drives_near_the_limit_are_run_at_a_second_scale(ssdlab: Program, tmp_pa
     ended = ssdlab(*call, "--life", f"{1.2 * years:.12f}y")
     assert ended.returncode == 0, ended.stderr
     assert "2 volumes on 2 drives: 2 runs, 2 stored in out, 0 to run" in ended.stdout.replace("3 volumes", "2 volumes")
-    assert "are repeated at a second scale" in ended.stdout
+    assert "again, at a second scale: 1 runs" in ended.stdout
     whole = json.loads((tmp_path / "out/result.json").read_text())["fleet"][0]
     (again,) = (each for each in whole["drives"] if each["drive"] == "random")
     assert again["second_scale"] == "1" and again["years"] == years
@@ -152,7 +153,7 @@ def test_a_price_that_leaves_drives_out_is_a_lower_bound() -> None:
 
 @pytest.mark.surroundings
 def test_a_cluster_gives_the_same_bytes_as_this_machine(ssdlab: Program, tmp_path: Path) -> None:
-    call = ["fleet", "traces", "--trace-format", "mqsim", "--drive", "small.toml", "--op", "14%,28%"]
+    call = [*SIMULATE, "traces", "--trace-format", "mqsim", "--op", "14%,28%"]
     here = ssdlab(*call, "--output", "here")
     assert here.returncode == 0, here.stderr
     with scheduler(tmp_path) as address, worker(tmp_path, address), worker(tmp_path, address):
@@ -200,7 +201,7 @@ def test_a_parquet_data_set_partitioned_by_volume(tmp_path: Path) -> None:
 
 def test_packed_volumes_share_a_drive_and_wear_it_together(ssdlab: Program, tmp_path: Path) -> None:
     _requests().write_parquet(tmp_path / "requests.parquet")
-    call = ["fleet", "requests.parquet", "--drive", "small.toml", "--pack", "first-fit", "--output", "packed"]
+    call = [*SIMULATE, "requests.parquet", "--pack", "first-fit", "--output", "packed"]
     ended = ssdlab(*call)
     assert ended.returncode == 0, ended.stderr
     assert "2 volumes on 1 drives" in ended.stdout
@@ -248,7 +249,7 @@ def test_first_fit_goes_to_the_first_drive_with_room() -> None:
 )
 def test_what_cannot_be_run_is_refused(ssdlab: Program, tmp_path: Path, arguments: list[str], said: str) -> None:
     pl.DataFrame({"volume": ["a"], "timestamp": [0.0], "offset": [0]}).write_parquet(tmp_path / "short.parquet")
-    ended = ssdlab("fleet", *arguments)
+    ended = ssdlab("fleet", "simulate", *arguments)
     assert ended.returncode == 2, ended.stderr
     assert said in ended.stderr
     assert "Traceback" not in ended.stderr

@@ -1,4 +1,4 @@
-"""`ssdlab fleet` for tenants: shared drives, a placement handle each, and a drive of its share for each."""
+"""`ssdlab fleet tenants`: shared drives, a placement handle each, and a drive of its share for each."""
 
 import json
 from pathlib import Path
@@ -52,8 +52,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def fleet(folder: Path) -> TableRow:
     """The `result.json` of a fleet of both groups."""
     call(
-        "fleet", folder / "web.fio", folder / "mail.fio", "--drive", folder / "tenants.toml", "--drives", "30,10",
-        "--writes-per-day", "2TB,500GB", "--drive-price", "60", "--life", "3y", "--output", folder / "out",
+        "fleet tenants", folder / "web.fio", folder / "mail.fio", "--drive", folder / "tenants.toml",
+        "--drives", "30,10", "--writes-per-day", "2TB,500GB", "--drive-price", "60", "--life", "3y",
+        "--output", folder / "out",
     )  # fmt: skip
     found: TableRow = json.loads((folder / "out/result.json").read_text())
     return found
@@ -118,8 +119,8 @@ def test_a_tenant_without_jobs_has_a_drive_that_does_not_wear(folder: Path, flee
 
 def test_the_same_command_runs_nothing_again(folder: Path, fleet: TableRow, capsys: pytest.CaptureFixture[str]) -> None:
     call(
-        "fleet", folder / "web.fio", folder / "mail.fio", "--drive", folder / "tenants.toml", "--writes-per-day", "2TB",
-        "--output", folder / "out",
+        "fleet tenants", folder / "web.fio", folder / "mail.fio", "--drive", folder / "tenants.toml",
+        "--writes-per-day", "2TB", "--output", folder / "out",
     )  # fmt: skip
     said = capsys.readouterr().out
     assert "2 groups of 3 tenants: 7 runs, 7 stored in" in said, "both logs are the same run"
@@ -151,7 +152,6 @@ def test_a_layout_with_an_unknown_life_is_a_lower_bound() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "--writes-per-day is missing: what the tenants of a drive write per day, such as 2TB"),
         (["--writes-per-day", "2"], "--writes-per-day: '2' has no unit"),
         (["--writes-per-day", "0TB"], "--writes-per-day is '0TB'; allowed: above 0"),
         (
@@ -159,31 +159,35 @@ def test_a_layout_with_an_unknown_life_is_a_lower_bound() -> None:
             "--writes-per-day has 2 values for 1 job files; allowed: one for all, or one",
         ),
         (["--writes-per-day", "2TB", "--drives", "0"], "--drives is '0'; allowed: whole numbers above 0"),
-        (["--writes-per-day", "2TB", "--op", "7%"], "its tenants are compared, shared and split; allowed are fio job"),
-        (["--writes-per-day", "2TB", "--pack", "first-fit"], "its tenants are compared"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(folder: Path, arguments: list[str], said: str) -> None:
     with pytest.raises(InputError) as refused:
-        call("fleet", folder / "web.fio", "--drive", folder / "tenants.toml", "--output", folder / "no", *arguments)
+        call(
+            "fleet tenants",
+            folder / "web.fio",
+            "--drive",
+            folder / "tenants.toml",
+            "--output",
+            folder / "no",
+            *arguments,
+        )
     assert said in str(refused.value)
 
 
 def test_tenants_are_fio_jobs_on_a_drive_with_namespaces(folder: Path) -> None:
     output = ["--output", folder / "no", "--writes-per-day", "2TB"]
-    with pytest.raises(
-        InputError, match=r"--writes-per-day: for tenants; drive generic-tlc-480 has no \[\[namespace\]\]"
-    ):
-        call("fleet", folder / "web.fio", "--drive", "generic-tlc-480", *output)
-    with pytest.raises(InputError, match=r"web\.fio: a fio job file needs a drive with \[\[namespace\]\], and generic"):
-        call("fleet", folder / "web.fio", "--drive", "generic-tlc-480", *output[:2])
+    with pytest.raises(InputError, match=r"generic-tlc-480 has no \[\[namespace\]\] for tenants; traces: ssdlab fleet"):
+        call("fleet tenants", folder / "web.fio", "--drive", "generic-tlc-480", *output)
+    with pytest.raises(InputError, match=r"has \[\[namespace\]\], on which traces do not run; its tenants: ssdlab"):
+        call("fleet simulate", folder / "web.fio", "--drive", folder / "tenants.toml", *output[:2])
     (folder / "reads.fio").write_text("[a]\nfilename=log\nrw=read\n")
     with pytest.raises(InputError, match=r"reads\.fio: no job writes, so that --writes-per-day has no tenant"):
-        call("fleet", folder / "reads.fio", "--drive", folder / "tenants.toml", *output)
+        call("fleet tenants", folder / "reads.fio", "--drive", folder / "tenants.toml", *output)
     with pytest.raises(InputError, match="lsm-tree: only a fio job file chooses namespaces"):
-        call("fleet", "lsm-tree", "--drive", folder / "tenants.toml", *output)
+        call("fleet tenants", "lsm-tree", "--drive", folder / "tenants.toml", *output)
     with pytest.raises(InputError, match="two job files make a group 'web'"):
-        call("fleet", folder / "web.fio", folder / "web.fio", "--drive", folder / "tenants.toml", *output)
+        call("fleet tenants", folder / "web.fio", folder / "web.fio", "--drive", folder / "tenants.toml", *output)
 
 
 def test_a_drive_with_handles_is_compared_with_its_shares_only(folder: Path) -> None:
@@ -197,7 +201,7 @@ def test_a_drive_with_handles_is_compared_with_its_shares_only(folder: Path) -> 
         "[pages]\nfilename=pages\nrw=write\nbs=64k\n[log]\nfilename=log\nrw=write\nbs=64k\n"
     )
     call(
-        "fleet", folder / "both.fio", "--drive", folder / "handles.toml", "--writes-per-day", "2TB",
+        "fleet tenants", folder / "both.fio", "--drive", folder / "handles.toml", "--writes-per-day", "2TB",
         "--output", folder / "handles",
     )  # fmt: skip
     found = json.loads((folder / "handles/result.json").read_text())

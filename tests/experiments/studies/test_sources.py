@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ssdlab.cli.commands import COMMANDS, loaded
+from ssdlab.cli.commands import COMMANDS, called, loaded
 from ssdlab.errors import InputError
 from ssdlab.experiments.studies import Row, StudyResult, registry, sources
 from ssdlab.experiments.studies.contract import Verdict
@@ -20,7 +20,8 @@ CLAIMS = [(source.study, claim) for source in claims.sources() for claim in sour
 
 @pytest.mark.parametrize(("study", "claim"), CLAIMS, ids=lambda value: None if isinstance(value, str) else value.says)
 def test_each_line_has_a_command_that_exists(study: str, claim: claims.Claim) -> None:
-    program, name, *words = shlex.split(claim.command)
+    program, *given = shlex.split(claim.command)
+    name, words = called(given)
     assert program == "ssdlab" and name in COMMANDS, claim.command
     context = loaded(name).make_context(name, list(words))
     if name == "study":

@@ -170,30 +170,33 @@ def test_flash_is_the_next_power_of_two() -> None:
 
 
 def test_advice_from_a_report(ssdlab: Program, tmp_path: Path) -> None:
-    done = ssdlab("advise", "--smart", str(SAMPLE / "11.txt"), "--left-empty", "28%")
+    done = ssdlab("advise", "smart", str(SAMPLE / "11.txt"), "--left-empty", "28%")
     assert done.returncode == 0, done.stderr
     said = " ".join(done.stdout.split())
     assert "INTEL SSDSC2KG480G7: write amplification 1.26 since it was new" in said
     assert re.search(r"28 % unpartitioned would give 1\.\d( to 1\.\d)? instead of 1\.3, and [\d.]+", said)
     assert "This is an inference" in said
     for words, code, message in (
-        (["--smart", str(SAMPLE / "01.txt")], 2, "no write amplification"),
-        (["--smart", str(SAMPLE)], 2, "reports of several drives"),
-        (["--smart", str(SAMPLE / "11.txt"), "--skew", "zipf:1.2"], 2, "--smart determines the workload"),
-        (["--smart", str(SAMPLE / "11.txt"), "--left-empty", "100%"], 2, "--left-empty: '100%' is out of range"),
-        ([], 2, "--drive is missing"),
+        (["smart", str(SAMPLE / "01.txt")], 2, "no write amplification"),
+        (["smart", str(SAMPLE)], 2, "reports of several drives; use ssdlab fleet smart"),
+        (
+            ["space", "--smart", str(SAMPLE / "11.txt"), "--drive", "tiny", "--skew", "zipf:1.2"],
+            2,
+            "--smart determines the workload",
+        ),
+        (["smart", str(SAMPLE / "11.txt"), "--left-empty", "100%"], 2, "--left-empty: '100%' is out of range"),
+        (["space"], 2, "Missing option '--drive'"),
     ):
         done = ssdlab("advise", *words)
         assert done.returncode == code and message in done.stderr
 
 
 def test_a_fleet_from_reports(ssdlab: Program, tmp_path: Path) -> None:
-    done = ssdlab("fleet", "--smart", str(SAMPLE), "--left-empty", "7%,28%", "--output", "out")
+    done = ssdlab("fleet", "smart", str(SAMPLE), "--left-empty", "7%,28%", "--output", "out")
     assert done.returncode == 0, done.stderr
     frame = pl.read_parquet(tmp_path / "out/data/fleet.parquet")
     assert set(frame["left_empty"]) == {0.0, 0.07, 0.28}
     by_share = frame.group_by("left_empty").agg(pl.col("waf_high").mean()).sort("left_empty")["waf_high"].to_list()
     assert by_share == sorted(by_share, reverse=True)
     (tmp_path / "n.json").write_text(json.dumps(nvme(5)))
-    assert "none of 1 drives reports" in ssdlab("fleet", "--smart", "n.json").stderr
-    assert "give TRACES and --drive" in ssdlab("fleet").stderr
+    assert "none of 1 drives reports" in ssdlab("fleet", "smart", "n.json").stderr

@@ -48,7 +48,9 @@ def test_a_served_drive_stands_beside_the_simulated_one(serve: Serve, files: tup
     job, drive = files
     mounted = serve()
     targets = ("--target", f"simulated:{drive}", "--target", f"device:{mounted.loop}")
-    done = ssdlab("compare", job, *targets, "--destroy-data-on", serial_of(mounted), "--output", tmp_path / "out")
+    done = ssdlab(
+        "compare", "targets", job, *targets, "--destroy-data-on", serial_of(mounted), "--output", tmp_path / "out"
+    )
     content = json.loads((tmp_path / "out/comparison.json").read_text())
     rows = {(row["job"], row["what"]): row for row in content["rows"]}
     simulated, measured = rows["random", "WAF"]["values"]
@@ -65,7 +67,7 @@ def test_a_served_drive_stands_beside_the_simulated_one(serve: Serve, files: tup
 
 @pytest.mark.parametrize("target", ["simulated", "usb:stick", "device:"])
 def test_a_wrong_target_is_said(files: tuple[Path, Path], target: str, tmp_path: Path) -> None:
-    done = ssdlab("compare", files[0], "--target", target, "--output", tmp_path / "out", code=2)
+    done = ssdlab("compare", "targets", files[0], "--target", target, "--output", tmp_path / "out", code=2)
     assert "simulated:NAME" in done.stderr
 
 

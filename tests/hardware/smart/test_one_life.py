@@ -1,6 +1,6 @@
 """One life from the same reports, in whatever command they are given and in whatever form they are.
 
-`health` said 9.2 years and `advise --smart` 5.9, and `lifetime` refused the text that the others read.
+`health` said 9.2 years and `advise smart` 5.9, and `lifetime` refused the text that the others read.
 """
 
 import json
@@ -37,9 +37,9 @@ def test_every_command_says_the_same_life(ssdlab: Program, tmp_path: Path) -> No
         said = ssdlab("lifetime", *given).stdout
         assert f"what was written to flash: {years:.3g} (" in said
         assert "12.3 TB since it was new; 2.7 TB (2.5 TB to 2.9 TB) left" in said
-    said = " ".join(ssdlab("advise", "--smart", BEFORE, "--smart", AFTER).stdout.split())
+    said = " ".join(ssdlab("advise", "smart", BEFORE, AFTER).stdout.split())
     assert f"{duration(years)} left, by its used percentage and what was written to flash" in said
-    done = ssdlab("fleet", "--smart", BEFORE, "--smart", AFTER, "--output", "out")
+    done = ssdlab("fleet", "smart", BEFORE, AFTER, "--output", "out")
     assert done.returncode == 0 and "A drive of 0.3 drive writes a day is enough for all." in done.stdout
     frame = pl.read_parquet(tmp_path / "out/data/fleet.parquet")
     assert frame["years_low"][0] == pytest.approx(years)
@@ -50,6 +50,7 @@ def test_a_drive_that_no_workload_explains_gets_no_simulated_life(ssdlab: Progra
     5.8: "the drive as sold meets every limit: 52.8 years"."""
     done = ssdlab(
         "advise",
+        "space",
         "--smart",
         BEFORE,
         "--smart",

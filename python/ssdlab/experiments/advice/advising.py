@@ -113,7 +113,7 @@ def advise(
     workers: int | None = None,
     on_progress: Progress | None = None,
 ) -> Advice:
-    """Finds the smallest spare area with which a workload meets its limits, as `ssdlab advise`.
+    """Finds the smallest spare area with which a workload meets its limits, as `ssdlab advise space`.
 
     `workload` is a fio job file, the files of a trace, or a log of rates, such as of iostat, with its `device`. The
     `format_name` of a trace is detected by default; `volume` names one of its volumes, `merge_volumes` uses all at

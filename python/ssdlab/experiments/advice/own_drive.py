@@ -1,4 +1,4 @@
-"""`ssdlab advise --smart`: the effect of leaving a part of a real drive empty, by its SMART reports."""
+"""`ssdlab advise smart`: the effect of leaving a part of a real drive empty, by its SMART reports."""
 
 import json
 from collections.abc import Sequence
@@ -105,10 +105,10 @@ def own_drive(places: Sequence[str], over_provisioning: float | None, left_empty
     `over_provisioning` is that of the drive, estimated from its capacity if None. Raises InputError if the reports are
     of several drives or give no write amplification.
     """
-    where = f"--smart {' '.join(places)}"
+    where = " ".join(places)
     with surveyed(places, workers=1) as spool:
         rows = spool.rows().filter(pl.col("unread").is_null()).collect().to_dicts()
-    row = one_drive.row_of(rows, where, "ssdlab fleet --smart")
+    row = one_drive.row_of(rows, where, "ssdlab fleet smart")
     waf = row["recent_waf"] or row["waf"]
     if waf is None:
         raise InputError(f"{where}: no write amplification: {row['waf_reason']}")

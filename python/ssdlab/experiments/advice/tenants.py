@@ -230,7 +230,7 @@ def advise_tenants(
     whole: bool = False,
     seed: int = 1,
 ) -> TenantAdvice:
-    """Compares tenants on one drive with each on a drive of its share, as `ssdlab advise` for drives with namespaces.
+    """Compares tenants on one drive with each on a drive of its share, as `ssdlab advise tenants`.
 
     `job` is a fio job file whose jobs select namespaces by `filename`. It is run once on a filled drive, scaled down
     unless `whole`. `writes_per_day` ("2TB") are the writes of all tenants; without it lifetimes are compared, but not

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from ssdlab.presentation.report.figure import Figure
     from ssdlab.simulator.results import Result
 
-KINDS = ("simulated", "device")
+KINDS = ("simulated", "device", "measured")
 
 
 @dataclass(frozen=True)
 class Target:
-    """`simulated:NAME` or `device:PATH`; or `measured:FILE`, a result of fio of a run that is over."""
+    """`simulated:NAME`, `device:PATH`, or `measured:FILE`, a result of fio of a run that is over."""
 
     kind: str
     name: str
@@ -64,7 +64,7 @@ def target(text: str) -> Target:
     """The target that the text names. Raises InputError for another form."""
     kind, colon, name = text.partition(":")
     if kind not in KINDS or not colon or not name:
-        raise InputError(f"--target {text}: allowed is simulated:NAME (or a .toml file) or device:PATH")
+        raise InputError(f"--target {text}: allowed is simulated:NAME (or a .toml file), device:PATH or measured:FILE")
     return Target(kind, name)
 
 

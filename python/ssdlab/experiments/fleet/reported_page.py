@@ -13,7 +13,7 @@ from ssdlab.presentation.report import page, parts
 from ssdlab.simulator.results.files import data_file, data_name, staged
 
 INFERENCE = (
-    "An inference: counters do not show why a drive amplifies. Ranges cover the models of ssdlab advise --smart; spare "
+    "An inference: counters do not show why a drive amplifies. Ranges cover the models of ssdlab advise smart; spare "
     "area assumes flash of the next power of two GiB."
 )
 _HEAVIEST_SHOWN = 60

@@ -60,7 +60,7 @@ def found(
     for index, (name, file, kind) in enumerate(files):
         if kind is None and columns is None and is_log(str(file)):
             raise InputError(
-                f"{file}: a log of rates has no addresses; a fleet needs traces, and ssdlab advise takes such a log"
+                f"{file}: a log of rates has no addresses; a fleet needs traces; ssdlab advise space takes such a log"
             )
         recording = Recording((str(file),), (str(file),), kind, skip_bad, columns=None if kind else columns)
         several = len(recording.survey.volumes) > 1

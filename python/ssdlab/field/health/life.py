@@ -3,7 +3,7 @@
 The percentage that the drive reports includes write amplification, so that neither an endurance rating nor a number of
 cycles is needed. It is an integer: each figure has the bounds that follow from one percent more or less.
 
-This is the one computation of a life from reports: `health`, `lifetime`, `advise --smart` and `fleet --smart` use it.
+This is the one computation of a life from reports: `health`, `lifetime`, `advise smart` and `fleet smart` use it.
 """
 
 import math

@@ -89,7 +89,7 @@ def write_trace(log: Log, device: str, path: Path, span_bytes: int, name: str) -
     if count > _REQUESTS_MAX:
         raise InputError(
             f"{name}: {count:,.0f} requests to {device}; allowed: up to {_REQUESTS_MAX:,}; keep the busiest part of "
-            "the log, or ask ssdlab advise, which takes its mean"
+            "the log, or ask ssdlab advise space, which takes its mean"
         )
     if count < 1:
         raise InputError(f"{name}: less than one request to {device} in the whole log")
