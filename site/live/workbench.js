@@ -3,8 +3,7 @@
 
 /** @import {Choice, DriveStatus, Moment, Recovery, Workload} from "../../python/ssdlab/live/page/types.js" */
 /** @import {Engine} from "./engine.js" */
-import { filling, trimmingBehind, working } from "./jobs.js";
-import { resolved } from "./job_file.js";
+import { filling, resolved, trimmingBehind, working } from "./jobs.js";
 import { Session } from "./session.js";
 import { powerLoss } from "./power_loss.js";
 import { expected } from "./theory.js";
@@ -28,9 +27,12 @@ const SERIES_POINTS_MAX = 2048;
  * @property {import("./theory.js").Shape} theory
  */
 
-/** @typedef {{version: string, seeds: string[][], drives: CatalogueDrive[], jobs: import("./job_file.js").JobFile[], theory: import("./theory.js").Tables, policies: any, tours: any[], views: string[]}} Catalogue */
+/** @typedef {{version: string, seeds: string[][], drives: CatalogueDrive[], jobs: import("./jobs.js").JobFile[], controls: import("./jobs.js").ControlFiles, workload: Workload, theory: import("./theory.js").Tables, policies: any, tours: any[], views: string[]}} Catalogue */
 
-/** `jobs` are those of the last stage. @typedef {{choice: Choice, known: CatalogueDrive, specification: any, jobs: any[]}} Bench */
+/**
+ * `jobs` are those of the last stage, `refusal` is why theory has no line for them.
+ * @typedef {{choice: Choice, known: CatalogueDrive, specification: any, jobs: any[], refusal: string | null}} Bench
+ */
 
 export class Workbench {
   /** @param {Engine} engine @param {Catalogue} catalogue @param {string} drive */
@@ -38,8 +40,8 @@ export class Workbench {
     this.engine = engine;
     this.catalogue = catalogue;
     /** @type {Workload} */
-    this.workload = { kind: "random", block_bytes: 4096, read_percent: 0, skew: 0, trim_percent: 0, iodepth: 32 };
-    /** @type {import("./job_file.js").JobFile | null} */
+    this.workload = catalogue.workload;
+    /** @type {import("./jobs.js").JobFile | null} */
     this.jobFile = null;
     this.partition = 100;
     /** @type {number | null} */
@@ -104,7 +106,7 @@ export class Workbench {
     if (choice.op !== null) ftl.user_bytes = userUnits(known, choice.op) * ftl.mapping_unit_bytes;
     if (choice.victim !== null) ftl.victim = { name: choice.victim };
     if (choice.placement !== null) ftl.placement = { name: choice.placement };
-    return { choice, known, specification, jobs: [] };
+    return { choice, known, specification, jobs: [], refusal: null };
   }
 
   /** @returns {{session: Session, benches: Bench[], moments: Moment[]}} */
@@ -141,7 +143,7 @@ export class Workbench {
 
   /** @param {Partial<Workload>} workload */
   setWorkload(workload) {
-    this.workload = { kind: "random", block_bytes: 4096, read_percent: 0, skew: 0, trim_percent: 0, iodepth: 32, ...workload };
+    this.workload = { ...this.catalogue.workload, ...workload };
     this.jobFile = null;
     this.#goOnWith([]);
   }
@@ -156,19 +158,20 @@ export class Workbench {
 
   /** Where theory's line is. @param {number} drive @param {number | null} overProvisioning */
   expectation(drive, overProvisioning) {
-    const { known, specification, jobs } = this.now.benches[drive];
-    return expected(this.catalogue.theory, known.theory, specification, jobs, overProvisioning);
+    const { known, specification, jobs, refusal } = this.now.benches[drive];
+    const live = jobs.find((job) => job.direction.includes("write"))?.size_bytes;
+    return expected(this.catalogue.theory, known.theory, specification, refusal, live, overProvisioning);
   }
 
   /** The host uses the first percents, and trims what is behind when that becomes less. @param {number} percent */
   setPartition(percent) {
     const smaller = percent < this.partition;
     this.partition = percent;
-    this.#goOnWith(smaller ? [(bench, name, place) => trimmingBehind(name, percent, bench.specification.ftl.user_bytes, place)] : []);
+    this.#goOnWith(smaller ? [(name) => trimmingBehind(this.catalogue.controls, name, percent)] : []);
   }
 
   fill() {
-    this.#goOnWith([(bench, name, place) => filling(name, this.partition, bench.specification.ftl.user_bytes, place)]);
+    this.#goOnWith([(name) => filling(this.catalogue.controls, name, this.partition)]);
   }
 
   /** @param {string} name */
@@ -228,7 +231,7 @@ export class Workbench {
 
   /**
    * Ends what is running, appends stages of one job each, then the workload.
-   * @param {((bench: Bench, name: string, place: import("./jobs.js").Place) => object)[]} stages
+   * @param {((name: string) => import("./jobs.js").JobFile)[]} stages
    */
   #goOnWith(stages) {
     const { session, benches } = this.now;
@@ -239,8 +242,8 @@ export class Workbench {
     const jobs = benches.map(() => []);
     for (const stage of stages) {
       this.stage = (this.stage ?? 0) + 1;
-      const name = this.#name("stage");
-      benches.forEach((bench, drive) => jobs[drive].push(stage(bench, name, this.#place())));
+      const file = stage(this.#name("stage"));
+      benches.forEach((bench, drive) => jobs[drive].push(...this.#resolved(bench, file)));
       this.jobs += 1;
     }
     this.stage = (this.stage ?? 0) + 1;
@@ -253,14 +256,18 @@ export class Workbench {
 
   /** @param {Bench} bench @param {string} name */
   #working(bench, name) {
-    const userBytes = bench.specification.ftl.user_bytes;
-    const { scale } = bench.known;
-    const jobs = this.jobFile
-      ? resolved(this.jobFile, userBytes, scale, this.#place())
-      : working(this.workload, name, this.partition, userBytes, scale, this.#place());
+    const unit = bench.specification.ftl.mapping_unit_bytes;
+    const file = this.jobFile ?? working(this.catalogue.controls, this.workload, name, this.partition, unit);
+    const jobs = this.#resolved(bench, file);
     const last = Math.max(...jobs.map((job) => job.stage));
     bench.jobs = jobs.filter((job) => job.stage === last);
+    bench.refusal = file.refusal;
     return jobs;
+  }
+
+  /** @param {Bench} bench @param {import("./jobs.js").JobFile} file */
+  #resolved(bench, file) {
+    return resolved(file, bench.specification.ftl.user_bytes, bench.known.scale, this.#place());
   }
 
   #place() {

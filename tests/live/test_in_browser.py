@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from browser_edition import SEEDS, shipped_job, theory
+from browser_edition import ELSEWHERE, SEEDS, controls_as_files, shipped_job, theory
 from ssdlab.live import catalogue
 from ssdlab.simulator.drives import load, resolve
 from ssdlab.simulator.workloads import controls
@@ -34,8 +34,6 @@ WORKLOADS = [
 PARTITIONS = [100, 77, 30]
 USER_BYTES = 7_501_623_296
 SCALES = [Fraction(1), Fraction(1, 64)]
-# For the controls' workloads (`site/live/jobs.js`).
-ENDLESS_BYTES = 1 << 50
 
 pytestmark = pytest.mark.skipif(NODE is None, reason="node is not installed")
 
@@ -54,13 +52,14 @@ def test_jobs_are_those_of_the_job_files(scale: Fraction) -> None:
     seeds = [[str(clone_seed(1, None, place, 0)) for place in range(8)]]
     cases = [(workload, percent) for workload in WORKLOADS for percent in PARTITIONS]
     script = f"""
-import {{ filling, trimmingBehind, working }} from '{ROOT}/site/live/jobs.js';
+import {{ filling, resolved, trimmingBehind, working }} from '{ROOT}/site/live/jobs.js';
 import {{ readFileSync }} from 'node:fs';
-const {{ cases, seeds, bytes, scale }} = JSON.parse(readFileSync(0, 'utf-8'));
+const {{ cases, seeds, bytes, scale, files }} = JSON.parse(readFileSync(0, 'utf-8'));
 const all = cases.map(([workload, percent]) => {{
-  const jobs = working(workload, 'work', percent, bytes, scale, {{ index: 0, stage: 0, seeds }});
-  jobs.push(filling('fill', percent, bytes, {{ index: jobs.length, stage: 1, seeds }}));
-  if (percent < 100) jobs.push(trimmingBehind('trim', percent, bytes, {{ index: jobs.length, stage: 2, seeds }}));
+  const of = (file, index, stage) => resolved(file, bytes, scale, {{ index, stage, seeds }});
+  const jobs = of(working(files, workload, 'work', percent, 4096), 0, 0);
+  jobs.push(...of(filling(files, 'fill', percent), jobs.length, 1));
+  if (percent < 100) jobs.push(...of(trimmingBehind(files, 'trim', percent), jobs.length, 2));
   return jobs;
 }});
 process.stdout.write(JSON.stringify(all).replace(/"#(\\d+)"/g, '$1'));
@@ -70,6 +69,7 @@ process.stdout.write(JSON.stringify(all).replace(/"#(\\d+)"/g, '$1'));
         "seeds": seeds,
         "bytes": USER_BYTES,
         "scale": str(scale),
+        "files": controls_as_files(),
     }
     for (workload, percent), jobs in zip(cases, in_node(script, given), strict=True):
         sections = [*workload.sections("work", percent), controls.fill("fill", percent)]
@@ -79,9 +79,6 @@ process.stdout.write(JSON.stringify(all).replace(/"#(\\d+)"/g, '$1'));
         for job, other in zip(jobs, expected, strict=True):
             # The worker counts its stages itself.
             job["stage"] = other["stage"]
-            if other["io_bytes"] == ENDLESS_BYTES * scale:
-                # Endless at any scale.
-                other["io_bytes"] = ENDLESS_BYTES
         assert jobs == expected, (workload, percent)
 
 
@@ -105,7 +102,7 @@ def test_shipped_job_files_are_those_of_the_package(scale: Fraction) -> None:
     shipped = list(catalogue.shipped_jobs().values())
     seeds = [[str(clone_seed(1, None, place, clone)) for place in range(SEEDS)] for clone in range(4)]
     script = f"""
-import {{ resolved }} from '{ROOT}/site/live/job_file.js';
+import {{ resolved }} from '{ROOT}/site/live/jobs.js';
 import {{ readFileSync }} from 'node:fs';
 const {{ files, seeds, sizes, scale }} = JSON.parse(readFileSync(0, 'utf-8'));
 const all = files.map((file) => sizes.map((bytes) => resolved(file, bytes, scale, {{ index: 0, stage: 0, seeds }})));
@@ -125,38 +122,56 @@ def test_the_line_of_theory_is_that_of_the_installed_program() -> None:
     specification = drive.specification()
     victims = ["greedy", "fifo", "random", "d-choices", "cost-benefit"]
     spare_areas = [0.004, 0.0701, 0.1234, 0.5, 3.0]
-    workloads = [
-        [*workload.sections("work", percent)]
-        for workload in [*WORKLOADS, Controls(trim_percent=25), Controls(read_percent=50, iodepth=3)]
+    workloads = [*WORKLOADS, Controls(trim_percent=25), Controls(read_percent=50, iodepth=3)]
+    chosen = [
+        (workload.model_dump(), percent, parse("\n".join(workload.sections("w-1", percent)), "the page"))
+        for workload in workloads
         for percent in PARTITIONS
     ]
-    jobs = [parse("\n".join(sections), "the page").resolve(USER_BYTES, seed=1) for sections in workloads]
+    shipped = {job.name: parse(job.text, job.name) for job in catalogue.shipped_jobs().values()}
     data_units, parity_factor, open_blocks = expectation.shape(specification)
     script = f"""
+import {{ resolved, working }} from '{ROOT}/site/live/jobs.js';
 import {{ expected }} from '{ROOT}/site/live/theory.js';
 import {{ readFileSync }} from 'node:fs';
-const {{ tables, shape, cases }} = JSON.parse(readFileSync(0, 'utf-8'));
-const all = cases.map(([ftl, jobs, spare]) => expected(tables, shape, {{ ftl }}, jobs, spare));
+const {{ tables, shape, bytes, files, workloads, ftls, spare }} = JSON.parse(readFileSync(0, 'utf-8'));
+const chosen = workloads.map(([workload, percent]) => working(files, workload, 'w-1', percent, 4096));
+const all = [...chosen, ...files.shipped].map((file) => {{
+  const jobs = resolved(file, bytes, '1', {{ index: 0, stage: 0, seeds: [['1'], ['1'], ['1'], ['1']] }});
+  const last = Math.max(...jobs.map((job) => job.stage));
+  const live = jobs.find((job) => job.stage === last && job.direction.includes('write'))?.size_bytes;
+  return ftls.map((ftl) => spare.map((each) => expected(tables, shape, {{ ftl }}, file.refusal, live, each)));
+}});
 process.stdout.write(JSON.stringify(all));
 """
-    cases = [
-        ({**specification["ftl"], "victim": {"name": victim}, "placement": {"name": placement}}, running, spare)
+    ftls = [
+        {**specification["ftl"], "victim": {"name": victim}, "placement": {"name": placement}}
         for victim in victims
         for placement in ("single", "host-gc-split", "host-streams")
-        for running in jobs
-        for spare in spare_areas
     ]
-    shape = {"data_units": data_units, "parity_factor": parity_factor, "open_blocks": open_blocks}
-    lines = in_node(script, {"tables": theory({data_units}), "shape": shape, "cases": cases})
+    given = {
+        "tables": theory({data_units}),
+        "shape": {"data_units": data_units, "parity_factor": parity_factor, "open_blocks": open_blocks},
+        "bytes": USER_BYTES,
+        "files": {**controls_as_files(), "shipped": [shipped_job(job) for job in catalogue.shipped_jobs().values()]},
+        "workloads": [(workload, percent) for workload, percent, _ in chosen],
+        "ftls": ftls,
+        "spare": spare_areas,
+    }
     have_one = set()
-    for (ftl, running, spare), line in zip(cases, lines, strict=True):
-        own = expectation.expected(running, {**specification, "ftl": ftl}, spare)
-        if own.value is None:
-            assert line == {"value": None, "formula": None, "reason": own.reason}
-        elif line["value"] is None:
-            assert "skewed writes" in line["reason"]
-        else:
-            assert line["value"] == pytest.approx(own.value, rel=0.002)
-            assert line["formula"] == own.formula
-            have_one.add((ftl["victim"]["name"], spare))
+    files = [*(file for _, _, file in chosen), *shipped.values()]
+    for file, of_file in zip(files, in_node(script, given), strict=True):
+        jobs = file.resolve(USER_BYTES, seed=1)
+        running = [job for job in jobs if job["stage"] == jobs[-1]["stage"]]
+        for ftl, of_ftl in zip(ftls, of_file, strict=True):
+            for spare, line in zip(spare_areas, of_ftl, strict=True):
+                own = expectation.expected(running, {**specification, "ftl": {**ftl, "user_bytes": USER_BYTES}}, spare)
+                if line["reason"] == ELSEWHERE:
+                    assert own.value or "skewed writes" in str(own.reason)
+                elif own.value is None:
+                    assert line == {"value": None, "formula": None, "reason": own.reason}
+                else:
+                    assert line["value"] == pytest.approx(own.value, rel=0.002)
+                    assert line["formula"] == own.formula
+                    have_one.add((ftl["victim"]["name"], spare))
     assert len(have_one) == 4 * len(spare_areas)
