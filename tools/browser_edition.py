@@ -6,6 +6,7 @@ The page's worker (`site/live/`) has no Python, so everything that needs more th
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -13,9 +14,11 @@ from typing import Any
 from ssdlab.live import catalogue
 from ssdlab.live.bench import resolve_to_watch
 from ssdlab.live.choices import VIEWS, DriveChoice
+from ssdlab.live.samples import COLUMNS, ROWS_MAX
 from ssdlab.live.tours import tours
 from ssdlab.simulator import engine
 from ssdlab.simulator.drives import load, names, resolve
+from ssdlab.simulator.results.ledger import PARTS
 from ssdlab.simulator.workloads import controls
 from ssdlab.simulator.workloads.controls import Controls
 from ssdlab.simulator.workloads.jobs import parse
@@ -55,6 +58,8 @@ def in_browser() -> dict[str, Any]:
         "drives": drives,
         "jobs": [shipped_job(job) for job in catalogue.shipped_jobs().values()],
         "controls": controls_as_files(),
+        "rows": rows_table(),
+        "parts": PARTS,
         "workload": Controls().model_dump(),
         "theory": theory({drive["theory"]["data_units"] for drive in drives}),
         "tours": [
@@ -137,6 +142,11 @@ def _refusal(jobs: Sequence[Mapping[str, Any]]) -> str | None:
     drive = {**drive, "ftl": {**drive["ftl"], **_UNIFORM, "user_bytes": _ANY_BYTES}}
     reason = expectation.expected([job for job in jobs if job["stage"] == last], drive, 0.3).reason
     return ELSEWHERE if reason and reason.startswith("no closed form for skewed writes") else reason
+
+
+def rows_table() -> dict[str, Any]:
+    """What the rows of charts are made of (`RowTable` of `site/live/history.js`)."""
+    return {"columns": {name: asdict(column) for name, column in COLUMNS.items()}, "rows_max": ROWS_MAX}
 
 
 def theory(data_units: set[int]) -> dict[str, Any]:

@@ -27,7 +27,7 @@ const SERIES_POINTS_MAX = 2048;
  * @property {import("./theory.js").Shape} theory
  */
 
-/** @typedef {{version: string, seeds: string[][], drives: CatalogueDrive[], jobs: import("./jobs.js").JobFile[], controls: import("./jobs.js").ControlFiles, workload: Workload, theory: import("./theory.js").Tables, policies: any, tours: any[], views: string[]}} Catalogue */
+/** @typedef {{version: string, seeds: string[][], drives: CatalogueDrive[], jobs: import("./jobs.js").JobFile[], controls: import("./jobs.js").ControlFiles, workload: Workload, rows: import("./history.js").RowTable, theory: import("./theory.js").Tables, policies: any, tours: any[], views: string[]}} Catalogue */
 
 /**
  * `jobs` are those of the last stage, `refusal` is why theory has no line for them.

@@ -3,7 +3,7 @@
 // One thread does all of it, so that it works in slices: requests, then what the page said meanwhile.
 
 import { Engine } from "./engine.js";
-import { COLUMNS, History, PARTS, plain, rowOf } from "./figures.js";
+import { History } from "./history.js";
 import { Workbench } from "./workbench.js";
 
 const DRIVE = "generic-tlc-480";
@@ -60,18 +60,18 @@ class Pulse {
     const { benches } = this.bench.now;
     if (this.generation !== this.bench.generation) {
       this.generation = this.bench.generation;
-      this.histories = benches.map(() => new History());
+      this.histories = benches.map(() => new History(this.bench.catalogue.rows));
       this.sent = benches.map(() => ({ epoch: -1, count: 0 }));
       this.awaited.clear();
       this.requestsBefore = 0;
       this.figuresAt = 0;
     }
-    const drives = benches.map((_, drive) => plain(this.bench.engine.ask({ do: "figures", drive })));
-    this.expectations = drives.map((figures, drive) => this.bench.expectation(drive, figures.effective_over_provisioning));
+    const drives = benches.map((_, drive) => this.bench.engine.ask({ do: "figures", drive }));
+    this.expectations = drives.map((figures, drive) => this.bench.expectation(drive, figures.capacity.effective_over_provisioning));
     this.tellStatus();
     drives.forEach((figures, drive) => {
       const history = this.histories[drive];
-      if (figures.since.requests || !history.rows.length) history.add(rowOf(figures, this.expectations[drive].value));
+      if (figures.since.requests || !history.rows.length) history.add(figures, this.expectations[drive].value);
       this.#sendRows(drive, history);
     });
     const requests = drives.reduce((sum, figures) => sum + figures.requests, 0);
@@ -155,9 +155,9 @@ async function begin() {
   const engine = await Engine.of(module);
   const bench = new Workbench(engine, catalogue, DRIVE);
   const pulse = new Pulse(bench, catalogue.views);
-  const { drives, policies, views, version, tours } = catalogue;
+  const { drives, policies, views, version, tours, parts, rows } = catalogue;
   const jobs = bench.catalogue.jobs.map(({ name, summary }) => ({ name, summary }));
-  tell({ type: "hello", version, columns: COLUMNS, parts: PARTS, views, drives, policies, jobs, tours });
+  tell({ type: "hello", version, columns: Object.keys(rows.columns), parts, views, drives, policies, jobs, tours });
   pulse.tellStatus();
   return { bench, pulse };
 }

@@ -69,15 +69,20 @@ class Page(AbstractContextManager["Page"]):
         return reply["value"]
 
     def figures(self, drive: int = 0) -> dict[str, Any]:
-        """Figures that were computed after this call began."""
+        """Figures that were computed after this call began, with their counters beside them."""
         # Messages already in the socket are older than the answer; one computation can be in progress.
         self.ask("nothing")
         self.until("figures")
         figures: dict[str, Any] = self.until("figures")["drives"][drive]
-        return figures
+        return {**figures, **figures["ledger"], **figures["capacity"]}
 
     def status(self) -> dict[str, Any]:
         if "status" not in self.newest:
             self.until("status")
         status: dict[str, Any] = self.newest["status"]
         return status
+
+
+def programmed_bytes(figures: dict[str, Any]) -> int:
+    """What figures of a page say was programmed, whatever for."""
+    return sum(figures["programmed_units"].values()) * int(figures["counted_unit_bytes"])

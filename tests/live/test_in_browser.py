@@ -8,13 +8,16 @@ import shutil
 import subprocess
 from fractions import Fraction
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
-from browser_edition import ELSEWHERE, SEEDS, controls_as_files, shipped_job, theory
+from browser_edition import ELSEWHERE, SEEDS, controls_as_files, rows_table, shipped_job, theory
 from ssdlab.live import catalogue
+from ssdlab.live.samples import History, row_of
 from ssdlab.simulator.drives import load, resolve
+from ssdlab.simulator.results.ledger import PARTS
 from ssdlab.simulator.workloads import controls
 from ssdlab.simulator.workloads.controls import Controls
 from ssdlab.simulator.workloads.jobs import parse
@@ -114,6 +117,41 @@ process.stdout.write(JSON.stringify(all).replace(/"#(\\d+)"/g, '$1'));
         file = parse(job.text, job.name)
         for user_bytes, jobs in zip(sizes, computed, strict=True):
             assert jobs == file.resolve(user_bytes, seed=1, scale=scale), (job.name, user_bytes)
+
+
+def test_rows_are_joined_as_the_server_joins_them() -> None:
+    random = Random(1)
+
+    def latency() -> dict[str, int] | None:
+        ranks = ("count", "p50_ns", "p99_ns", "p999_ns")
+        return {name: random.randrange(1, 1000) for name in ranks} if random.random() < 0.7 else None
+
+    def ledger() -> dict[str, Any]:
+        programmed = {part: random.randrange(9) for part in PARTS[:3]}
+        return {"host_written_bytes": 4096, "host_read_bytes": random.randrange(9), "programmed_units": programmed}
+
+    def figures() -> Any:
+        since = {"simulated_seconds": random.random(), "requests": 3, "ledger": ledger()}
+        since |= {"read_latency": latency(), "write_latency": latency()}
+        capacity = {"counted_unit_bytes": 4096, "effective_over_provisioning": random.random()}
+        erases = {"min": 0, "mean": 1.5, "max": 3}
+        whole = {"simulated_seconds": None, "requests": 9, "ledger": ledger(), "waf": random.random()}
+        return whole | {"capacity": capacity, "free_erase_units": 7, "erase_count": erases, "since": since}
+
+    told = [figures() for _ in range(29)]
+    history = History(rows_max=8)
+    for each in told:
+        history.add(row_of(each, 1.25))
+    script = f"""
+import {{ History }} from '{ROOT}/site/live/history.js';
+import {{ readFileSync }} from 'node:fs';
+const {{ table, told }} = JSON.parse(readFileSync(0, 'utf-8'));
+const history = new History(table);
+for (const each of told) history.add(each, 1.25);
+process.stdout.write(JSON.stringify([history.rows, history.epoch]));
+"""
+    rows, epoch = in_node(script, {"table": {**rows_table(), "rows_max": 8}, "told": told})
+    assert (rows, epoch) == (history.rows, history.epoch) and epoch > 0
 
 
 def test_the_line_of_theory_is_that_of_the_installed_program() -> None:

@@ -7,7 +7,6 @@ The messages of the native module (`Figures`, `Marks`, `EraseUnit`, `PowerLoss`)
 from typing import Literal, NotRequired, TypedDict
 
 from ssdlab.simulator.engine import plain
-from ssdlab.simulator.results.ledger import Part
 
 
 class LatencySince(TypedDict):
@@ -96,45 +95,6 @@ class RecoveryStatus(TypedDict):
     is_real: bool
     goes_on: bool
     drives: tuple[PowerLossSteps, ...]
-
-
-Rank = Literal["p50", "p99", "p999"]
-
-
-class SinceShown(TypedDict):
-    """The activity of a drive since the previous figures."""
-
-    seconds: float | None
-    requests: int
-    iops: float | None
-    reads: int | None
-    """Completed reads; None without a clock."""
-    writes: int | None
-    read_bytes: int
-    written_bytes: int
-    programmed_bytes: dict[Part, int]
-    waf: float | None
-    die_utilization: float | None
-    read_latency_ns: dict[Rank, int] | None
-    write_latency_ns: dict[Rank, int] | None
-
-
-class FiguresShown(TypedDict):
-    """The figures of a drive in the format of the page."""
-
-    simulated_seconds: float | None
-    requests: int
-    host_written_bytes: int
-    host_read_bytes: int
-    host_trimmed_bytes: int
-    nand_programmed_bytes: int
-    waf: float | None
-    waf_parts: dict[str, float] | None
-    drive_writes: float
-    free_erase_units: int
-    effective_over_provisioning: float | None
-    erase_count: plain.Spread
-    since: SinceShown
 
 
 class Expectation(TypedDict):

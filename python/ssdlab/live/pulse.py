@@ -9,10 +9,9 @@ import json
 import time
 from collections.abc import Callable
 
-from ssdlab.live import figures as live_figures
 from ssdlab.live.choices import Views
 from ssdlab.live.connection import Connection
-from ssdlab.live.messages import Expectation, FiguresShown, Marks
+from ssdlab.live.messages import Expectation, Figures, Marks
 from ssdlab.live.picture import packed
 from ssdlab.live.samples import History, row_of
 from ssdlab.live.session_contract import Shown, Watchable
@@ -162,11 +161,11 @@ def _look(now: Shown, wanted: set[Views]) -> list[tuple[Marks, bytes, dict[Views
     ]
 
 
-def _count(now: Shown) -> list[tuple[FiguresShown, Expectation]]:
+def _count(now: Shown) -> list[tuple[Figures, Expectation]]:
     """For each drive: the figures, and the position of theory's line."""
-    counted: list[tuple[FiguresShown, Expectation]] = []
+    counted: list[tuple[Figures, Expectation]] = []
     for drive, theory in enumerate(now.theories):
-        figures = live_figures.plain(now.session.figures(drive))
-        line = theory.line(figures["effective_over_provisioning"])
+        figures = now.session.figures(drive)
+        line = theory.line(figures["capacity"]["effective_over_provisioning"])
         counted.append((figures, {"value": line.value, "formula": line.formula, "reason": line.reason}))
     return counted

@@ -5,36 +5,51 @@ Percentiles are merged as means weighted by requests, as in the reports.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from ssdlab.live.messages import FiguresShown, Rank
+from ssdlab.live.messages import Figures
 from ssdlab.simulator.results.ledger import PARTS
 
-PERCENTILES: tuple[Rank, ...] = ("p50", "p99", "p999")
 
-# Values at the end of the interval.
-_MOMENTARY = (
-    "simulated_seconds",
-    "host_written_bytes",
-    "waf",
-    "theory",
-    "free_erase_units",
-    "effective_over_provisioning",
-    "erase_count_min",
-    "erase_count_mean",
-    "erase_count_max",
-)
-# Values within the interval.
-_AMOUNTS = (
-    "seconds",
-    "requests",
-    "reads",
-    "writes",
-    "read_bytes",
-    "written_bytes",
-    *(f"programmed_{part}" for part in PARTS),
-)
-_LATENCIES = tuple(f"{way}_latency_ns_{rank}" for way in ("read", "write") for rank in PERCENTILES)
-COLUMNS = (*_MOMENTARY, *_AMOUNTS, *_LATENCIES)
+@dataclass(frozen=True)
+class Column:
+    """One column of the rows. The browser's page has this table too (`tools/browser_edition.py`)."""
+
+    path: tuple[str, ...]
+    """Where its value is in the figures of the native module; what is missing there is None."""
+    kind: str = "moment"
+    """How two intervals are merged: `moment`, the later value; `amount`, the sum; `programs`, the sum, of units that
+    become bytes; or the name of the column by which their mean is weighted."""
+
+
+def _column(path: str, kind: str = "moment") -> Column:
+    return Column(tuple(path.split(".")), kind)
+
+
+COLUMNS = {
+    "simulated_seconds": _column("simulated_seconds"),
+    "host_written_bytes": _column("ledger.host_written_bytes"),
+    "waf": _column("waf"),
+    "theory": _column("theory"),
+    "free_erase_units": _column("free_erase_units"),
+    "effective_over_provisioning": _column("capacity.effective_over_provisioning"),
+    **{f"erase_count_{rank}": _column(f"erase_count.{rank}") for rank in ("min", "mean", "max")},
+    "seconds": _column("since.simulated_seconds", "amount"),
+    "requests": _column("since.requests", "amount"),
+    # Completed requests; without a clock they are not counted.
+    "reads": _column("since.read_latency.count", "amount"),
+    "writes": _column("since.write_latency.count", "amount"),
+    "read_bytes": _column("since.ledger.host_read_bytes", "amount"),
+    "written_bytes": _column("since.ledger.host_written_bytes", "amount"),
+    **{f"programmed_{part}": _column(f"since.ledger.programmed_units.{part}", "programs") for part in PARTS},
+    **{
+        f"{way}_latency_ns_{rank}": _column(f"since.{way}_latency.{rank}_ns", f"{way}s")
+        for way in ("read", "write")
+        for rank in ("p50", "p99", "p999")
+    },
+}
+_PLACES = {name: place for place, name in enumerate(COLUMNS)}
 
 Row = list[float | None]
 
@@ -73,15 +88,14 @@ class History:
 def joined(first: Sequence[float | None], second: Sequence[float | None]) -> Row:
     """Merges two consecutive rows."""
     row: Row = []
-    for index, name in enumerate(COLUMNS):
-        before, after = first[index], second[index]
-        if name in _MOMENTARY:
+    for before, after, column in zip(first, second, COLUMNS.values(), strict=True):
+        if column.kind == "moment":
             row.append(after)
-        elif name in _AMOUNTS:
+        elif column.kind in ("amount", "programs"):
             row.append(None if before is None or after is None else before + after)
         else:
-            requests = COLUMNS.index("reads" if name.startswith("read") else "writes")
-            row.append(_mean((before, first[requests]), (after, second[requests])))
+            weight = _PLACES[column.kind]
+            row.append(_mean((before, first[weight]), (after, second[weight])))
     return row
 
 
@@ -91,28 +105,14 @@ def _mean(*values: tuple[float | None, float | None]) -> float | None:
     return sum(value * weight for value, weight in known) / weights if weights else None
 
 
-def row_of(figures: FiguresShown, theory: float | None) -> Row:
-    """The row for figures (`ssdlab.live.figures`); `figures["since"]` is the interval."""
-    since = figures["since"]
-    erases = figures["erase_count"]
-    values: dict[str, float | None] = {
-        "simulated_seconds": figures["simulated_seconds"],
-        "host_written_bytes": figures["host_written_bytes"],
-        "waf": figures["waf"],
-        "free_erase_units": figures["free_erase_units"],
-        "effective_over_provisioning": figures["effective_over_provisioning"],
-        "erase_count_min": erases["min"],
-        "erase_count_mean": erases["mean"],
-        "erase_count_max": erases["max"],
-        "theory": theory,
-        "seconds": since["seconds"],
-        "requests": since["requests"],
-        "reads": since["reads"],
-        "writes": since["writes"],
-        "read_bytes": since["read_bytes"],
-        "written_bytes": since["written_bytes"],
-        **{f"programmed_{part}": since["programmed_bytes"][part] for part in PARTS},
-    }
-    for way, latency in (("read", since["read_latency_ns"]), ("write", since["write_latency_ns"])):
-        values |= {f"{way}_latency_ns_{rank}": latency[rank] if latency else None for rank in PERCENTILES}
-    return [values[name] for name in COLUMNS]
+def row_of(figures: Figures, theory: float | None) -> Row:
+    """The row for figures, of which `figures["since"]` is the interval."""
+    known: dict[str, Any] = {**figures, "theory": theory}
+    unit_bytes = figures["capacity"]["counted_unit_bytes"]
+    row: Row = []
+    for column in COLUMNS.values():
+        value: Any = known
+        for name in column.path:
+            value = None if value is None else value.get(name)
+        row.append((value or 0) * unit_bytes if column.kind == "programs" else value)
+    return row

@@ -97,7 +97,7 @@ def hello() -> Hello:
     return {
         "type": "hello",
         "version": engine.native().version(),
-        "columns": COLUMNS,
+        "columns": tuple(COLUMNS),
         "parts": PARTS,
         "views": choices.VIEWS,
         "shared": False,

@@ -9,7 +9,7 @@ import { openSocket } from "./socket.js";
  * @typedef {object} Listener
  * @property {(hello: Hello) => void} [hello]
  * @property {(status: Status) => void} [status]
- * @property {(drives: Figures[], requestsPerSecond: number | null) => void} [figures]
+ * @property {(drives: object[], requestsPerSecond: number | null) => void} [figures]
  * @property {(drive: number, from: number, rows: (number | null)[][]) => void} [rows]
  * @property {(picture: Picture) => void} [picture]
  * @property {(sweep: Sweep) => void} [sweep]

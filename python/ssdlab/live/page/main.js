@@ -7,6 +7,7 @@ import { Connection } from "./connection.js";
 import { Controls } from "./controls.js";
 import { showHelp, showShare, showTours } from "./dialogs.js";
 import { byId } from "./elements.js";
+import { shown } from "./figures.js";
 import { KEYS, listenToKeys } from "./keyboard.js";
 import { cellInWords, showLegend } from "./legend.js";
 import { DriveMap } from "./map.js";
@@ -49,7 +50,13 @@ const connection = new Connection({
     askForView();
   },
   status: showStatus,
-  figures: showFigures,
+  figures(drives, requestsPerSecond) {
+    const parts = hello?.parts ?? [];
+    showFigures(
+      drives.map((raw) => shown(raw, parts)),
+      requestsPerSecond,
+    );
+  },
   rows(drive, from, rows) {
     charts?.addRows(drive, from, rows);
   },
