@@ -16,9 +16,7 @@ def advise_smart(
     places: options.Reports,
     left_empty: options.LeftEmptyOfReports,
     form: Form,
-    output: Annotated[
-        str | None, typer.Option("--output", metavar="DIR", help="Output folder.  [default: print only]")
-    ] = None,
+    output: Annotated[str | None, options.folder("print only")] = None,
 ) -> None:
     """Infer what leaving a part of a drive unpartitioned does to its wear, from its SMART reports, as a range.
 
@@ -33,5 +31,4 @@ def advise_smart(
     form.give(found, lambda: advise.say_own(found, form))
     if output:
         names = found.write(output, command_line=command_line(context))
-        form.say()
-        form.say(f"report: {Path(output) / names[-1]}\nfiles:  {len(names)} in {output}")
+        form.say_files(output, names)

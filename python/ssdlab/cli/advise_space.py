@@ -100,9 +100,7 @@ class Runs:
         False
     )
     workers: options.Workers = None
-    output: Annotated[
-        str | None, typer.Option("--output", metavar="DIR", help="Output folder.  [default: out/advise-NAME]")
-    ] = None
+    output: Annotated[str | None, options.folder("out/advise-NAME")] = None
 
 
 def advise_space(
@@ -162,8 +160,7 @@ def advise_space(
         question=f"Spare area for {name if files else 'the workload'}",
         command_line=command_line(context),
     )
-    form.say()
-    form.say(f"report: {directory / 'report.html'}\nfiles:  {len(names)} in {directory}")
+    form.say_files(directory, names)
 
 
 def _explaining(

@@ -30,9 +30,7 @@ def advise_tenants(
     whole: Annotated[bool, typer.Option("--whole", help="Run the whole drive; takes minutes.")] = False,
     *,
     form: Form,
-    output: Annotated[
-        str | None, typer.Option("--output", metavar="DIR", help="Output folder.  [default: out/advise-NAME]")
-    ] = None,
+    output: Annotated[str | None, options.folder("out/advise-NAME")] = None,
 ) -> None:
     """Say whether tenants should share a drive, or have a drive of their share each.
 
@@ -45,8 +43,7 @@ def advise_tenants(
     advice = advised(job, drive, writes_per_day=writes_per_day, settings=settings, whole=whole)
     form.give(advice, lambda: _print(advice))
     names = advice.write(directory, command_line=command_line(context))
-    form.say()
-    form.say(f"report: {directory / 'report.html'}\nfiles:  {len(names)} in {directory}")
+    form.say_files(directory, names)
 
 
 def _print(advice: "TenantAdvice") -> None:

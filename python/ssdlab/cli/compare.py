@@ -48,9 +48,7 @@ def compare(
     stages: Stages,
     running: comparing.Running,
     form: Form,
-    output: Annotated[
-        str | None, typer.Option("--output", metavar="DIR", help="Output folder.  [default: out/compare-JOB]")
-    ] = None,
+    output: Annotated[str | None, options.folder("out/compare-JOB")] = None,
 ) -> None:
     """Compare spare areas, drives or policies under one workload: a table, charts, report.html and all figures.
 

@@ -82,9 +82,7 @@ def compare_targets(
     seed: options.Seed = 1,
     *,
     form: Form,
-    output: Annotated[
-        str | None, typer.Option("--output", metavar="DIR", help="Output folder.  [default: out/compare-JOB]")
-    ] = None,
+    output: Annotated[str | None, options.folder("out/compare-JOB")] = None,
 ) -> None:
     """Compare one run each of a job on simulated drives, real drives and files, and results that fio wrote of it.
 
@@ -117,8 +115,7 @@ def compare_targets(
     names = targets.write(
         named, compared, reasons, directory, title=Path(job).stem, command_line=command_line(context), results=results
     )
-    form.say()
-    form.say(f"report: {directory / names[-1]}\nfiles:  {len(names)} in {directory}")
+    form.say_files(directory, names)
 
 
 def _print(named: Sequence[Target], compared: Sequence[targets.Row], reasons: Mapping[str, str]) -> None:

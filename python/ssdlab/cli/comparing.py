@@ -53,8 +53,7 @@ def report(comparison: "Comparison", directory: Path, command_line: str, form: P
     """Prints the table and the facts, and writes the report and its files. Raises RunFailed if a drive failed."""
     form.give(comparison, lambda: _print(comparison))
     names = comparison.write(directory, command_line=command_line)
-    form.say()
-    form.say(f"report: {directory / names[-1]}\nfiles:  {len(names)} in {directory}")
+    form.say_files(directory, names)
     failures = [f"{variant.label}: {variant.result.failure}" for variant in comparison if variant.result.failure]
     if failures:
         raise RunFailed("; ".join(failures))

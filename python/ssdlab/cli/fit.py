@@ -120,9 +120,7 @@ def fit(
     search: Search,
     runs: Simulations,
     form: Form,
-    output: Annotated[
-        str | None, typer.Option("--output", metavar="DIR", help="Output folder.  [default: out/fit-DRIVE]")
-    ] = None,
+    output: Annotated[str | None, options.folder("out/fit-DRIVE")] = None,
 ) -> None:
     """Fit keys of a drive file to measured points, and report which parameters the points do not determine.
 

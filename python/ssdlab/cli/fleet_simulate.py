@@ -141,8 +141,7 @@ def fleet_simulate(
         years=life,
         line=command_line(context),
     )
-    form.say()
-    form.say(f"report: {directory / 'report.html'}\nfiles:  {len(names)} in {directory}")
+    form.say_files(directory, names)
 
 
 def _user_bytes(setting: Setting, shares: Sequence[float]) -> int:

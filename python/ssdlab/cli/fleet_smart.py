@@ -28,9 +28,7 @@ def fleet_smart(
     left_empty: options.LeftEmptyOfReports,
     life: fleet.Years,
     form: Form,
-    output: Annotated[
-        str | None, typer.Option("--output", metavar="DIR", help="Output folder.  [default: print only]")
-    ] = None,
+    output: Annotated[str | None, options.folder("print only")] = None,
 ) -> None:
     """Infer what leaving a part of each drive unpartitioned does to its wear, from SMART reports, as a range.
 
@@ -47,8 +45,7 @@ def fleet_smart(
     form.give(lambda: Rows(found.frame().to_dicts()), lambda: _print(found, rows, life))
     if output:
         names = reported_page.write(found, Path(output), years=life, line=command_line(context))
-        form.say()
-        form.say(f"report: {Path(output) / names[-1]}\nfiles:  {len(names)} in {output}")
+        form.say_files(output, names)
 
 
 def _print(fleet: "ReportedFleet", rows: Sequence[TableRow], years: float) -> None:

@@ -81,8 +81,7 @@ def fleet_tenants(
         years=life,
         line=command_line(context),
     )
-    form.say()
-    form.say(f"report: {directory / 'report.html'}\nfiles:  {len(written)} in {directory}")
+    form.say_files(directory, written)
 
 
 def _notices(kept: Mapping[str, Mapping[str, Any]], brief: Sequence[str]) -> list[str]:

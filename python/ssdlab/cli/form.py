@@ -8,6 +8,7 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, cast, get_args
 
 import typer
@@ -79,6 +80,11 @@ class Printing:
         """Prints something that is not the result."""
         if text or not self.is_data:
             typer.echo(text, err=self.is_data)
+
+    def say_files(self, folder: Path | str, names: Sequence[str]) -> None:
+        """Says where a command has written its page and the files beside it, of these names."""
+        self.say()
+        self.say(f"report: {Path(folder) / 'report.html'}\nfiles:  {len(names)} in {folder}")
 
 
 @dataclass(frozen=True)

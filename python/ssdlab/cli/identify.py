@@ -85,9 +85,7 @@ def identify(
     seed: options.Seed = 1,
     *,
     form: Form,
-    output: Annotated[
-        str | None, typer.Option("--output", metavar="DIR", help="Output folder.  [default: out/identify-NAME]")
-    ] = None,
+    output: Annotated[str | None, options.folder("out/identify-NAME")] = None,
 ) -> None:
     """Infer a drive file by experiments that see only the completion of requests.
 

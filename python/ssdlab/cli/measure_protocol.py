@@ -129,8 +129,7 @@ def _report(carried: Carried, how: How) -> None:
     carried = carried.laid_beside(*how.beside)
     how.form.give(carried, lambda: _print(carried))
     names = carried.write(how.output, command_line=how.command_line)
-    how.form.say()
-    how.form.say(f"report: {how.output / names[-1]}\nfiles:  {len(names)} in {how.output}")
+    how.form.say_files(how.output, names)
 
 
 def _print(carried: Carried) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Literal, cast
+from typing import Annotated, Any, Literal, cast
 
 import typer
 
@@ -194,6 +194,13 @@ Workers = Annotated[
         "--workers", min=1, metavar="N", help="Number of processes; default: limited by processors and memory."
     ),
 ]
+
+
+def folder(default: str) -> Any:
+    """The option `--output` of commands that write a folder."""
+    return typer.Option("--output", metavar="DIR", help=f"Output folder.  [default: {default}]")
+
+
 Output = Annotated[
     str | None,
     typer.Option(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ssdlab.cli import comparing, workload_options
+from ssdlab.cli import comparing, options, workload_options
 from ssdlab.cli.command_line import command_line
 from ssdlab.cli.console import Console
 from ssdlab.cli.destination import check_folder
@@ -170,9 +170,7 @@ def replay(
     start: Start,
     form: Profiling,
     running: comparing.Running,
-    output: Annotated[
-        str | None, typer.Option("--output", metavar="DIR", help="Output folder.  [default: out/replay-TRACE]")
-    ] = None,
+    output: Annotated[str | None, options.folder("out/replay-TRACE")] = None,
 ) -> None:
     """Replay a recorded block trace on simulated drives: a table, charts, report.html and all figures.
 

@@ -95,10 +95,7 @@ def study(
     one: OneRun,
     readers: Readers,
     form: Form,
-    output: Annotated[
-        str | None,
-        typer.Option("--output", metavar="DIR", help="Output folder.  [default: out/study-NAME, out/study-all]"),
-    ] = None,
+    output: Annotated[str | None, options.folder("out/study-NAME, out/study-all")] = None,
 ) -> None:
     """Repeat a published experiment on simulated drives: published figure, simulated figure and deviation, row by row.
 
