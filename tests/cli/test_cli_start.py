@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from ssdlab.simulator.results.fio_schema import FIO_VERSION
+from waiting import SECONDS_MAX
 
 HEAVY = ("polars", "altair", "scipy", "pydantic", "numpy", "ssdlab._engine")
 COMMANDS = ("run", "compare", "drives", "policies", "model")
@@ -27,7 +28,9 @@ def test_light_imports(module: str) -> None:
 
 def test_a_comparison_runs_before_what_draws_is_loaded() -> None:
     program = "import sys, ssdlab.cli.compare, ssdlab.experiments.comparison.comparing; print('altair' in sys.modules)"
-    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    found = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=SECONDS_MAX
+    )
     assert found.stdout.strip() == "False"
 
 
@@ -99,7 +102,7 @@ def test_a_reader_that_leaves_early_is_no_fault(ssdlab: Any, tmp_path: Any) -> N
     assert process.stdout is not None and process.stderr is not None
     process.stdout.close()
     assert not [line for line in process.stderr if not line.startswith("note: ")]
-    process.wait(60)
+    process.wait(SECONDS_MAX)
 
 
 def test_version(ssdlab: Any) -> None:

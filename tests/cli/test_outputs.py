@@ -9,6 +9,7 @@ import pytest
 from compared_results import variants_of
 from program import Program, program_in
 from small_drives import drive_file
+from waiting import SECONDS_MAX
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 MONDAY, FRIDAY = (str(EXAMPLES / name) for name in ("monday.json", "friday.json"))
@@ -96,7 +97,11 @@ def test_jq_reads_the_jobs_of_a_comparison(program: Program, tmp_path: Path) -> 
     assert program(*call).returncode == 0
     try:
         read = subprocess.run(
-            ["jq", "-r", ".jobs[].jobname", "out/result.json"], cwd=tmp_path, capture_output=True, text=True, timeout=20
+            ["jq", "-r", ".jobs[].jobname", "out/result.json"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS_MAX,
         )
     except FileNotFoundError:
         pytest.skip("jq is not installed")

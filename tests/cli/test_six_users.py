@@ -15,11 +15,10 @@ from urllib.request import urlopen
 import pytest
 
 from small_drives import drive_file
-from waiting import wait_for
+from waiting import SECONDS_MAX, wait_for
 
 TRIES_MAX = 3
 # Each command has the processor for a few seconds; other tests run beside it.
-PATIENCE_SECONDS = 60
 FIO = ("--", "fio", "--name=writes", "--rw=randwrite", "--bs=4k")
 CASES = Path(__file__).parents[1] / "hardware/smart/cases"
 
@@ -81,7 +80,7 @@ def test_each_reaches_the_answer_in_three_tries(user: str, tmp_path: Path) -> No
 
 def answers(address: str) -> bool:
     try:
-        with urlopen(address, timeout=PATIENCE_SECONDS) as page:
+        with urlopen(address, timeout=SECONDS_MAX) as page:
             return bool(page.status == 200)
     except OSError:
         return False
@@ -105,7 +104,7 @@ def typed(words: Sequence[str], folder: Path) -> tuple[int, str]:
             if first.startswith("http"):
                 wait_for("the page answers", lambda: answers(first.strip()))
                 program.send_signal(signal.SIGINT)
-        rest, _ = program.communicate(timeout=PATIENCE_SECONDS)
+        rest, _ = program.communicate(timeout=SECONDS_MAX)
         return program.returncode, first + rest
     finally:
         if program.poll() is None:

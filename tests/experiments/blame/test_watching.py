@@ -12,6 +12,7 @@ import pytest
 from own_devices import needs
 from ssdlab.errors import InputError
 from ssdlab.experiments.blame import calls, file_system, watching
+from waiting import SECONDS_MAX
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/io").exists(), reason="no /proc/PID/io")
 
@@ -87,12 +88,12 @@ def test_a_running_process_is_watched_from_now_on(tmp_path: Path) -> None:
         assert found.io.calls == found.io.asked_bytes // 1000
     finally:
         child.kill()
-        child.wait(10)
+        child.wait(SECONDS_MAX)
 
 
 def test_a_process_that_is_gone() -> None:
     child = subprocess.Popen(["true"])
-    child.wait(10)
+    child.wait(SECONDS_MAX)
     with pytest.raises(InputError, match=rf"^--pid {child.pid}: there is no such process; allowed: "):
         watching.process(child.pid, 1.0, None)
 
@@ -110,7 +111,7 @@ def test_a_process_of_another_user() -> None:
     finally:
         os.seteuid(before)
         child.kill()
-        child.wait(10)
+        child.wait(SECONDS_MAX)
 
 
 def test_all_programs_by_what_they_wrote(tmp_path: Path) -> None:
@@ -122,7 +123,7 @@ def test_all_programs_by_what_they_wrote(tmp_path: Path) -> None:
         found = watching.everything(1.5, None)
     finally:
         child.kill()
-        child.wait(10)
+        child.wait(SECONDS_MAX)
     programs = dict(found.programs)
     assert programs["heavywriter"].asked_bytes >= 10**6
     order = [io.written_bytes for io in programs.values()]

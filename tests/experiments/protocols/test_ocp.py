@@ -21,6 +21,7 @@ from ssdlab.simulator.drives import drive
 from ssdlab.simulator.targets import simulated
 from ssdlab.simulator.workloads.jobs import parse
 from ssdlab.simulator.workloads.specifying import specify
+from waiting import SECONDS_MAX
 
 LEAF = WORKLOADS[0]
 REQUESTS = 4000
@@ -100,7 +101,7 @@ def test_fio_accepts_every_step(capacity_bytes: int, tmp_path: Path) -> None:
         path = tmp_path / f"{number}.fio"
         path.write_text(f"[global]\nfilename=/dev/null\nfilesize={capacity_bytes}\n{text}", encoding="utf-8")
         done = subprocess.run(
-            ["fio", "--parse-only", str(path)], capture_output=True, text=True, timeout=30, check=False
+            ["fio", "--parse-only", str(path)], capture_output=True, text=True, timeout=SECONDS_MAX, check=False
         )
         assert done.returncode == 0, done.stderr
 
@@ -141,7 +142,7 @@ def test_our_requests_are_those_that_fio_makes_on_a_null_device(workload: Worklo
     logged = re.sub(r"^\[(.*)\]$", _with_log(names), text, flags=re.MULTILINE)
     (tmp_path / "job.fio").write_text(f"{head}{logged}\n", encoding="utf-8")
     fio = ["fio", "--output-format=json", "job.fio"]
-    done = subprocess.run(fio, cwd=tmp_path, capture_output=True, text=True, timeout=50, check=True)
+    done = subprocess.run(fio, cwd=tmp_path, capture_output=True, text=True, timeout=SECONDS_MAX, check=True)
     theirs = json.loads(done.stdout[done.stdout.index("{") :])["jobs"]
     file = parse(f"[global]\nioengine=libaio\ndirect=1\n{text}\n")
     jobs = file.resolve(user_bytes, seed=1)

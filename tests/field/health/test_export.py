@@ -17,7 +17,7 @@ from reports import nvme
 from ssdlab.field.health import metrics
 from ssdlab.field.health.drive import row_of
 from ssdlab.hardware.smart import reading
-from waiting import wait_for
+from waiting import SECONDS_MAX, wait_for
 
 ROOT = Path(__file__).parents[3]
 SAMPLE = ROOT / "tests/hardware/smart/field_sample/reports"
@@ -39,7 +39,7 @@ def exporter(tmp_path: Path):  # type: ignore[no-untyped-def]
 
 
 def get(address: str) -> str:
-    with urllib.request.urlopen(address, timeout=20) as answer:
+    with urllib.request.urlopen(address, timeout=SECONDS_MAX) as answer:
         assert answer.headers["Content-Type"].startswith("text/plain; version=0.0.4")
         return str(answer.read().decode())
 
@@ -52,7 +52,7 @@ def test_it_reads_anew_and_ends_when_told(exporter) -> None:  # type: ignore[no-
     with pytest.raises(urllib.error.HTTPError, match="404"):
         get(address.replace("/metrics", "/etc/passwd"))
     process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=30) == 0
+    assert process.wait(timeout=SECONDS_MAX) == 0
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_it_reads_anew_and_ends_when_told(exporter) -> None:  # type: ignore[no-
 )
 def test_what_is_wrong_is_said(tmp_path: Path, words: list[str], said: str) -> None:
     command = [sys.executable, "-m", "ssdlab", "export", *words]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=SECONDS_MAX)
     assert done.returncode == 2 and said in done.stderr
 
 

@@ -13,6 +13,7 @@ from ssdlab.errors import InputError
 from ssdlab.simulator.drives import load, to_toml
 from ssdlab.simulator.drives.loader import parse
 from ssdlab.simulator.drives.schema import Source, drive_of
+from waiting import SECONDS_MAX
 
 GOOD = to_toml(load("tiny"))
 
@@ -173,4 +174,4 @@ def test_threads_may_load_their_first_drives_at_once() -> None:
         "for thread in threads: thread.join()"
     )
     for _ in range(8):
-        subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+        subprocess.run([sys.executable, "-c", code], check=True, timeout=SECONDS_MAX)

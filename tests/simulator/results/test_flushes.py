@@ -10,6 +10,7 @@ import pytest
 import ssdlab
 from ssdlab.simulator.drives.schema import mean_us
 from ssdlab.simulator.results.text import normal
+from waiting import SECONDS_MAX
 
 JOB = "[a]\nrw=randwrite\nbs=4k\nfsync=16\n"
 SETTINGS = {"write_buffer.bytes": "1MiB", "write_buffer.power_loss_protection": "false"}
@@ -26,7 +27,9 @@ def test_as_many_as_fio_s_with_the_same_keys(tmp_path: Path) -> None:
     path = tmp_path / "theirs.fio"
     path.write_text(JOB + "size=4m\nfilename=file\n")
     command = ["fio", "--output-format=json", str(path)]
-    printed = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True, timeout=60).stdout
+    printed = subprocess.run(
+        command, capture_output=True, text=True, cwd=tmp_path, check=True, timeout=SECONDS_MAX
+    ).stdout
     theirs = json.loads(printed[printed.index("{") :])["jobs"][0]["sync"]
     mine = ours(tmp_path, SETTINGS).to_dict()["jobs"][0]["sync"]
     assert mine["total_ios"] == theirs["total_ios"] == 63

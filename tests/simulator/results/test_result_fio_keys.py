@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from waiting import SECONDS_MAX
+
 _GLOBAL = "[global]\nioengine=null\nbs=4k\nsize=64k\n"
 _GROUPED = _GLOBAL + "group_reporting\n"
 JOBS = {
@@ -34,7 +36,9 @@ def by_fio(job: str, output_format: str, folder: Path) -> dict[str, Any]:
     path = folder / "job.fio"
     path.write_text(job)
     command = ["fio", f"--output-format={output_format}", str(path)]
-    printed = subprocess.run(command, capture_output=True, text=True, cwd=folder, check=True, timeout=60).stdout
+    printed = subprocess.run(
+        command, capture_output=True, text=True, cwd=folder, check=True, timeout=SECONDS_MAX
+    ).stdout
     result: dict[str, Any] = json.loads(printed[printed.index("{") :])
     return result
 

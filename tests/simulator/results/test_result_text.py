@@ -17,6 +17,7 @@ from ssdlab.simulator.results.compared import of_result
 from ssdlab.simulator.results.latency import PERCENTILES
 from ssdlab.simulator.results.text import fio_size, normal
 from ssdlab.simulator.results.text_rates import PLAIN, direction_lines, short
+from waiting import SECONDS_MAX
 
 TWO_GROUPS = "[global]\nbs=4k\ngroup_reporting\n[a]\nrw=randwrite\nnumjobs=2\n[b]\nstonewall\nrw=read\n"
 
@@ -45,7 +46,9 @@ def test_layout_with_a_clock(run: Any) -> None:
 def test_the_text_of_a_clock_is_fio_s_own(options: str, tmp_path: Path) -> None:
     """fio's JSON is read like an engine outcome, printed, and compared with fio's text for the same run."""
     command = ["fio", "--name=a", "--ioengine=null", "--output-format=json+,normal", *options.split()]
-    printed = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True, timeout=60).stdout
+    printed = subprocess.run(
+        command, capture_output=True, text=True, cwd=tmp_path, check=True, timeout=SECONDS_MAX
+    ).stdout
     plain, _ = json.JSONDecoder().raw_decode(printed[printed.index("{") :])
     for name in ("read", "write"):
         theirs = plain["jobs"][0][name]
@@ -95,7 +98,9 @@ def test_a_read_only_drive_is_told(run: Any) -> None:
 def test_sizes_are_printed_as_fio_does(size: str, tmp_path: Path) -> None:
     command = ["fio", "--name=a", "--ioengine=null", "--rw=write", "--bs=512", f"--size={size}"]
     command += ["--bs=1m"] if size.endswith(("m", "g")) else []
-    printed = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True, timeout=60).stdout
+    printed = subprocess.run(
+        command, capture_output=True, text=True, cwd=tmp_path, check=True, timeout=SECONDS_MAX
+    ).stdout
     theirs = re.search(r"io=(\S+ \(\S+\))", printed)
     assert theirs is not None
     factor = {"k": 2**10, "m": 2**20, "g": 2**30}.get(size[-1], 1)
