@@ -4,7 +4,7 @@ import pytest
 
 from ssdlab.errors import InputError
 from ssdlab.experiments.comparison.axes import plan, split_list
-from ssdlab.simulator.drives import said_of_left_empty
+from ssdlab.simulator.drives import left_empty_sentences
 
 LISTS = {
     "greedy": ["greedy"],
@@ -79,7 +79,7 @@ def test_left_empty_is_a_share_of_the_drive_and_op_of_the_rest() -> None:
     own = plan(["generic-nvme-tlc-1000"], None, [])[0].drive.capacity.user_bytes
     assert variants[2].drive.capacity.user_bytes == own
     assert variants[3].drive.capacity.user_bytes == pytest.approx(0.8 * own, abs=4096)
-    assert said_of_left_empty([each.drive for each in variants]) == [
+    assert left_empty_sentences([each.drive for each in variants]) == [
         "left empty of generic-nvme-tlc-1000: 8.39 % at OP 20 %, nothing at OP 7 %, which gives the host 2.74 % more "
         "than its own, 0 % at OP 9.93 %, 20 % at OP 37.41 %"
     ]

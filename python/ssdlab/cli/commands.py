@@ -262,15 +262,15 @@ def _interruptible(command: Callable[..., None]) -> Callable[..., None]:
         try:
             command(*arguments, **options)
         except KeyboardInterrupt as interrupt:
-            raise Interrupted(str(interrupt) or _said_to_be_complete()) from None
+            raise Interrupted(str(interrupt) or _completed_sentence()) from None
         except NoRoom as error:
-            raise RunFailed(f"{error}; {_said_to_be_complete()}") from None
+            raise RunFailed(f"{error}; {_completed_sentence()}") from None
 
     return call
 
 
-def _said_to_be_complete() -> str:
+def _completed_sentence() -> str:
     # The package of results takes longer to import than `--help` may take.
-    from ssdlab.simulator.results.files import said_to_be_complete
+    from ssdlab.simulator.results.files import completed_sentence
 
-    return said_to_be_complete()
+    return completed_sentence()

@@ -99,7 +99,7 @@ def compare_targets(
     for each in named:
         if each.kind == "measured":
             figures = targets.figures_of_report(reports[each.name], each.name)
-            reasons |= _said_of(each.name, figures, found)
+            reasons |= _lacking(each.name, figures, found)
             results.append(reports[each.name])
         elif each.kind == "simulated":
             figures, simulated_result = _simulated(job_file, each, changes, start, seed)
@@ -164,7 +164,7 @@ def fio_report(file: str) -> JsonObject:
     return content
 
 
-def _said_of(file: str, measured: Figures, simulated: Sequence[Figures]) -> dict[str, str]:
+def _lacking(file: str, measured: Figures, simulated: Sequence[Figures]) -> dict[str, str]:
     """What the result of fio lacks. Raises InputError if it has no job of the job file."""
     names = dict.fromkeys(name for each in simulated for name in each)
     if not any(name in names for name in measured):

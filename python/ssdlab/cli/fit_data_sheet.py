@@ -42,7 +42,7 @@ def print_fit(found: SheetFit) -> None:
     for heading in ("key", "value", "", "for the row"):
         table.add_column(heading, justify="right" if heading == "value" else "left", overflow="fold")
     for each in found.values():
-        table.add_row(each["key"], _said(each["value"]), each["kind"], each["why"])
+        table.add_row(each["key"], _text(each["value"]), each["kind"], each["why"])
     show(table, console)
     console.print()
     print_rows(found.rows, console)
@@ -85,7 +85,7 @@ def write_drive(found: SheetFit, path: Path) -> None:
     write_text(path, to_toml(found.drive))
 
 
-def _said(value: object) -> str:
+def _text(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return f"{value:,.6g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)

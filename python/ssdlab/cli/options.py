@@ -24,7 +24,7 @@ from ssdlab.foundation.quantities import (
     parse_spare_area,
 )
 from ssdlab.hardware.device.place import Permission
-from ssdlab.simulator.drives import ResolvedDrive, load, resolve, said_of_left_empty
+from ssdlab.simulator.drives import ResolvedDrive, left_empty_sentences, load, resolve
 from ssdlab.simulator.drives.settings import split
 from ssdlab.simulator.workloads.specifying import Beginning
 
@@ -257,7 +257,7 @@ class Changes:
             scale=self.scale,
         )
         if self.left_empty is not None:
-            notify(said_of_left_empty([resolved]))
+            notify(left_empty_sentences([resolved]))
         return resolved
 
 

@@ -15,7 +15,7 @@ from ssdlab.cli.progress import shown
 from ssdlab.errors import InputError, RunFailed
 from ssdlab.foundation.quantities import parse_duration_ns
 from ssdlab.simulator import workloads
-from ssdlab.simulator.drives import said_of_left_empty
+from ssdlab.simulator.drives import left_empty_sentences
 from ssdlab.simulator.results import drive_state, logs
 from ssdlab.simulator.results.files import check_writable, note_complete
 from ssdlab.simulator.results.text import FORMATS as writers
@@ -145,9 +145,9 @@ def run(
             job=workloads.title(job),
             start=start,
             notes=[
-                *([] if result.failure else [drive_state.said(result, start)]),
+                *([] if result.failure else [drive_state.sentence(result, start)]),
                 *(f"{each.name}: {durably['said']}" for each, durably in result.durability()),
-                *said_of_left_empty([resolved]),
+                *left_empty_sentences([resolved]),
                 *([unsourced] if (unsourced := resolved.file.unsourced()) else []),
             ],
             command_line=command_line(context),
@@ -163,7 +163,7 @@ def run(
         typer.echo(f"logs: {', '.join(names)}", err=True)
     if result.failure:
         raise RunFailed(f"{job}: {result.failure}")
-    typer.echo(f"state: {drive_state.said(result, start)}", err=True)
+    typer.echo(f"state: {drive_state.sentence(result, start)}", err=True)
     if better := drive_state.offer(result, start):
         typer.echo(f"       {better}", err=True)
         if result.last_stage_ledger.host_written_bytes:

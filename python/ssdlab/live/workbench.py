@@ -204,7 +204,7 @@ class Workbench:
             losses = self.session.cut_power()
             self._power_cuts += 1
             self.mark(f"power cut {self._power_cuts}")
-            drives = [self._told(index, loss) for index, loss in enumerate(losses)]
+            drives = [self._loss_steps(index, loss) for index, loss in enumerate(losses)]
             self.recovery = Recovery(self._power_cuts, False, goes_on, tuple(drives))
 
     def power_on(self) -> None:
@@ -214,7 +214,7 @@ class Workbench:
             if recovery is not None and recovery.goes_on:
                 self.session.run()
 
-    def _told(self, index: int, loss: PowerLoss) -> PowerLossSteps:
+    def _loss_steps(self, index: int, loss: PowerLoss) -> PowerLossSteps:
         cells, drive = self.session.cells, self.specification(index).engine["drive"]
         return power_loss_steps(loss, cells(index, "state"), cells(index, "age"), drive)
 

@@ -44,7 +44,7 @@ def test_what_warms_the_drive_up_is_said_and_not_counted(tmp_path: Path) -> None
     result = begun_steady(text, "generic-tlc-480", tmp_path, scale="1/384")
     (job,) = result.jobs
     assert job.name == "writes" and job.write.io_bytes == 2 * result.capacity.user_bytes
-    assert drive_state.said(result, "steady").startswith(
+    assert drive_state.sentence(result, "steady").startswith(
         "the drive began in the steady state of a smaller drive, was written 1 times more, not measured and ended "
         "near steady"
     )
@@ -68,4 +68,4 @@ def test_what_could_not_be_warmed_up_says_so(tmp_path: Path) -> None:
     state = preconditioning.steady_state(parse("[a]\nrw=randwrite\nnorandommap\n"), drive, tmp_path)
     cold = specifying.specify(parse("[a]\nrw=randwrite\nloops=2\n"), drive, initial_state=state)
     (result,) = (each for _, each in ssdlab.run_many([cold]))
-    assert "leave them out with ramp_time" in drive_state.said(result, "saved")
+    assert "leave them out with ramp_time" in drive_state.sentence(result, "saved")

@@ -86,7 +86,7 @@ class Described:
         """The share by which a miniature's figures can be too good: 0, because only sizes of the jobs are scaled."""
         return 0.0
 
-    def said(self, user_bytes: int) -> list[str]:
+    def remarks(self, user_bytes: int) -> list[str]:
         """Remarks on the validity of the workload: none for a job file, the guesses for a log of rates."""
         return [f"{sentence[0].upper()}{sentence[1:]}." for sentence in self.drawn_from]
 
@@ -110,7 +110,7 @@ def of_log(file: str, device: str | None) -> Described:
         jobs.parse(text, f"the mean load of {file}"),
         "workload.fio",
         text,
-        drawing.said_of_job(log, chosen),
+        drawing.sentences_of_job(log, chosen),
         drawing.writes_per_day(log, chosen),
     )
 

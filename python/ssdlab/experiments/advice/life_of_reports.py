@@ -35,13 +35,13 @@ def of_reports(readings: Readings, drive: str | None, rated_tbw: float | None) -
     row = one_drive.row_of([first.row, last.row], where, "ssdlab health")
     used, others = _of_used(row), _outlooks(last.reading, seen, drive, rated_tbw)
     lines = [
-        *_said_change(last.reading, seen),
-        *_said_life(row),
+        *_change_lines(last.reading, seen),
+        *_life_lines(row),
         *(f"  by {each.by}: {_years(each)}" for each in others),
     ]
     if not used and not others:
         lines.append("  years left: give --rated-tbw, or --drive for its flash and cycles")
-    lines += _said_state(last.reading, seen)
+    lines += _state_lines(last.reading, seen)
     return Lifetime(f"{last.reading.model} {last.reading.serial}", [*used, *others], lines)
 
 
@@ -69,7 +69,7 @@ def _of_one(row: TableRow, rated_tbw: float | None) -> Lifetime:
     """One report: the mean since the drive was new."""
     name = f"{row['model']} {row['serial']}"
     lives = _of_used(row)
-    lines = [f"{name}, one report: its mean rate since it was new", *_said_life(row)]
+    lines = [f"{name}, one report: its mean rate since it was new", *_life_lines(row)]
     if rated_tbw and row["host_bytes"] is not None and row["host_bytes_per_day"]:
         left_bytes = max(rated_tbw * BYTES_PER_TB - row["host_bytes"], 0.0)
         years = left_bytes / row["host_bytes_per_day"] / DAYS_PER_YEAR
@@ -97,7 +97,7 @@ def _outlooks(reading: Reading, seen: Change, drive: str | None, rated_tbw: floa
     ]
 
 
-def _said_change(reading: Reading, seen: Change) -> Sequence[str]:
+def _change_lines(reading: Reading, seen: Change) -> Sequence[str]:
     days = f"{seen.days:.1f} days" if seen.days is not None else "time unknown"
     waf = f"{_interval(seen.waf)} (counter steps: {seen.resolution})" if seen.waf else f"not known: {seen.reason}"
     return [
@@ -111,7 +111,7 @@ def _said_change(reading: Reading, seen: Change) -> Sequence[str]:
     ]
 
 
-def _said_life(row: TableRow) -> Sequence[str]:
+def _life_lines(row: TableRow) -> Sequence[str]:
     """What was written since the drive was new, and the life by the used percentage."""
     lines = []
     if row["host_bytes"] is not None:
@@ -126,7 +126,7 @@ def _said_life(row: TableRow) -> Sequence[str]:
     return [*lines, *(f"  by {each.by}: {_years(each)}" for each in _of_used(row))]
 
 
-def _said_state(reading: Reading, seen: Change) -> Sequence[str]:
+def _state_lines(reading: Reading, seen: Change) -> Sequence[str]:
     lines = []
     if reading.spare_percent is not None:
         lines.append(f"  spare blocks left: {reading.spare_percent} %")

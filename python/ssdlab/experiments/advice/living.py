@@ -245,7 +245,7 @@ def _of_workload(
         f"{drive.endurance_cycles} cycles of all flash at {format_bytes(round(daily_bytes))} per day, even wear; "
         f"minimum and maximum over {len(_SEEDS)} seeds" + (f"; runs of {scale} of the drive" if scale else ""),
         endurance_class.sentence(daily_bytes / drive.capacity.user_bytes, lives[0].waf[0] if lives[0].waf else None),
-        *workload.said(drive.capacity.user_bytes),
+        *workload.remarks(drive.capacity.user_bytes),
     ]
     return Lifetime(setting.file.name, lives, sentences)
 

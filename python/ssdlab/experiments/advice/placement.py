@@ -124,7 +124,7 @@ def placement(trials: Trials, found: Found, scale: Fraction | None) -> Placement
     waf = without.figure("waf")
     if waf is None:
         return None
-    told = _told(asked)
+    told = _distinguished(asked)
     handles = told and asked.way(
         told.what, _with_handles(trials.setting), told.change, told.note, workload=told.workload
     )
@@ -206,7 +206,7 @@ def _against_spare_area(best: Way, answer: Placement, found: Found) -> str:
 
 
 @dataclass(frozen=True)
-class _Told:
+class _Distinguished:
     """The groups that a workload distinguishes: how handles are assigned to its jobs, and how to repeat that."""
 
     what: str
@@ -309,22 +309,22 @@ def _crossing(curve: Mapping[float, float], waf: float) -> float:
     return points[0][0]
 
 
-def _told(asked: _Asked) -> _Told | None:
+def _distinguished(asked: _Asked) -> _Distinguished | None:
     """The groups that the workload distinguishes; None for traces, whose formats have no handles."""
     workload = asked.workload
     if not isinstance(workload, Described):
         return None
     if isinstance(workload.jobs, StoreWorkload):
-        return _told_by_store(workload.jobs)
+        return _distinguished_by_store(workload.jobs)
     drive = asked.trials.setting.at(None, asked.scale)
     jobs = workload.specify(drive, seed=1, timed=False).last_stage_jobs
     writers = [job for job in jobs if _writes(job)]
     if any(job.get("stream_id") is not None or job.get("identifiers") for job in writers):
-        return _Told("the handles that the jobs name", lambda jobs, _: jobs, is_own=True)
+        return _Distinguished("the handles that the jobs name", lambda jobs, _: jobs, is_own=True)
     if len({job["name"] for job in writers}) > 1:
-        return _Told("a handle for each job", _by_job, "fdp=1 and an fdp_pli of its own in each section")
+        return _Distinguished("a handle for each job", _by_job, "fdp=1 and an fdp_pli of its own in each section")
     if any(job.get("files") for job in writers):
-        return _Told("a handle for each file", _by_file, "fdp=1 and a handle for each file")
+        return _Distinguished("a handle for each file", _by_file, "fdp=1 and a handle for each file")
     return None
 
 
@@ -335,13 +335,13 @@ _BY_KIND = {
 """What `handles=kind` tells apart, where it is not files."""
 
 
-def _told_by_store(store: StoreWorkload) -> _Told:
+def _distinguished_by_store(store: StoreWorkload) -> _Distinguished:
     is_own = store.value("handles") != "none"
     if not is_own:
         store = store.with_options(handles="level" if store.kind == "lsm-tree" else "kind")
     by_kind = _BY_KIND.get(store.kind, "a handle for each kind of file")
     what = "a handle for each level" if store.value("handles") == "level" else by_kind
-    return _Told(what, lambda jobs, _: jobs, workload=Described(store, store.text), is_own=is_own)
+    return _Distinguished(what, lambda jobs, _: jobs, workload=Described(store, store.text), is_own=is_own)
 
 
 def _with_handles(setting: Setting) -> Setting:

@@ -145,7 +145,7 @@ class Trace:
         """
         return min(_MINIATURE_ERROR_MAX, _MINIATURE_ERROR_OF_GC * (waf - 1))
 
-    def said(self, user_bytes: int) -> list[str]:
+    def remarks(self, user_bytes: int) -> list[str]:
         """Remarks on the validity of a recording of this length."""
         written = self.profile.write.bytes
         share = written / user_bytes

@@ -73,11 +73,11 @@ def _run(
     specifications = [workload.specify(drive, seed=1, timed=timed) for drive in drives]
     shares: dict[int, float] = {}
 
-    def told(index: int, share: float, host_bytes: int) -> None:
+    def on_progress(index: int, share: float, host_bytes: int) -> None:
         shares[index] = share
         if tell:
             tell("runs", sum(shares.values()) / len(specifications))
 
-    with closing(run_side_by_side(specifications, workers, told)) as runs:
+    with closing(run_side_by_side(specifications, workers, on_progress)) as runs:
         results = dict(runs)
     return [results[index] for index in range(len(specifications))]

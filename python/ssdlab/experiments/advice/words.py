@@ -122,7 +122,7 @@ def sentences(trials: Trials, found: Found, others: Sequence[Alternative]) -> li
             said.append(Sentence(wording.capitalized(text), [t.name for t in own]))
     own_drive = trials.setting.at(None, None).capacity
     said += _life_and_price(trials, found)
-    said += [Sentence(text, []) for text in trials.workload.said(own_drive.user_bytes)]
+    said += [Sentence(text, []) for text in trials.workload.remarks(own_drive.user_bytes)]
     if found.theory is not None:
         said.append(Sentence(f"The closed form alone gives {wording.share(found.theory)}.", []))
     if found.checks:
@@ -217,7 +217,7 @@ def _life_and_price(trials: Trials, found: Found) -> list[Sentence]:
     places.append((own, "as sold "))
     names = [trial.name for runs, _ in places[::-1] for trial in runs]
     said = [
-        [f"{before}{said}" for runs, before in places if (said := _said_of(runs, name))]
+        [f"{before}{said}" for runs, before in places if (said := _mean_text(runs, name))]
         for name in ("tbw_bytes", "years", "price_per_gb", "price_per_tb_written")
     ]
     starts = (
@@ -230,7 +230,7 @@ def _life_and_price(trials: Trials, found: Found) -> list[Sentence]:
     return [Sentence("; ".join(parts) + ".", names)] if parts else []
 
 
-def _said_of(runs: Sequence[Trial], name: str) -> str | None:
+def _mean_text(runs: Sequence[Trial], name: str) -> str | None:
     value = mean(runs, name)
     if value is None:
         return None

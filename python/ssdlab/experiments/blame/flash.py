@@ -134,12 +134,12 @@ def until_steady(
     ]
     shares = dict.fromkeys(range(len(seeds)), 0.0)
 
-    def told(index: int, share: float, _host_bytes: int) -> None:
+    def on_progress(index: int, share: float, _host_bytes: int) -> None:
         shares[index] = share
         if tell:
             tell(sum(shares.values()) / len(shares))
 
-    found = dict(run_side_by_side(specifications, workers, told))
+    found = dict(run_side_by_side(specifications, workers, on_progress))
     return [_of(found[index], recording) for index in range(len(seeds))]
 
 

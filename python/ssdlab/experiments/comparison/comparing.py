@@ -20,7 +20,7 @@ from ssdlab.presentation.report import headlines
 from ssdlab.presentation.report.chosen import Pictures, choosing, write_figures
 from ssdlab.presentation.report.shown import Shown, said
 from ssdlab.simulator import workloads
-from ssdlab.simulator.drives import said_of_left_empty
+from ssdlab.simulator.drives import left_empty_sentences
 from ssdlab.simulator.results import Result, drive_state
 from ssdlab.simulator.results.compared import outcome
 from ssdlab.simulator.results.latency import merged
@@ -211,7 +211,7 @@ def compared(job: str | Path, variants: Variants, stages: Stages, running: Runni
         _subtitle(variants, stages, running.seed),
         [Variant(variant, result, running.dwpd) for variant, result in zip(planned, results, strict=True)],
         job_file.notes(timed=running.timed),
-        said_of_left_empty([variant.drive for variant in planned]),
+        left_empty_sentences([variant.drive for variant in planned]),
     )
 
 

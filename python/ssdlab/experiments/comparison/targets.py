@@ -247,7 +247,7 @@ def _pictures(targets: Sequence[Target], compared: Sequence[Row]) -> "list[Figur
         drawn.append(
             published_bars(
                 name=f"job-{number + 1}",
-                title=_told(job, targets, shown),
+                title=_figure_clause(job, targets, shown),
                 caption=f"{job}: the same requests on each target, each run once; figures that at least two targets "
                 "report.",
                 bars=bars,
@@ -259,7 +259,7 @@ def _pictures(targets: Sequence[Target], compared: Sequence[Row]) -> "list[Figur
     return drawn
 
 
-def _told(job: str, targets: Sequence[Target], shown: Sequence[Row]) -> str:
+def _figure_clause(job: str, targets: Sequence[Target], shown: Sequence[Row]) -> str:
     """The first latency of a job on each target, or its first figure."""
     row = next((row for row in shown if "latency" in row.what), shown[0])
     said = [

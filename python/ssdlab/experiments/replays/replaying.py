@@ -13,7 +13,7 @@ from ssdlab.experiments.replays.plan import Choices, notes, parse_amount, replay
 from ssdlab.experiments.replays.request import Reading, Repeating, Requests, Start, Until
 from ssdlab.experiments.replays.variant import ReplayedVariant
 from ssdlab.foundation.quantities import AUTO
-from ssdlab.simulator.drives import ResolvedDrive, said_of_left_empty
+from ssdlab.simulator.drives import ResolvedDrive, left_empty_sentences
 from ssdlab.simulator.runs import ShowProgress, run_all, silent
 from ssdlab.simulator.targets.preconditioning import saved_state
 from ssdlab.simulator.workloads.specifying import Beginning
@@ -153,7 +153,7 @@ def replayed(
         _subtitle(variants, choices, repeating, start),
         done,
         said,
-        [*facts_of(done), *said_of_left_empty([variant.drive for variant in planned])],
+        [*facts_of(done), *left_empty_sentences([variant.drive for variant in planned])],
     )
 
 

@@ -113,7 +113,7 @@ def headline(rows: pl.DataFrame, axes: Sequence[str]) -> str:
         if measured.height:
             cells = [
                 headlines.Cell(
-                    {table.axis(name): table.said(name, row[name]) for name in varying},
+                    {table.axis(name): table.shown_value(name, row[name]) for name in varying},
                     row[column],
                     _known_within(row, column),
                 )

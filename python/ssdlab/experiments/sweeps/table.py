@@ -40,7 +40,7 @@ def of_rows(rows: pl.DataFrame, axes: Sequence[str]) -> Markup:
     groups = rows.group_by(varying, maintain_order=True) if varying else [((), rows)]
     lines = []
     for values, group in groups:
-        settings = [said(name, value) for name, value in zip(varying, values, strict=True)] or ["all"]
+        settings = [shown_value(name, value) for name, value in zip(varying, values, strict=True)] or ["all"]
         lines.append([*settings, str(group.height), *(_spread(group[column], unit) for column, _, unit in figures)])
     names = [*(axis(name) for name in varying or ["point"]), "runs", *(heading for _, heading, _ in figures)]
     table = parts.table("All runs", names, lines[:_ROWS_MAX])
@@ -48,7 +48,7 @@ def of_rows(rows: pl.DataFrame, axes: Sequence[str]) -> Markup:
     return table + (parts.paragraphs(f"{more:,} more rows are in this folder's Parquet files.") if more > 0 else "")
 
 
-def said(name: str, value: object) -> str:
+def shown_value(name: str, value: object) -> str:
     """The display text of an axis value: job and drive files without folder and suffix, shares in percent."""
     text = str(value)
     if isinstance(value, float):

@@ -41,7 +41,7 @@ def figures(reports: pl.LazyFrame) -> list[Figure]:
         found.append(
             published_lines(
                 name="written-over-time",
-                title=_said(written),
+                title=_rates_sentence(written),
                 caption=f"Host writes between the reports, as GB a day{_left_out(drives, written, 'the writes')}",
                 lines=written,
                 x_title="days since the first report",
@@ -52,7 +52,7 @@ def figures(reports: pl.LazyFrame) -> list[Figure]:
         found.append(
             published_lines(
                 name="used-over-time",
-                title=_said_of_wear(used),
+                title=_wear_sentence(used),
                 caption="What the drives themselves report; drives on which it did not change are left out.",
                 lines=used,
                 x_title="days since the first report",
@@ -114,14 +114,14 @@ def _used(readings: Readings) -> list[tuple[float, float]]:
     return [*known[: -1 : max(1, len(known) // _INTERVALS_MAX)], known[-1]]
 
 
-def _said(lines: Sequence[Line]) -> str:
+def _rates_sentence(lines: Sequence[Line]) -> str:
     rates = [rate for line in lines for _, rate in line.points]
     least, most = (f"{wording.significant(each)} GB" for each in (min(rates), max(rates)))
     who = lines[0].label if len(lines) == 1 else f"{len(lines)} drives"
     return f"{who} wrote {least} to {most} a day" if least != most else f"{who} wrote {most} a day"
 
 
-def _said_of_wear(lines: Sequence[Line]) -> str:
+def _wear_sentence(lines: Sequence[Line]) -> str:
     line = max(lines, key=lambda each: each.points[-1][1] - each.points[0][1])
     (first, began), (last, ended) = line.points[0], line.points[-1]
     return f"{line.label} used {ended - began:g} % of its rated life in {wording.significant(last - first)} days"

@@ -27,7 +27,7 @@ _BY_REQUEST = ("bw", "iops", "lat")
 
 def options(section: Section) -> list[str]:
     """The job-file lines that make fio write the logs that a job requests; empty if it requests none."""
-    said = _said(section, 1)
+    said = _logs_of(section, 1)
     if not said:
         return []
     lines = [f"write_{kind}_log={_ASKED}" for kind in said["names"]]
@@ -39,7 +39,7 @@ def options(section: Section) -> list[str]:
 
 def window_ms(section: Section) -> int:
     """The averaging window of a job's rate and latency logs, in milliseconds; 0 if they have one line per request."""
-    said = _said(section, 1)
+    said = _logs_of(section, 1)
     if not said:
         return SERIES_WINDOW_MS
     average: int = said["average_ms"]
@@ -66,7 +66,7 @@ class JobLogs:
         """Moves the logs of a finished stage out of the folder in which fio ran."""
         found: dict[str, list[Path]] = {}
         for number, section in enumerate(jobs(sections), start=1):
-            said = _said(section, self._jobs_before + number)
+            said = _logs_of(section, self._jobs_before + number)
             for kind, prefix in said.get("names", {}).items():
                 for ending in FILES[kind]:
                     log = folder / f"{_ASKED}_{ending}.{number}.log"
@@ -97,6 +97,6 @@ class JobLogs:
             whole.writelines(heapq.merge(*streams, key=lambda line: int(line.partition(",")[0])))
 
 
-def _said(section: Section, number: int) -> Mapping[str, Any]:
+def _logs_of(section: Section, number: int) -> Mapping[str, Any]:
     said: Mapping[str, Any] = output(section, number).get("logs", {})
     return said

@@ -22,7 +22,7 @@ def write(measured: Measured, directory: Path, command_line: str) -> list[str]:
     name = str(measured.target.get("path") or measured.target.get("name") or "the target")
     jobs = [(job.name, _rate(job)) for job in measured.jobs]
     entries = [
-        (job.name, _said(rate, job.latency.mean_estimate)) for job, (_, rate) in zip(measured.jobs, jobs, strict=True)
+        (job.name, _rates(rate, job.latency.mean_estimate)) for job, (_, rate) in zip(measured.jobs, jobs, strict=True)
     ]
     whole = page.Page(
         title=headline(measured.source, [(job, rate) for job, rate in jobs if rate and not lays_out(job)]),
@@ -88,7 +88,7 @@ def _rate(job: MeasuredJob) -> Estimate | None:
     return of_one_run(iops, job.read.total_ios + job.write.total_ios) if iops else None
 
 
-def _said(rate: Estimate | None, mean_ns: Estimate | None) -> str:
+def _rates(rate: Estimate | None, mean_ns: Estimate | None) -> str:
     said = f"{wording.estimated(rate)} requests per second" if rate else "no requests"
     return f"{said}, {wording.estimated_duration(mean_ns)} on average" if rate and mean_ns else said
 

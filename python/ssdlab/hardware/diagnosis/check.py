@@ -204,7 +204,7 @@ def _of_reads(result: Checked) -> list[Finding]:
     if found is None or share is None:
         return [*findings, Finding("unknown", "its read speed: too little data, or the read test is off")]
     speed = (
-        f"reads in order at {found.mean_mb_s:.0f} MB/s, {_said(share)} of the best seen ({found.best_mb_s:.0f} MB/s)"
+        f"reads in order at {found.mean_mb_s:.0f} MB/s, {_percent(share)} of the best seen ({found.best_mb_s:.0f} MB/s)"
     )
     if found.given_best_mb_s is not None:
         speed = speed.replace("best seen", "best given")
@@ -230,7 +230,7 @@ _CALM = "check again when nothing else reads from the drive, and give the speed 
 _OTHERS_SHARE = 0.05
 
 
-def _said(share: Estimate) -> str:
+def _percent(share: Estimate) -> str:
     """The share with its interval, or alone where all readings agree."""
     spread = f" \N{PLUS-MINUS SIGN}{50 * (share.high - share.low):.0f}" if share.high - share.low > 0.02 else ""
     return f"{100 * share.value:.0f}{spread} %"

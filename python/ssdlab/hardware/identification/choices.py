@@ -108,11 +108,11 @@ def choose(found: Found) -> Outcome:
             fitted = search.best_of_all({_PAGES_KEY: other.others[_PAGES_KEY]}, known=other)
             alike = [each for each in search.of_units if each.score <= _ALIKE * fitted[0].score]
             if not fitted[0].is_unlikely:
-                _tell_unit(outcome, found, fitted[0], alike)
+                _record_erase_unit(outcome, found, fitted[0], alike)
     best = fitted[0]
     for key, word in (("ftl.victim", best.victim), ("ftl.placement", best.placement)):
         _tell(outcome, key, word, fitted)
-    _tell_spare(outcome, found, fitted, alike)
+    _record_spare_area(outcome, found, fitted, alike)
     best = _timed(outcome, found, best, measured)
     outcome.pictures.append(_picture(measured.wafs, best))
     told = SPARE_KEY in found.inferred or any(each.key == SPARE_KEY for each in outcome.inferred)
@@ -360,7 +360,7 @@ def _cache_kinds(found: Found) -> list[JsonObject]:
     return [{}] if cache is None else [{key: cache.value} for key in keys]
 
 
-def _tell_unit(outcome: Outcome, found: Found, best: Candidate, alike: Sequence[Candidate]) -> None:
+def _record_erase_unit(outcome: Outcome, found: Found, best: Candidate, alike: Sequence[Candidate]) -> None:
     """Records the erase unit with which the simulation fits. The interval covers those that fit about as well."""
     pages = int(best.others[_PAGES_KEY])
     least, per_error, most = _UNIT_HALF
@@ -396,7 +396,7 @@ def _bounds(found: Found) -> tuple[float, float]:
     return low, max(high, low * 1.01)
 
 
-def _tell_spare(outcome: Outcome, found: Found, fitted: Sequence[Candidate], alike: Sequence[Candidate]) -> None:
+def _record_spare_area(outcome: Outcome, found: Found, fitted: Sequence[Candidate], alike: Sequence[Candidate]) -> None:
     """Records the spare area of the best candidate. The interval covers all candidates of similar error, and `alike`,
     those with other erase units."""
     best = fitted[0]

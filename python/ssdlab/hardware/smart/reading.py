@@ -169,7 +169,7 @@ def parse(
     # Attributes that were copied without the drive's name are a report of an unnamed drive.
     has_log = _SCSI_USED in report or (model and ("ata_smart_attributes" in report or is_scsi))
     if not (plain or is_nvme or has_log or attributes_of(report)):
-        raise InputError(f"{where}: contains no SMART data{_said(report)}; run smartctl -j -x as root")
+        raise InputError(f"{where}: contains no SMART data{_messages(report)}; run smartctl -j -x as root")
     common: _Common = {
         "model": model,
         "serial": _serial(report),
@@ -185,7 +185,7 @@ def parse(
     return _scsi(report, common) if is_scsi and "ata_smart_attributes" not in report else _ata(report, common)
 
 
-def _said(report: Mapping[str, Any]) -> str:
+def _messages(report: Mapping[str, Any]) -> str:
     messages = _mapping(report["smartctl"]).get("messages")
     said = "; ".join(str(_mapping(entry).get("string", "")) for entry in messages or ())
     return f" ({said})" if said else ""

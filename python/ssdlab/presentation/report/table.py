@@ -101,26 +101,28 @@ def _columns(variants: Sequence[ComparedVariant]) -> list[_Column]:
         _Column(
             "effective OP",
             "effective_over_provisioning",
-            lambda v: _said(v.effective_over_provisioning, wording.share),
+            lambda v: _text(v.effective_over_provisioning, wording.share),
             "over-provisioning that garbage collection has",
         ),
         _Column("WAF", "waf", _waf, "bytes programmed to NAND per host byte; ± is half the width of its 95 % interval"),
         *(_speed_columns() if any(variant.speed is not None for variant in variants) else ()),
-        _Column("theory", "theory", lambda v: _said(v.theory, wording.waf), "WAF of the closed-form model"),
+        _Column("theory", "theory", lambda v: _text(v.theory, wording.waf), "WAF of the closed-form model"),
         _Column(
             "deviation",
             "deviation",
-            lambda v: _said(theory_deviation(v) if v.steady_reached else None, wording.deviation),
+            lambda v: _text(theory_deviation(v) if v.steady_reached else None, wording.deviation),
             "(WAF - theory) / theory, of a steady state",
         ),
         _Column(
             "TBW",
             "tbw_bytes",
-            lambda v: _said(v.tbw_bytes, wording.size),
+            lambda v: _text(v.tbw_bytes, wording.size),
             "host bytes until the flash is worn out",
         ),
         _Column(
-            _years_heading(variants), "years", lambda v: _said(v.years, lambda years: wording.significant(years, 2))
+            _years_heading(variants),
+            "years",
+            lambda v: _text(v.years, lambda years: wording.significant(years, 2)),
         ),
         *(_energy_columns() if any(variant.joules_per_host_gib for variant in variants) else ()),
         *(_part_column(part) for part in present_parts(variants)),
@@ -155,19 +157,19 @@ def _speed_columns() -> list[_Column]:
         _Column(
             "mean latency",
             "speed",
-            lambda v: None if v.speed is None else _said(v.speed.mean, wording.estimated_duration),
+            lambda v: None if v.speed is None else _text(v.speed.mean, wording.estimated_duration),
             "of writes, or of reads if there are no writes",
         ),
         _Column(
             "99 % latency",
             "tail",
-            lambda v: None if v.speed is None else _said(v.speed.p99, wording.estimated_duration),
+            lambda v: None if v.speed is None else _text(v.speed.p99, wording.estimated_duration),
             "the 99th percentile of all writes in the compared window, or of the reads if there are no writes",
         ),
         _Column(
             "99.9 % latency",
             "tail",
-            lambda v: None if v.speed is None else _said(v.speed.p999, wording.estimated_duration),
+            lambda v: None if v.speed is None else _text(v.speed.p999, wording.estimated_duration),
             "the 99.9th percentile of all writes in the compared window, or of the reads if there are no writes",
         ),
     ]
@@ -175,10 +177,15 @@ def _speed_columns() -> list[_Column]:
 
 def _energy_columns() -> list[_Column]:
     def joules(cause: str) -> Callable[[ComparedVariant], str | None]:
-        return lambda v: _said(v.joules_per_host_gib.get(cause), wording.significant)
+        return lambda v: _text(v.joules_per_host_gib.get(cause), wording.significant)
 
     return [
-        _Column("mean W", "watts_mean", lambda v: _said(v.watts_mean, wording.significant), "power in the last stage"),
+        _Column(
+            "mean W",
+            "watts_mean",
+            lambda v: _text(v.watts_mean, wording.significant),
+            "power in the last stage",
+        ),
         *(
             _Column(heading, "joules_per_host_gib", joules(cause), help)
             for cause, heading, help in (
@@ -203,7 +210,7 @@ def _years_heading(variants: Sequence[ComparedVariant]) -> str:
 
 def _waf(variant: ComparedVariant) -> str | None:
     if variant.waf_estimate is None:
-        return _said(variant.waf, wording.waf)
+        return _text(variant.waf, wording.waf)
     return estimate.text(variant.waf_estimate, decimals_max=2)
 
 
@@ -221,5 +228,5 @@ def _erase_counts(wear: WearStatistics | None) -> str | None:
     return f"{wear.erase_count_min:,} / {wording.significant(wear.erase_count_mean)} / {wear.erase_count_max:,}"
 
 
-def _said(value: Value | None, text: Callable[[Value], str]) -> str | None:
+def _text(value: Value | None, text: Callable[[Value], str]) -> str | None:
     return None if value is None else text(value)

@@ -4,7 +4,7 @@
 """
 
 from ssdlab.simulator.drives.loader import load, names
-from ssdlab.simulator.drives.resolve import ResolvedDrive, drive, resolve, said_of_left_empty
+from ssdlab.simulator.drives.resolve import ResolvedDrive, drive, left_empty_sentences, resolve
 from ssdlab.simulator.drives.schema import DriveFile, Source
 from ssdlab.simulator.drives.writer import new_file, to_toml
 
@@ -13,10 +13,10 @@ __all__ = [
     "ResolvedDrive",
     "Source",
     "drive",
+    "left_empty_sentences",
     "load",
     "names",
     "new_file",
     "resolve",
-    "said_of_left_empty",
     "to_toml",
 ]

@@ -179,7 +179,7 @@ def resolve(
     return ResolvedDrive(smaller, scale, settings, drive, over_provisioning, left_empty, empty)
 
 
-def said_of_left_empty(drives: Sequence[ResolvedDrive]) -> list[str]:
+def left_empty_sentences(drives: Sequence[ResolvedDrive]) -> list[str]:
     """A sentence for each drive with `--op` or `--left-empty`: the share left empty beside the over-provisioning, since
     one is a share of the drive and the other of what remains of it."""
     by_name: dict[str, dict[str, None]] = {}

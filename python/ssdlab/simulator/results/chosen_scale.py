@@ -3,7 +3,7 @@
 from ssdlab.simulator.specification import ChosenScale
 
 
-def said(scales: str, how: ChosenScale) -> str:
+def sentence(scales: str, how: ChosenScale) -> str:
     """The scales, the work at them and that of whole drives, in one line."""
     return (
         f"scale {scales}, chosen: about {duration(how['seconds'])} of work; `--scale 1` is the whole drive, about "

@@ -60,7 +60,7 @@ def of_result(result: Result, label: str, notes: Sequence[str] = ()) -> Compared
         is_untimed=result.timing_series is None,
         standing=standing.behind(result.specification.drive, result.specification.scale),
         scale=None if result.specification.scale == "1" else result.specification.scale,
-        scale_chosen=chosen_scale.said(result.specification.scale, how) if how else None,
+        scale_chosen=chosen_scale.sentence(result.specification.scale, how) if how else None,
         specification=result.specification.to_dict(),
     )
 

@@ -33,7 +33,7 @@ _COLD = (
 )
 
 
-def said(result: "Result", start: str) -> str:
+def sentence(result: "Result", start: str) -> str:
     """The state at the start and at the end of the last stage, with the figures that show it."""
     began = f"the drive began {_STARTS[start]}{_warm_up(result)}"
     written = result.last_stage_ledger.host_written_bytes

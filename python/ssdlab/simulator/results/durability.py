@@ -21,10 +21,10 @@ class DurabilityJson(TypedDict):
 
 def to_dict(jobs: Sequence[ReportedJob], drive: plain.Drive, flushes: Latency | None) -> DurabilityJson | None:
     """The key of the clones of a job; None for a job that asks for nothing durable."""
-    sentence = said(jobs, drive, flushes)
-    if sentence is None:
+    text = sentence(jobs, drive, flushes)
+    if text is None:
         return None
-    return {"said": sentence, "flushes": flushes.count if flushes else 0, "flush_us": flush_us(flushes)}
+    return {"said": text, "flushes": flushes.count if flushes else 0, "flush_us": flush_us(flushes)}
 
 
 def durable(job: ReportedJob, drive: plain.Drive) -> str | None:
@@ -80,7 +80,7 @@ def flush_us(latency: Latency | None) -> dict[str, float | None] | None:
     return {"mean": latency.mean_ns / 1000} | {name: None if ns is None else ns / 1000 for name, ns in found.items()}
 
 
-def said(jobs: Sequence[ReportedJob], drive: plain.Drive, flushes: Latency | None) -> str | None:
+def sentence(jobs: Sequence[ReportedJob], drive: plain.Drive, flushes: Latency | None) -> str | None:
     """All of it for the clones of a job, as a sentence; None for a job that asks for nothing durable."""
     durably = durable(jobs[0], drive)
     if durably is None:

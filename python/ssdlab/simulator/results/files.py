@@ -23,11 +23,11 @@ _complete: dict[Path, None] = {}
 
 
 def note_complete(path: Path) -> None:
-    """Notes a file that was written in another way than by this module, for `said_to_be_complete`."""
+    """Notes a file that was written in another way than by this module, for `completed_sentence`."""
     _complete[path] = None
 
 
-def said_to_be_complete() -> str:
+def completed_sentence() -> str:
     """What this process has written until now, for the message of a command that ends early."""
     return f"complete before: {', '.join(map(str, _complete))}" if _complete else "nothing was written"
 

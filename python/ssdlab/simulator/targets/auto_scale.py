@@ -107,7 +107,7 @@ def fitted(
         chosen, halvings = list(drives), halvings - 1
     how = ChosenScale(seconds=round(work(halvings), 1), seconds_whole=round(sum(whole), 1))
     few = _few(requests, halvings, is_for_them=halvings == kept)
-    if sentence := _said(chosen, how, few):
+    if sentence := _choice_sentence(chosen, how, few):
         notify([sentence])
     return [replace(drive, chosen=how) if drive.scale < 1 else drive for drive in chosen]
 
@@ -122,7 +122,7 @@ def _few(requests: float, halvings: int, *, is_for_them: bool) -> str:
     return ""
 
 
-def _said(drives: Sequence["ResolvedDrive"], how: ChosenScale, few: str) -> str:
+def _choice_sentence(drives: Sequence["ResolvedDrive"], how: ChosenScale, few: str) -> str:
     """What was chosen, in one line; "" for whole drives within SECONDS."""
     names: dict[Fraction, list[str]] = {}
     for drive in drives:
@@ -135,7 +135,7 @@ def _said(drives: Sequence["ResolvedDrive"], how: ChosenScale, few: str) -> str:
         format_scale(scale) + (f" ({', '.join(dict.fromkeys(names[scale]))})" if len(names) > 1 else "")
         for scale in sorted(names)
     )
-    return chosen_scale.said(scales, how) + why
+    return chosen_scale.sentence(scales, how) + why
 
 
 def halvings_most(drive: "ResolvedDrive") -> int:

@@ -528,7 +528,7 @@ def test_the_mean_load_as_a_job(tmp_path: Path) -> None:
         assert f"{line}\n" in described.text
     daily, notes = daily_writes(None, described)
     assert daily == 240 * 1024 * 86_400 and "21.2 GB a day" in notes[0]
-    said = " ".join(described.said(10**9))
+    said = " ".join(described.remarks(10**9))
     assert re.search("Guessed, because a log of rates has no addresses: reads and writes at random", said)
     assert "Discards are left out" in said
 

@@ -260,7 +260,7 @@ def _finding(found: Sequence[DriveTests], again: Mapping[tuple[str, str, str], D
 def _passes(files: "Sequence[DriveFile]", found: Sequence[DriveTests]) -> Table:
     by_pair = {(each.drive, each.workload): each for each in found}
     rows = [
-        [file.name, *(_said(by_pair[file.name, workload.name]) for workload in WORKLOADS)]
+        [file.name, *(_verdict_sentence(by_pair[file.name, workload.name]) for workload in WORKLOADS)]
         for file in files
     ]  # fmt: skip
     return Table(
@@ -271,7 +271,7 @@ def _passes(files: "Sequence[DriveFile]", found: Sequence[DriveTests]) -> Table:
     )
 
 
-def _said(tested: DriveTests) -> str:
+def _verdict_sentence(tested: DriveTests) -> str:
     judged = [each for each in tested.judged if each.value is not None and each.limit.checked != "beyond-demand"]
     failed = tested.failed
     kept = f"{len(judged) - len(failed)} of {len(judged)}"

@@ -64,11 +64,11 @@ def run(context: Context) -> StudyResult:
     group = f"Reliability: {DRIVES:,} drives, rated {rated / endurance.BYTES_PER_TB:.0f} TB"
     rows = [
         *(
-            Row(f"{_said(op)}: reach their rated TBW", None, 100 * reaching[op], "% of drives", group=group)
+            Row(f"{_label(op)}: reach their rated TBW", None, 100 * reaching[op], "% of drives", group=group)
             for op in (ZERO, SEVEN)
         ),
         *(
-            Row(f"{_said(op)}: and are fast until then", None, 100 * fast[op], "% of drives", group=group)
+            Row(f"{_label(op)}: and are fast until then", None, 100 * fast[op], "% of drives", group=group)
             for op in (ZERO, SEVEN)
         ),
         Row(
@@ -114,7 +114,7 @@ class _Check:
         self.modelled = modelled
 
 
-def _said(op: float) -> str:
+def _label(op: float) -> str:
     return {ZERO: "0 % OP", SEVEN: "7 % OP"}.get(op, f"{op:.0%} in all")
 
 
@@ -189,7 +189,7 @@ def _survival(found: "dict[float, Lives]", rated: float) -> "Figure":
     for op in (ZERO, 0.10, SEVEN, 0.20):
         life = np.sort(found[op].host_bytes) / 1e12
         left = [(0.0, 100.0), *((float(np.quantile(life, share)), 100 * (1 - float(share))) for share in shares)]
-        lines.append(Line(_said(op), left))
+        lines.append(Line(_label(op), left))
     return published_lines(
         name="survival",
         title="More spare area lets the same flash carry more writes from the host",

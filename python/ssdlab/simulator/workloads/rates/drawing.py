@@ -26,11 +26,11 @@ _SEED = 1
 _SHORT_S = 60
 
 
-def said_of_trace(log: Log, device: str, span_bytes: int) -> list[str]:
+def sentences_of_trace(log: Log, device: str, span_bytes: int) -> list[str]:
     """What the log says and does not say, one sentence each, for requests drawn over `span_bytes`."""
     whole = mean(log.devices[device])
     sentences = [
-        *_said(log, device, format_bytes(span_bytes)),
+        *_sentences(log, device, format_bytes(span_bytes)),
         "guessed: the requests of an interval arrive at random times in it and have its mean size; bursts shorter than "
         "an interval, and other sizes, are not known",
     ]
@@ -43,11 +43,11 @@ def said_of_trace(log: Log, device: str, span_bytes: int) -> list[str]:
     return sentences
 
 
-def said_of_job(log: Log, device: str) -> list[str]:
+def sentences_of_job(log: Log, device: str) -> list[str]:
     """What the log says and does not say, one sentence each, for the job of its mean load."""
     whole = mean(log.devices[device])
     sentences = [
-        *_said(log, device, "the whole drive"),
+        *_sentences(log, device, "the whole drive"),
         "guessed: all requests have the mean size; the job asks as fast as the drive answers, so that latencies are "
         "those of a drive at its limit (ssdlab replay keeps the rates)",
     ]
@@ -56,7 +56,7 @@ def said_of_job(log: Log, device: str) -> list[str]:
     return sentences
 
 
-def _said(log: Log, device: str, span: str) -> list[str]:
+def _sentences(log: Log, device: str, span: str) -> list[str]:
     intervals = log.devices[device]
     whole = mean(intervals)
     kinds = [

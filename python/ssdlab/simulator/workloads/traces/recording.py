@@ -373,5 +373,5 @@ def _drawn(
     aside = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ssdlab-"))) / "requests"
     with naming(aside):
         drawing.write_trace(log, chosen_device, aside, span_bytes, names[0])
-    said = drawing.said_of_trace(log, chosen_device, span_bytes)
+    said = drawing.sentences_of_trace(log, chosen_device, span_bytes)
     return Recording(names, (str(aside),), None, 0, columns=drawing.COLUMNS, drawn_from=tuple(said))
