@@ -53,7 +53,7 @@ demo: setup ## two comparisons of spare areas; says where the reports are
 QUICK := tests/simulator/drives tests/presentation/report tests/simulator/results tests/simulator/workloads/jobs
 # Each feature, policy, cache of the map and way in steps once.
 QUICK_GOLDEN := 'alone/*' 'policies/*' 'maps/*' 'steps/*'
-quick: setup ## between two changes, in minutes: formatting, types, unit tests, 305 outcomes, tests without devices or servers
+quick: setup ## between two changes, in minutes: formatting, types, unit tests, 319 outcomes, tests without devices or servers
 	cargo fmt --all --check
 	$(PYTHON) -m ruff format --check
 	$(PYTHON) -m ruff check
