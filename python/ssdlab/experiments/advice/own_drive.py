@@ -18,7 +18,7 @@ from ssdlab.foundation.quantities import format_bytes, format_share
 from ssdlab.presentation.report import page, parts
 from ssdlab.presentation.report.figure import Figure
 from ssdlab.presentation.report.shown import Shown
-from ssdlab.simulator.results.files import staged
+from ssdlab.simulator.results import page_folder
 from ssdlab.theory import endurance_class
 
 # Below it garbage collection moves too little for its model.
@@ -93,10 +93,7 @@ class OwnDrive(Shown):
             before=[page.Section("Effect", effect) for effect in effects],
             after=[page.Section("How to reproduce", parts.command(command_line))],
         )
-        with staged(Path(directory)) as place:
-            (place / "result.json").write_text(json.dumps(self.to_dict(), indent=2) + "\n", encoding="utf-8")
-            (place / "report.html").write_text(whole.html(), encoding="utf-8")
-        return ["result.json", "report.html"]
+        return page_folder.write(Path(directory), whole, {"result.json": json.dumps(self.to_dict(), indent=2) + "\n"})
 
 
 def own_drive(places: Sequence[str], over_provisioning: float | None, left_empty: Sequence[float]) -> OwnDrive:

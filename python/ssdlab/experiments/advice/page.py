@@ -14,9 +14,8 @@ from ssdlab.experiments.advice.trials import Trial, TrialJson, Trials, mean
 from ssdlab.experiments.advice.words import Sentence, SentenceJson, commands, figure
 from ssdlab.presentation.report import headlines, page, parts, wording
 from ssdlab.presentation.report.charts.published import Line, Marks, published_lines
-from ssdlab.presentation.report.chosen import write_figures
 from ssdlab.presentation.report.figure import Figure
-from ssdlab.simulator.results.files import names_in, staged
+from ssdlab.simulator.results import page_folder
 
 _HEADS = {"waf": "WAF", "years": "life", "write_mb_s": "written", "price_per_gb": "price"}
 _PURPOSES = {"miniature runs": "curve", "verification runs": "verification"}
@@ -65,14 +64,10 @@ def write(
             page.Section("How to reproduce", parts.command(line)),
         ],
     )
-    with staged(directory) as place:
-        write_figures(drawn, place)
-        text = getattr(trials.workload, "text", None)
-        if text:
-            (place / "workload.fio").write_text(text, encoding="utf-8")
-        (place / "result.json").write_text(_json(trials, found, head, said, placement), encoding="utf-8")
-        (place / "report.html").write_text(whole.html(), encoding="utf-8")
-        return names_in(place)
+    texts = {"result.json": _json(trials, found, head, said, placement)}
+    if text := getattr(trials.workload, "text", None):
+        texts["workload.fio"] = text
+    return page_folder.write(directory, whole, texts)
 
 
 def figures(trials: Trials, found: Found) -> list[Figure]:

@@ -23,9 +23,8 @@ from ssdlab.simulator import workloads
 from ssdlab.simulator.drives import ResolvedDrive, Source, load, standing
 from ssdlab.simulator.drives.namespaces import KEY
 from ssdlab.simulator.drives.schema import changed, drive_of
-from ssdlab.simulator.results import Result, namespaces_page
+from ssdlab.simulator.results import Result, namespaces_page, page_folder
 from ssdlab.simulator.results.fdp import PLACEMENT
-from ssdlab.simulator.results.files import names_in, staged
 from ssdlab.simulator.results.latency import Latency
 from ssdlab.simulator.results.namespaces import NamespaceJson, NamespaceResult
 from ssdlab.simulator.targets import running
@@ -210,10 +209,8 @@ class TenantAdvice(Shown):
             "scale": specification.scale,
             "specification_sha256": specification.hash(),
         }
-        with staged(Path(directory)) as place:
-            (place / "result.json").write_text(json.dumps(found, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-            (place / "report.html").write_text(whole.html(), encoding="utf-8")
-            return names_in(place)
+        content = json.dumps(found, indent=2, ensure_ascii=False) + "\n"
+        return page_folder.write(Path(directory), whole, {"result.json": content})
 
 
 def has_tenants(drive: str | Path) -> bool:

@@ -7,22 +7,16 @@ from ssdlab.experiments.blame.blaming import Blamed
 from ssdlab.experiments.blame.words import LEVELS, PARTS, effect_rows, headline, rows, sentences
 from ssdlab.presentation.report import page, parts, wording
 from ssdlab.presentation.report.charts.levels import Part, stacked_levels
-from ssdlab.presentation.report.chosen import write_figures
 from ssdlab.presentation.report.figure import Figure
-from ssdlab.simulator.results.files import names_in, staged
+from ssdlab.simulator.results import page_folder
 
 _MB = 1e6
 
 
 def write(blamed: Blamed, directory: Path, line: str) -> list[str]:
     """Writes `report.html`, the picture and `result.json`. Returns the names. Either all files are written or none."""
-    drawn = figures(blamed)
-    with staged(directory) as place:
-        write_figures(drawn, place)
-        content = json.dumps(blamed.to_dict(), indent=2, ensure_ascii=False) + "\n"
-        (place / "result.json").write_text(content, encoding="utf-8")
-        (place / "report.html").write_text(_page(blamed, drawn, line).html(), encoding="utf-8")
-        return names_in(place)
+    content = json.dumps(blamed.to_dict(), indent=2, ensure_ascii=False) + "\n"
+    return page_folder.write(directory, _page(blamed, figures(blamed), line), {"result.json": content})
 
 
 def figures(blamed: Blamed) -> list[Figure]:

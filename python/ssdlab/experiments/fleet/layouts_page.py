@@ -13,9 +13,8 @@ from ssdlab.experiments.fleet.tenants import HANDLES, SHARED, SPLIT, TenantPlan
 from ssdlab.foundation.quantities import format_bytes
 from ssdlab.presentation.report import page, parts, wording
 from ssdlab.presentation.report.charts.published import Bar, published_bars
-from ssdlab.presentation.report.chosen import write_figures
 from ssdlab.presentation.report.figure import Figure
-from ssdlab.simulator.results.files import data_file, names_in, staged
+from ssdlab.simulator.results import page_folder
 
 WORDS = {SHARED: "sharing a drive", HANDLES: "sharing a drive with a placement handle each", SPLIT: "a drive each"}
 """The layouts in a sentence."""
@@ -55,12 +54,8 @@ def write(
             page.Section("How to reproduce", parts.command(line)),
         ],
     )
-    with staged(directory) as place:
-        write_figures(figures, place)
-        _frame(layouts).write_parquet(data_file(place, "fleet"))
-        (place / "result.json").write_text(_json(layouts, plan, years, notices), encoding="utf-8")
-        (place / "report.html").write_text(whole.html(), encoding="utf-8")
-        return names_in(place)
+    texts = {"result.json": _json(layouts, plan, years, notices)}
+    return page_folder.write(directory, whole, texts, {"fleet": _frame(layouts)})
 
 
 def sentence(layouts: Sequence[Layout], plan: TenantPlan, years: float) -> str:

@@ -13,9 +13,8 @@ from ssdlab.experiments.fleet.summary import NEAR, Whole, quantile
 from ssdlab.foundation.quantities import format_bytes
 from ssdlab.presentation.report import page, parts, wording
 from ssdlab.presentation.report.charts.published import Line, published_lines
-from ssdlab.presentation.report.chosen import write_figures
 from ssdlab.presentation.report.figure import Figure
-from ssdlab.simulator.results.files import data_file, names_in, staged
+from ssdlab.simulator.results import page_folder
 
 HEAVIEST_SHOWN = 20
 _LEFT_OUT_SHOWN = 50
@@ -49,12 +48,9 @@ def write(
             page.Section("How to reproduce", parts.command(line)),
         ],
     )
-    with staged(directory) as place:
-        write_figures(figures, place)
-        _frame(wholes).write_parquet(data_file(place, "fleet"))
-        (place / "result.json").write_text(_json(wholes, plan, years, notices), encoding="utf-8")
-        (place / "report.html").write_text(whole.html(), encoding="utf-8")
-        return names_in(place)
+    return page_folder.write(
+        directory, whole, {"result.json": _json(wholes, plan, years, notices)}, {"fleet": _frame(wholes)}
+    )
 
 
 def sentence(wholes: Sequence[Whole], plan: FleetPlan, years: float) -> str:

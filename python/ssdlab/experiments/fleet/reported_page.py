@@ -10,7 +10,7 @@ from markupsafe import Markup
 from ssdlab.experiments.fleet.reported import ReportedFleet
 from ssdlab.foundation.quantities import format_bytes, format_share
 from ssdlab.presentation.report import page, parts
-from ssdlab.simulator.results.files import data_file, data_name, staged
+from ssdlab.simulator.results import page_folder
 
 INFERENCE = (
     "An inference: counters do not show why a drive amplifies. Ranges cover the models of ssdlab advise smart; spare "
@@ -48,11 +48,8 @@ def write(fleet: ReportedFleet, directory: Path, *, years: float, line: str) -> 
         after=[page.Section("Most flash writes", _heaviest(fleet)), *page.reproduced(line)],
     )
     content = {"years": years, "left_empty": [asdict(each) for each in fleet.wholes(years)]}
-    with staged(directory) as place:
-        fleet.frame().write_parquet(data_file(place, "fleet"))
-        (place / "result.json").write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-        (place / "report.html").write_text(whole.html(), encoding="utf-8")
-    return [data_name("fleet"), "result.json", "report.html"]
+    texts = {"result.json": json.dumps(content, indent=2) + "\n"}
+    return page_folder.write(directory, whole, texts, {"fleet": fleet.frame()})
 
 
 def _heaviest(fleet: ReportedFleet) -> Markup:

@@ -27,10 +27,9 @@ from ssdlab.presentation.report.charts.encodings import (
     switchable,
     variant_scale,
 )
-from ssdlab.presentation.report.chosen import write_figures
 from ssdlab.presentation.report.figure import Figure, Key, KeyEntry
 from ssdlab.presentation.report.theme import LIGHT
-from ssdlab.simulator.results.files import data_file, staged
+from ssdlab.simulator.results import page_folder
 
 _FIGURES = (
     ("waf", "WAF (NAND bytes / host bytes)", "write amplification"),
@@ -98,10 +97,7 @@ def write_report(rows: pl.DataFrame, axes: Sequence[str], directory: Path, *, su
             *([page.Section("How to reproduce", parts.command(line))] if line else []),
         ],
     )
-    with staged(directory) as place:
-        write_figures(drawn, place)
-        rows.write_parquet(data_file(place, "runs"))
-        (place / "report.html").write_text(whole.html(), encoding="utf-8")
+    page_folder.write(directory, whole, {}, {"runs": rows})
 
 
 def headline(rows: pl.DataFrame, axes: Sequence[str]) -> str:

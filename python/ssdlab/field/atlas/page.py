@@ -13,9 +13,8 @@ from ssdlab.field.atlas.distributions import Atlas, Distribution
 from ssdlab.presentation.report import page, parts, wording
 from ssdlab.presentation.report.charts.encodings import HIDDEN_VARIANTS, Row, chart, switchable, variant_fill
 from ssdlab.presentation.report.charts.published import Bar, Line, published_bars, published_lines
-from ssdlab.presentation.report.chosen import write_figures
 from ssdlab.presentation.report.figure import Figure
-from ssdlab.simulator.results.files import names_in, staged
+from ssdlab.simulator.results import page_folder
 
 _MAKERS_SHOWN = 6
 _MODELS_SHOWN = 40
@@ -48,10 +47,7 @@ def write(atlas: Atlas, directory: Path, *, is_shipped: bool, command_line: str 
             *page.reproduced(command_line),
         ],
     )
-    with staged(directory) as place:
-        write_figures(figures, place)
-        (place / "report.html").write_text(whole.html(), encoding="utf-8")
-        return names_in(place)
+    return page_folder.write(directory, whole, {})
 
 
 def _finding(atlas: Atlas) -> str:

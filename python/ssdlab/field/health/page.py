@@ -13,9 +13,8 @@ from ssdlab.field.health.drive import Row
 from ssdlab.field.health.summary import Summary
 from ssdlab.presentation.report import page, parts, wording
 from ssdlab.presentation.report.charts.published import Line, published_lines
-from ssdlab.presentation.report.chosen import write_figures
 from ssdlab.presentation.report.figure import Figure
-from ssdlab.simulator.results.files import staged
+from ssdlab.simulator.results import page_folder
 from ssdlab.theory.endurance_class import CLASSES
 
 SHOWN = 60
@@ -57,11 +56,7 @@ def write(
             *page.reproduced(command_line),
         ],
     )
-    with staged(folder) as place:
-        names = ["summary.json", *write_figures(drawn, place)]
-        (place / "summary.json").write_text(json.dumps(found.to_dict(), indent=2) + "\n", encoding="utf-8")
-        (place / "report.html").write_text(whole.html(), encoding="utf-8")
-    return [*names, "report.html"]
+    return page_folder.write(folder, whole, {"summary.json": json.dumps(found.to_dict(), indent=2) + "\n"})
 
 
 _MEANINGS = (

@@ -7,7 +7,8 @@ from pathlib import Path
 from ssdlab.experiments.studies.real_drives import loads, measuring
 from ssdlab.foundation.quantities import parse_bytes_with_unit
 from ssdlab.simulator.drives import load
-from ssdlab.simulator.results.files import check_writable, staged
+from ssdlab.simulator.results import page_folder
+from ssdlab.simulator.results.files import check_writable
 from ssdlab.simulator.targets import simulated
 
 
@@ -55,10 +56,8 @@ def run(
         before=[page.Section("Figures", parts.definitions(_figures(row)))],
         after=page.reproduced(command_line),
     )
-    with staged(output) as place:
-        content = {"rows": [row], "scale": specification.scale, "seed": seed}
-        (place / "result.json").write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-        (place / "report.html").write_text(whole.html(), encoding="utf-8")
+    content = {"rows": [row], "scale": specification.scale, "seed": seed}
+    page_folder.write(output, whole, {"result.json": json.dumps(content, indent=2) + "\n"})
     return row
 
 
