@@ -16,7 +16,6 @@ arguments, and RunFailed if a run fails. Results have a frame, a chart and a dis
 """
 
 from importlib import import_module
-from importlib.metadata import version
 from inspect import isfunction
 from typing import TYPE_CHECKING, Any
 
@@ -105,6 +104,9 @@ def __getattr__(name: str) -> Any:
         globals()[name] = speaking_python(found) if isfunction(found) else found
         return globals()[name]
     if name == "__version__":
+        # Here, because it takes as long to load as everything else that this file needs.
+        from importlib.metadata import version
+
         return version("ssdlab")
     raise AttributeError(f"module 'ssdlab' has no attribute {name!r}")
 

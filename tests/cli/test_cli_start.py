@@ -19,7 +19,7 @@ def test_help_has_examples(ssdlab: Any) -> None:
     assert all(f"ssdlab {command} " in help_text.stdout for command in COMMANDS), "an example for each command"
 
 
-@pytest.mark.parametrize("module", ["ssdlab", "ssdlab.cli", "ssdlab.simulator.runs"])
+@pytest.mark.parametrize("module", ["ssdlab", "ssdlab.cli", "ssdlab.simulator.runs", "ssdlab.simulator.engine.worker"])
 def test_light_imports(module: str) -> None:
     program = f"import sys, {module}; print([name for name in {HEAVY} if name in sys.modules])"
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout

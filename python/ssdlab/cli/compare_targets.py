@@ -24,8 +24,7 @@ from ssdlab.cli.progress import shown
 from ssdlab.errors import InputError, RunFailed
 from ssdlab.experiments.advice.fit_fio import is_report, json_part
 from ssdlab.experiments.comparison import targets
-from ssdlab.hardware.device.opened import opened
-from ssdlab.hardware.device.place import Permission
+from ssdlab.hardware.device.permission import Permission
 from ssdlab.presentation.terminal import fits, show
 from ssdlab.simulator import workloads
 from ssdlab.simulator.targets import simulated
@@ -202,6 +201,9 @@ def _simulated(
 
 def _measured(job_file: JobFile, target: Target, real: Real, seed: int) -> tuple[Figures, JsonObject, str | None]:
     from ssdlab.hardware.device import health, run
+
+    # Here, because a comparison of simulated drives needs nothing that checks and claims a real one.
+    from ssdlab.hardware.device.opened import opened
 
     permission = Permission(real.destroy_data_on)
     with opened(Path(target.name), job_file, permission, size_bytes=real.size, seed=seed) as place:

@@ -23,7 +23,7 @@ from ssdlab.foundation.quantities import (
     parse_scale_or_auto,
     parse_spare_area,
 )
-from ssdlab.hardware.device.place import Permission
+from ssdlab.hardware.device.permission import Permission
 from ssdlab.simulator.drives import ResolvedDrive, left_empty_sentences, load, resolve
 from ssdlab.simulator.drives.settings import split
 from ssdlab.simulator.workloads.specifying import Beginning

@@ -160,7 +160,9 @@ def _started(connection: Connection) -> Worker:
     `if __name__ == "__main__"` would start its runs again in each worker. A worker needs nothing from the script.
     """
     # The path is the caller's: the worker must not import modules from the working folder.
-    program = "import sys; fd, *sys.path[:] = sys.argv[1:]; from ssdlab.simulator.runs import work; work(int(fd))"
+    program = (
+        "import sys; fd, *sys.path[:] = sys.argv[1:]; from ssdlab.simulator.engine.worker import work; work(int(fd))"
+    )
     return Popen(
         [sys.executable, "-c", program, str(connection.fileno()), *sys.path],
         stdin=DEVNULL,
@@ -198,28 +200,3 @@ def _end(worker: Worker) -> None:
     """Kills a worker, even inside a native call: a worker holds nothing that needs cleaning up."""
     worker.kill()
     worker.wait()
-
-
-def work(fd: int) -> None:
-    """The main loop of a worker: receives a specification, runs it and sends the outcome, until the connection ends."""
-    connection = Connection(fd)
-    try:
-        while True:
-            asked: engine.Work = connection.recv()
-            try:
-                message: tuple[Any, ...] = (
-                    "outcome",
-                    *engine.simulate(asked, lambda share, host_bytes: connection.send(("progress", share, host_bytes))),
-                )
-            except InputError as error:
-                message = ("input", str(error))
-            except RunFailed as error:
-                message = ("failed", str(error))
-            except OSError:
-                raise
-            except Exception as error:
-                message = ("failed", f"{type(error).__name__}: {error}")
-            connection.send(message)
-    except (EOFError, OSError):
-        # The first process has ended or has closed the connection.
-        return

@@ -21,7 +21,8 @@ from ssdlab.experiments.protocols.contract import Point, Step
 from ssdlab.experiments.protocols.device import run_protocol
 from ssdlab.experiments.protocols.store import Store
 from ssdlab.hardware.device import health
-from ssdlab.hardware.device.place import Permission, claimed
+from ssdlab.hardware.device.permission import Permission
+from ssdlab.hardware.device.place import claimed
 from waiting import SECONDS_MAX, wait_for
 
 pytestmark = [pytest.mark.fuse, pytest.mark.loop, needs("fio", "losetup", "mkfs.ext4", "fstrim", "blkdiscard")]

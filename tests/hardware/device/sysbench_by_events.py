@@ -13,7 +13,7 @@ from ssdlab.cli import measure_protocol
 from ssdlab.experiments.protocols.carrying_out import Target
 from ssdlab.experiments.protocols.contract import Point, Protocol, Setting
 from ssdlab.experiments.studies.over_provisioning_blog.real import REAL
-from ssdlab.hardware.device.place import Permission
+from ssdlab.hardware.device.permission import Permission
 
 RUNS = 2
 # A quarter of the test drive in blocks of 16 KiB. After a hundred writes each of the 128 files is synchronized, which

@@ -18,7 +18,7 @@ from ssdlab.hardware.device import run
 from ssdlab.hardware.device.health import Health, ReadOut
 from ssdlab.hardware.device.measured import Measured
 from ssdlab.hardware.device.opened import opened
-from ssdlab.hardware.device.place import Permission
+from ssdlab.hardware.device.permission import Permission
 from ssdlab.hardware.safety import locate
 from ssdlab.simulator.workloads import jobs
 

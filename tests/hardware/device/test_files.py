@@ -18,7 +18,7 @@ from processes import cpu_seconds, text_of
 from served import result_in, ssdlab
 from ssdlab.hardware.device import health, plan, run
 from ssdlab.hardware.device.opened import opened
-from ssdlab.hardware.device.place import Permission
+from ssdlab.hardware.device.permission import Permission
 from ssdlab.hardware.safety import locate
 from ssdlab.hardware.smart import reading
 from ssdlab.hardware.smart.formats.nvme_cli import FDP

@@ -17,7 +17,8 @@ from ssdlab.hardware.device import run
 from ssdlab.hardware.device.health import Health, ReadOut
 from ssdlab.hardware.device.measured import Measured
 from ssdlab.hardware.device.opened import opened
-from ssdlab.hardware.device.place import Permission, is_device
+from ssdlab.hardware.device.permission import Permission
+from ssdlab.hardware.device.place import is_device
 from ssdlab.hardware.safety import Kind, generic, locate, place
 from ssdlab.hardware.safety.generic import Generic
 from ssdlab.simulator.workloads import jobs

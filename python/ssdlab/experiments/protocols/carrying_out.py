@@ -17,7 +17,8 @@ from ssdlab.experiments.protocols.page import Extra, pictures
 from ssdlab.experiments.protocols.store import Store
 from ssdlab.foundation.quantities import parse_bytes_with_unit
 from ssdlab.hardware.device import health
-from ssdlab.hardware.device.place import Permission, claimed, is_device
+from ssdlab.hardware.device.permission import Permission
+from ssdlab.hardware.device.place import claimed, is_device
 from ssdlab.hardware.device.volume import isolate_mounts
 from ssdlab.hardware.safety.place import check_platform
 from ssdlab.presentation.report.shown import Shown

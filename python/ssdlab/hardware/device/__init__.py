@@ -1,6 +1,6 @@
 """The real drive as a target: runs a job file through fio, and returns a result in the form of a simulated one.
 
-- `place`: what a path is (a folder, a file, a device) and where fio may write;
+- `place`: what a path is (a folder, a file, a device) and where fio may write, `permission` what the user permits;
 - `jobtext`: a checked job file as job files for fio, one per stage;
 - `fio`: one run of fio, with its progress and its orderly end;
 - `health`: SMART before and after each stage, and the write amplification that follows;

@@ -11,7 +11,8 @@ from ssdlab.hardware.device.joblogs import JobLogs
 from ssdlab.hardware.device.jobtext import Stage
 from ssdlab.hardware.device.measured import Measured
 from ssdlab.hardware.device.opened import opened
-from ssdlab.hardware.device.place import Permission, Place
+from ssdlab.hardware.device.permission import Permission
+from ssdlab.hardware.device.place import Place
 from ssdlab.hardware.device.plan import Planned
 from ssdlab.hardware.device.run import Progress
 from ssdlab.hardware.safety.place import check_platform

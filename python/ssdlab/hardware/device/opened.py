@@ -6,7 +6,8 @@ from pathlib import Path
 
 from ssdlab.errors import InputError
 from ssdlab.hardware.device import jobtext, plan
-from ssdlab.hardware.device.place import Permission, Place, claimed, is_device
+from ssdlab.hardware.device.permission import Permission
+from ssdlab.hardware.device.place import Place, claimed, is_device
 from ssdlab.simulator.workloads.jobs.jobfile import JobFile
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from ssdlab.errors import InputError, RunFailed
 from ssdlab.foundation.quantities import format_bytes
 from ssdlab.hardware import safety
+from ssdlab.hardware.device.permission import Permission
 from ssdlab.hardware.safety import Claim
 from ssdlab.hardware.safety.generic import block_device_of
 from ssdlab.hardware.safety.held import HeldFile, HeldFolder
@@ -124,18 +125,6 @@ class Place:
             self.remove()
         finally:
             self._closing.close()
-
-
-@dataclass(frozen=True)
-class Permission:
-    """The permissions that the user gave."""
-
-    serial: str | None = None
-    """The value of `--destroy-data-on`."""
-    discard_signatures: bool = False
-    max_write_bytes: int | None = None
-    keep: bool = False
-    """Whether the files created are kept."""
 
 
 def is_device(path: Path) -> bool:

@@ -11,7 +11,8 @@ import polars as pl
 from ssdlab.errors import InputError
 from ssdlab.foundation.quantities import parse_bytes_with_unit
 from ssdlab.hardware.device import health, programs, purging
-from ssdlab.hardware.device.place import Permission, claimed, is_device, size_of
+from ssdlab.hardware.device.permission import Permission
+from ssdlab.hardware.device.place import claimed, is_device, size_of
 from ssdlab.hardware.identification import choices
 from ssdlab.hardware.identification import identify as experiments
 from ssdlab.hardware.identification import output as files

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import altair as alt
 import polars as pl
+from altair import utils
 
 from ssdlab.foundation.foreign import TableRow
 from ssdlab.presentation.report import wording
@@ -120,8 +121,10 @@ def chart(rows: Sequence[Mapping[str, Any]]) -> alt.Chart:
 
 def switchable(whole: Picture, *parameters: str) -> Picture:
     """The picture with the parameters that filter its rows: lists of hidden values."""
-    result: Picture = whole.add_params(*(alt.param(name=parameter, value=[]) for parameter in parameters))
-    return result
+    # Set at once: Altair's `add_params` copies every layer several times, and changes nothing else for such parameters.
+    hiding = [alt.param(name=name, value=[]).param for name in parameters]
+    whole.params = hiding if utils.is_undefined(whole.params) else [*hiding, *whole.params]
+    return whole
 
 
 def variant_colour(variants: Sequence[Labelled], *, legend: bool = True) -> alt.Color:
