@@ -53,7 +53,7 @@ def _print_list(everything: Sequence[Policy]) -> None:
         table.add_row(policy.kind, policy.name, policy.summary, parameters)
         kind_before = policy.kind
     console = Console()
-    show(table, console)
+    show(table, console, ["parameters"])
     console.print("select one with --set ftl.KIND=NAME; ssdlab policies NAME shows a policy with its source")
 
 

@@ -131,7 +131,7 @@ def _print(offers: Sequence[Offer]) -> None:
     for key, definition in _DEFINITIONS.items():
         if key in headings:
             console.print(f"{headings[key]}: {definition}")
-    wafs = {offer.write_amplification for offer in offers if offer.write_amplification is not None}
+    wafs = dict.fromkeys(offer.write_amplification for offer in offers if offer.write_amplification is not None)
     if wafs:
-        shown = ", ".join(f"{waf:.3g}" for waf in sorted(wafs))
+        shown = ", ".join(f"{waf:.3g}" for waf in wafs)
         console.print(f"life assumes a write amplification of {shown}; set another with --waf")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -22,6 +23,7 @@ from ssdlab.experiments.studies import registry
 from ssdlab.experiments.studies.internal_fragmentation import windows
 from ssdlab.experiments.studies.real_drives import asked
 from ssdlab.experiments.studies.table import print_rows
+from ssdlab.presentation.terminal import text_columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -244,5 +246,9 @@ def _print_one(row: asked.AskedRow) -> None:
 
 def _print_list(studies: list[Study]) -> None:
     for each in studies:
-        typer.echo(f"{each.name}\n  {each.title}\n  {each.source}")
+        typer.echo(each.name)
+        for text in (each.title, each.source):
+            typer.echo(
+                textwrap.fill(text, text_columns(), initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
+            )
     typer.echo("\nssdlab study NAME runs a study, --all runs all")

@@ -179,4 +179,5 @@ def rounded(value: float | Fraction, digits: int) -> Decimal:
     exact = Fraction(str(value)) if isinstance(value, float) else value
     scaled = exact * 10**digits
     whole = Decimal(scaled.numerator) / Decimal(scaled.denominator)
-    return whole.quantize(Decimal(1), rounding=ROUND_HALF_UP).scaleb(-digits)
+    # Adding 0 turns a negative zero into 0.
+    return whole.quantize(Decimal(1), rounding=ROUND_HALF_UP).scaleb(-digits) + 0

@@ -49,13 +49,12 @@ def print_table(variants: Sequence[Variant], console: "Console") -> None:
 
 
 def _write_columns(variants: Sequence[Variant]) -> list[_Column]:
-    present = [part for part in PARTS if any((_parts(variant) or {}).get(part) for variant in variants)]
     columns = [
         _Column("OP", lambda variant: format_share(variant.result.capacity.over_provisioning)),
         _Column("effective OP", _effective),
         _Column("WAF", _waf),
     ]
-    columns += [_Column(_PART_HEADINGS.get(part, part), _part_cell(part)) for part in present]
+    columns += [_Column(_PART_HEADINGS.get(part, part), _part_cell(part)) for part in _present(variants)]
     if _stage_differs(variants):
         columns.append(
             _Column(
@@ -67,6 +66,11 @@ def _write_columns(variants: Sequence[Variant]) -> list[_Column]:
         columns.append(_Column("theory", lambda variant: _number(variant.expectation.value, 3)))
         columns.append(_Column("off theory", _deviation))
     return columns
+
+
+def _present(variants: Sequence[Variant]) -> list[str]:
+    """The parts of the WAF that at least one variant has."""
+    return [part for part in PARTS if any((_parts(variant) or {}).get(part) for variant in variants)]
 
 
 def _speed_columns(variants: Sequence[Variant]) -> list[_Column]:
@@ -156,6 +160,8 @@ def _legend(variants: Sequence[Variant]) -> list[str]:
     lines.append(
         "effective OP: the over-provisioning that garbage collection has: spare, trimmed and never-written space."
     )
+    if headings := [_PART_HEADINGS.get(name, name) for name in _present(variants)]:
+        lines.append(f"{', '.join(headings)}: what the WAF is made of, by cause.")
     if not all(variant.speed for variant in variants):
         lines.append(f"{UNTIMED}.")
     formulas = dict.fromkeys(variant.expectation.formula for variant in variants if variant.expectation.formula)

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from ssdlab.presentation.report.page import Page, Section
 
 PAGE_NAME = "report.html"
+# A longer finding stands below the title.
+_TITLE_CHARACTERS_MAX = 110
 QUANTITIES = {
     "waf": "write amplification",
     **{
@@ -120,10 +122,13 @@ def protocol_page(
         found = drawn[0].title if drawn else None
         after.insert(0, page.Section("Tests shown", tests_html(protocol, drives)))
         of = f"Protocol {protocol.name} on {wording.listed([each.label for each in drives])}"
+    has_short = found is not None and len(found) <= _TITLE_CHARACTERS_MAX
+    title = found if found and has_short else question.removesuffix(".")
     return page.Page(
-        title=found or question.removesuffix("."),
-        subtitle=f"{question} {of}" if found else of,
-        summary="The steps were run one by one; the command lines below repeat them manually.",
+        title=title,
+        # Without a short finding the question is the title.
+        subtitle=of if question.startswith(title) else f"{question} {of}",
+        summary="" if has_short or not found else f"{found}.",
         notices=[*([f"Quick form; omitted: {protocol.quick_gives_up}."] if quick else []), *notices],
         figures=[*extra.figures, *drawn],
         after=after,

@@ -107,7 +107,7 @@ def _spare(row: Row) -> list[Concern]:
     if spare is None:
         return []
     if spare <= threshold < 100:
-        text = f"Its spare blocks are used up: {spare} % are left, and its limit is {threshold} %."
+        text = f"Its spare blocks are at or below their limit: {spare} % are left, the limit is {threshold} %."
         return [Concern(Level.FAILING, text)]
     return [Concern(Level.ATTENTION, f"Few spare blocks are left: {spare} %.")] if spare < SPARE_PERCENT_MIN else []
 

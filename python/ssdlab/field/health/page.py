@@ -46,10 +46,9 @@ def write(
         subtitle="Health of drives, from SMART reports: wear, write amplification, time left",
         # The title is the finding, with which the sentence begins.
         summary=wording.capitalized(found.sentence().removeprefix(found.finding()).lstrip(";. ")),
+        before=[*_tickets(gravest), page.Section("Most important drives", _table(gravest, found.drives))],
         figures=drawn,
         after=[
-            page.Section("Most important drives", _table(gravest, found.drives)),
-            *_tickets(gravest),
             *_models(drives),
             *_classes(drives),
             page.Section("Columns", parts.definitions(_MEANINGS)),
@@ -74,7 +73,7 @@ _MEANINGS = (
 
 
 def _tickets(rows: Sequence[Row]) -> list[page.Section]:
-    """A sentence for each drive that needs a person, to paste into a ticket; empty if none does."""
+    """A sentence for each drive that needs a person, worst first, to paste into a ticket; empty if none does."""
     said = [table.ticket_text(row) for row in rows if row["level"] in models.URGENT]
     return [page.Section("For tickets", parts.bullets(said))] if said else []
 
@@ -105,19 +104,21 @@ def _classes(drives: pl.LazyFrame) -> list[page.Section]:
 
 
 def _table(rows: Sequence[Row], total: int) -> Markup:
-    # The notes are the second column, where they are visible without scrolling.
-    drive, *others = table.COLUMNS
-    heads = [drive.heading, "notes", *(column.heading for column in others)]
-    cells = [
-        [
-            drive.text(row),
-            " ".join(text for text in (row["concerns"], table.standing_text(row)) if text),
-            *(column.text(row) for column in others),
-        ]
+    # The state and the notes come first, where they are visible without scrolling. What needs a person is in the
+    # sentences for tickets.
+    drive, *others, state = table.COLUMNS
+    notes = [
+        "" if row["level"] in models.URGENT else " ".join(filter(None, (row["concerns"], table.standing_text(row))))
         for row in rows
     ]
+    first = ["state", "notes"] if any(notes) else ["state"]
+    heads = [drive.heading, *first, *(column.heading for column in others)]
+    cells = [
+        [drive.text(row), *[state.text(row), said][: len(first)], *(column.text(row) for column in others)]
+        for row, said in zip(rows, notes, strict=True)
+    ]
     note = f"{len(rows):,} of {total:,}; all are in drives.parquet and drives.csv."
-    return parts.paragraphs(note) + parts.table("Drives", heads, cells, sentence=1)
+    return parts.paragraphs(note) + parts.table("Drives", heads, cells, sentence=2)
 
 
 def _waf(drives: pl.LazyFrame) -> Figure | None:

@@ -15,6 +15,7 @@ from ssdlab.presentation.terminal import show
 from ssdlab.theory import endurance_class
 
 _MISSING = "-"
+_YEARS_SHOWN_MIN = 0.1
 _YEARS_SHOWN_MAX = 50
 _YEARS_WIDE = 1.9
 """From this ratio of the bounds on they are shown: up to 3 % used, one percent more or less is a factor of two."""
@@ -53,6 +54,8 @@ def years_text(row: Row) -> str:
         return f">{min(low or 0, _YEARS_SHOWN_MAX):.0f}"
     if years is None or high is None:
         return f">{min(low, _YEARS_SHOWN_MAX):.0f}" if low is not None and low >= 1 else _MISSING
+    if years < _YEARS_SHOWN_MIN:
+        return f"<{_YEARS_SHOWN_MIN}"
     if low is not None and high > _YEARS_WIDE * low:
         return f"{low:.0f}-{high:.0f}"
     return f"{years:.1f}"

@@ -200,7 +200,12 @@ def _energy_columns() -> list[_Column]:
 
 
 def _part_column(part: str) -> _Column:
-    return _Column(PARTS[part], "waf_parts", lambda v: wording.waf(v.waf_parts.get(part, 0.0)) if v.waf_parts else None)
+    return _Column(
+        PARTS[part],
+        "waf_parts",
+        lambda v: wording.waf(v.waf_parts.get(part, 0.0)) if v.waf_parts else None,
+        "a part of the WAF: bytes programmed for this cause per host byte",
+    )
 
 
 def _years_heading(variants: Sequence[ComparedVariant]) -> str:

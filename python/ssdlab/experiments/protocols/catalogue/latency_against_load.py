@@ -125,7 +125,7 @@ def draw(tested: Sequence[DriveTests]) -> list[Figure]:
         lines = drawing.lines_of(tested, named)
         if lines:
             caption = [
-                "4 KiB random requests in the steady state; from point to point more of them are in flight",
+                "4 KiB random requests after random writes; from point to point more of them are in flight",
                 drawing.repetitions(tested),
             ]
             drawn.append(

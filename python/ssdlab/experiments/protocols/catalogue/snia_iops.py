@@ -17,6 +17,7 @@ from ssdlab.experiments.protocols.contract import (
     job,
     random_writes,
 )
+from ssdlab.foundation.quantities import rounded
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -57,6 +58,17 @@ def _iops(figures: Sequence[Figures]) -> Mapping[str, float]:
     return found
 
 
+def conclude(figures: Sequence[Figures]) -> str | None:
+    """The reads and writes per second of the smallest blocks; None without both."""
+    iops = _iops(figures)
+    for size in SIZES:
+        reads, writes = iops.get(_name(size, 100)), iops.get(_name(size, 0))
+        if reads is not None and writes is not None:
+            kib = size.removesuffix("k")
+            return f"{rounded(reads)} reads or {rounded(writes)} writes of {kib} KiB per second"
+    return None
+
+
 def tabulate(figures: Sequence[Figures]) -> list[Matrix]:
     """SNIA's table of a measurement window: a row for each block size, a column for each mix, writes first."""
     iops = _iops(figures)
@@ -79,7 +91,7 @@ def draw(tested: Sequence[DriveTests]) -> list[Figure]:
     for chosen in filter(None, pictures):
         named = [("" if len(tested) > 1 else f"{mix} % reads", partial(_over_sizes, mix=mix)) for mix in chosen]
         of = f", {chosen[0]} % reads" if len(tested) > 1 else ""
-        caption = ["Reads and writes together, in the steady state", drawing.repetitions(tested)]
+        caption = ["Reads and writes together, after random writes", drawing.repetitions(tested)]
         drawn.append(
             published_lines(
                 name=f"iops-over-sizes-{chosen[0]}" if of else "iops-over-sizes",
@@ -109,6 +121,7 @@ PROTOCOL = Protocol(
     quick_gives_up="most mixes and sizes, the steady state (two passes of random writes instead), all but 5 s per cell",
     points=points,
     columns=("read_iops", "write_iops", "waf"),
+    conclude=conclude,
     draw=draw,
     tabulate=tabulate,
 )
