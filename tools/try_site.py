@@ -1,4 +1,4 @@
-"""Tests the site built by `tools/website.py` in Chromium: links, accessibility, and the engine in the page.
+"""Tests the site built by `tools/website.py` in Chromium: links, accessibility, search, and the engine in the page.
 
     tools/try_site.py
 
@@ -120,6 +120,21 @@ def read(browser: Browser, address: str) -> list[str]:
     return wrong
 
 
+def search_of_file(browser: Browser) -> list[str]:
+    """Searches on a page that was opened from a file, without a server. Returns the problems found."""
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.goto((SITE / "simulate/jobs.html").as_uri())
+    page.click('[data-md-component="search-query"]')
+    page.keyboard.type("wear leveling")
+    try:
+        page.wait_for_selector(".md-search-result__link", timeout=PATIENCE_MS)
+    except Error as error:
+        return [f"a page opened from a file does not search: {error.message.splitlines()[0]}"]
+    finally:
+        page.close()
+    return []
+
+
 _RUN = """async (specification) => {
   const { Engine } = await import(new URL("engine.js", location.href).href);
   const module = await (await fetch("engine.wasm")).arrayBuffer();
@@ -217,6 +232,7 @@ def main() -> int:
         with served() as address, sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
             wrong += read(browser, address)
+            wrong += search_of_file(browser)
             if (SITE / "live/engine.wasm").is_file():
                 page = browser.new_page(viewport={"width": 1440, "height": 900})
                 wrong += try_engine(page, address)

@@ -41,11 +41,14 @@ _OF_THE_REPOSITORY = ("ARCHITECTURE", "CONTRIBUTING", "CHANGELOG")
 _LIVE_MARK = "<!-- live -->"
 _WITH_LIVE = """<a class="md-button md-button--primary" href="live/index.html">A drive at work, in this browser</a>
 
-The simulator itself runs in the page; nothing is sent anywhere. A page opened from a file cannot start it, nor search:
-the folder of this site needs a web server, which may be `python3 -m http.server`."""
+The simulator itself runs in the page; nothing is sent anywhere. A page opened from a file cannot start it: the
+folder of this site then needs a web server, which may be `python3 -m http.server`."""
 _WITHOUT_LIVE = """This site was made without the live page, which needs Rust's target for WebAssembly; `ssdlab live` of
 an installed ssdlab shows the same."""
 
+# The theme's script, before which a page loads what lets it search without a server.
+_BUNDLE = re.compile(r'<script src="((?:\.\./)*|/)assets/javascripts/bundle')
+_SEARCH_OF_FILE = "search_of_file.js"
 # A dialog of the theme that has no name for screen readers.
 _SEARCH = 'data-md-component="search" role="dialog"'
 
@@ -169,10 +172,12 @@ def _make(tabs: list[dict[str, list[str]]]) -> None:
     command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--config-file", str(settings)]
     if subprocess.run(command, env=environment, check=False).returncode:
         raise SystemExit("site: mkdocs could not make the pages")
+    index = (SITE / "search/search_index.json").read_text(encoding="utf-8")
+    # On pages opened from a file the theme reads the index from this script.
+    (SITE / "search/search_index.js").write_text(f"var __index = {index};\n", encoding="utf-8")
     for page in SITE.rglob("*.html"):
-        page.write_text(
-            page.read_text(encoding="utf-8").replace(_SEARCH, f'{_SEARCH} aria-label="Search"'), encoding="utf-8"
-        )
+        text = page.read_text(encoding="utf-8").replace(_SEARCH, f'{_SEARCH} aria-label="Search"')
+        page.write_text(_BUNDLE.sub(rf'<script src="\1{_SEARCH_OF_FILE}"></script>\g<0>', text), encoding="utf-8")
 
 
 def build_module() -> bool:

@@ -53,7 +53,7 @@ def live(
     started: Started,
     seed: options.Seed = 1,
     port: Annotated[
-        int, typer.Option("--port", min=0, max=65535, metavar="N", help="Port to listen on.  [default: a free port]")
+        int, typer.Option("--port", min=0, max=65535, metavar="N", help="Port to listen on; 0: a free one.")
     ] = 0,
     watch: Annotated[
         str | None,
