@@ -45,7 +45,7 @@ change a drive's speed, write amplification, life and cost under a workload.
 \b
 Examples:
   ssdlab compare jobs/randwrite.fio --drive generic-tlc-480 --op 7%,28% --scale 1/64
-  ssdlab run jobs/randwrite.fio --drive generic-tlc-480 --op 7% --output-format json
+  ssdlab run jobs/randwrite.fio --drive generic-tlc-480 --op 7% --format json
   ssdlab study pny-over-provisioning
   ssdlab drives generic-tlc-480
   ssdlab policies greedy

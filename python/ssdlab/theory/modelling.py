@@ -48,7 +48,8 @@ class Modelled(Shown):
 
     def __repr__(self) -> str:
         wafs = [row.write_amplification for row in self.rows]
-        return f"<Modelled: {self.formula}, WAF {said(min(wafs))} to {said(max(wafs))}>"
+        ends = " to ".join(dict.fromkeys(map(said, (min(wafs), max(wafs)))))
+        return f"<Modelled: {self.formula}, WAF {ends}>"
 
     def frame(self) -> "pl.DataFrame":
         """A frame with one row for each spare area.

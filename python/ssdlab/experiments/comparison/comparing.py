@@ -52,7 +52,7 @@ class Comparison(Shown):
     def __repr__(self) -> str:
         wafs = [waf for each in self.variants if (waf := each.result.settled_waf) is not None]
         found = f"WAF {said(min(wafs))} to {said(max(wafs))}" if wafs else "WAF not measured"
-        return f"<{type(self).__name__}: {self.question}, {len(self.variants)} variants, {found}>"
+        return f"<{type(self).__name__}: {self.question}, {found}>"
 
     def __getitem__(self, label: str) -> Result:
         """The result of the variant with this label, such as "7 %". Raises KeyError, with the labels, if unknown."""

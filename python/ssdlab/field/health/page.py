@@ -118,7 +118,7 @@ def _table(rows: Sequence[Row], total: int) -> Markup:
         for row, said in zip(rows, notes, strict=True)
     ]
     note = f"{len(rows):,} of {total:,}; all are in drives.parquet and drives.csv."
-    return parts.paragraphs(note) + parts.table("Drives", heads, cells, sentence=2)
+    return parts.paragraphs(note) + parts.table("Drives", heads, cells, sentence=2 if any(notes) else 0)
 
 
 def _waf(drives: pl.LazyFrame) -> Figure | None:
