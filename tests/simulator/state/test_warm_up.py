@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import ssdlab
+from ssdlab.experiments.comparison.comparing import Comparison
 from ssdlab.simulator.results import Result, drive_state
 from ssdlab.simulator.targets import preconditioning
 from ssdlab.simulator.workloads import specifying
@@ -69,3 +70,22 @@ def test_what_could_not_be_warmed_up_says_so(tmp_path: Path) -> None:
     cold = specifying.specify(parse("[a]\nrw=randwrite\nloops=2\n"), drive, initial_state=state)
     (result,) = (each for _, each in ssdlab.run_many([cold]))
     assert "leave them out with ramp_time" in drive_state.sentence(result, "saved")
+
+
+def test_a_comparison_says_whether_its_drives_were_written_before_anything_was_counted(tmp_path: Path) -> None:
+    """A regression: "with a clock after one more drive write" stood on the page of every comparison."""
+    writes = tmp_path / "writes.fio"
+    writes.write_text("[writes]\nrw=randwrite\nnorandommap\nio_size=10%\n")
+
+    def compared(job: str | Path, *, timed: bool = True) -> Comparison:
+        return ssdlab.compare(
+            job, "generic-tlc-480", scale="1/384", precondition="steady", until="job", timed=timed, workers=1
+        )
+
+    warm, untimed = compared(writes), compared(writes, timed=False)
+    cold, settled = (compared(f"b-plus-tree data=20% settle={settle}x writes=0.1x") for settle in (0.1, 1))
+    assert "from the steady state of a smaller drive, after one more drive write," in warm.subtitle
+    assert "from the steady state of a smaller drive, until" in untimed.subtitle
+    assert "from the steady state of a smaller drive with empty buffer and queues," in cold.subtitle
+    found = [drive_state.is_cold(next(iter(each)).result) for each in (warm, settled, cold, untimed)]
+    assert found == [False, False, True, False]

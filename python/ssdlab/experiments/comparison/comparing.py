@@ -48,6 +48,8 @@ class Comparison(Shown):
     """Sentences about options of the workload that have no effect on a simulated drive."""
     facts: Sequence[str] = ()
     """Sentences with further information about the runs."""
+    start: str = "none"
+    """The state of the drives at the start: a value of `--precondition`, or "saved"."""
 
     def __repr__(self) -> str:
         wafs = [waf for each in self.variants if (waf := each.result.settled_waf) is not None]
@@ -71,7 +73,7 @@ class Comparison(Shown):
     def headline(self) -> str:
         """The result of the comparison in one sentence."""
         said = headlines.of_variants([outcome(each.label, each.result, each.speed) for each in self.variants])
-        caveats = [drive_state.caveat(each.result, _start(each.result)) for each in self.variants]
+        caveats = [drive_state.caveat(each.result, self.start) for each in self.variants]
         return said + next(filter(None, caveats), "")
 
     def frame(self) -> pl.DataFrame:
@@ -208,23 +210,16 @@ def compared(job: str | Path, variants: Variants, stages: Stages, running: Runni
     title = workloads.title(job)
     return Comparison(
         title if len(planned) == 1 else f"{title}: {len(planned)} variants compared",
-        _subtitle(variants, stages, running.seed),
+        _subtitle(variants, stages, running.seed, results),
         [Variant(variant, result, running.dwpd) for variant, result in zip(planned, results, strict=True)],
         job_file.notes(timed=running.timed),
         left_empty_sentences([variant.drive for variant in planned]),
+        stages.precondition,
     )
 
 
-def _start(result: Result) -> str:
-    return "steady" if result.specification.initial_state else "none"
-
-
-def _subtitle(variants: Variants, stages: Stages, seed: int) -> str:
-    start = {
-        "fill": "filled sequentially first",
-        "none": "from a fresh drive",
-        "steady": "from the steady state of a smaller drive, with a clock after one more drive write",
-    }[stages.precondition]
+def _subtitle(variants: Variants, stages: Stages, seed: int, results: Sequence[Result]) -> str:
+    start = drive_state.beginning(results, stages.precondition)
     end = "until the steady state by SNIA's rule" if stages.until == "steady" else "until the end of the job"
     return f"{variants.stems}; {start}, {end}; seed {seed}"
 

@@ -15,7 +15,7 @@ from ssdlab.experiments.comparison.variant import Variant
 from ssdlab.foundation.quantities import format_deviation, format_share, rounded
 from ssdlab.presentation.terminal import fits, show
 from ssdlab.simulator.drives import standing
-from ssdlab.simulator.results import PARTS
+from ssdlab.simulator.results import PARTS, drive_state
 from ssdlab.simulator.results.latency import Latency
 
 if TYPE_CHECKING:
@@ -197,6 +197,8 @@ def _legend(variants: Sequence[Variant]) -> list[str]:
                 f"Simulated on {scale} of the drive; TB and TBW are multiplied up to the drive as sold; shares, WAF "
                 "and IOPS are nearly the same."
             )
+    if any(drive_state.is_cold(variant.result) for variant in variants):
+        lines.append(f"{drive_state.COLD[0].upper()}{drive_state.COLD[1:]}.")
     specifications = [variant.result.specification for variant in variants]
     lines += dict.fromkeys(
         f"{each.drive['name']}: {standing.behind(each.drive, each.scale)}." for each in specifications

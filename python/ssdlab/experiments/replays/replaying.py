@@ -14,6 +14,7 @@ from ssdlab.experiments.replays.request import Reading, Repeating, Requests, Sta
 from ssdlab.experiments.replays.variant import ReplayedVariant
 from ssdlab.foundation.quantities import AUTO
 from ssdlab.simulator.drives import ResolvedDrive, left_empty_sentences
+from ssdlab.simulator.results import drive_state
 from ssdlab.simulator.runs import ShowProgress, run_all, silent
 from ssdlab.simulator.targets.preconditioning import saved_state
 from ssdlab.simulator.workloads.specifying import Beginning
@@ -147,13 +148,15 @@ def replayed(
         specifications = [specification for _, specification in runs]
         results = run_all(labels, specifications, running.workers, running.show_progress)
         title = recording.title
+    began = "saved" if start.from_state is not None else start.precondition
     done = [ReplayedVariant(variant, result, running.dwpd) for (variant, _), result in zip(runs, results, strict=True)]
     return Replays(
         title if len(done) == 1 else f"{title}: {len(done)} replays compared",
-        _subtitle(variants, choices, repeating, start),
+        _subtitle(variants, choices, repeating, drive_state.beginning(results, began)),
         done,
         said,
         [*facts_of(done), *left_empty_sentences([variant.drive for variant in planned])],
+        began,
     )
 
 
@@ -171,16 +174,7 @@ def facts_of(variants: Sequence[ReplayedVariant]) -> list[str]:
     return common + [f"{variant.label}: {fact}" for variant, facts in own for fact in facts if fact not in common]
 
 
-def _subtitle(variants: Variants, choices: Choices, repeating: Repeating, start: Start) -> str:
-    beginning = {
-        "fill": "filled sequentially first",
-        "none": "from a fresh drive",
-        "steady": "from the steady state of the trace",
-        "state": "from a saved state",
-    }["state" if start.from_state is not None else start.precondition]
-    if choices.timed and (start.precondition == "steady" or start.from_state is not None):
-        # A trace has no part that could be repeated before it without changing its times.
-        beginning += " with empty buffer and queues (latencies of the first drive write are those after a rest)"
+def _subtitle(variants: Variants, choices: Choices, repeating: Repeating, beginning: str) -> str:
     end = "repeated until the steady state by SNIA's rule" if choices.until_steady else "once through"
     end = f"repeated until {repeating.loop_until} is written" if repeating.loop_until else end
     whole = f"{variants.stems}; {beginning}, the trace {end}; addresses: {choices.address_map}; seed {choices.seed}"

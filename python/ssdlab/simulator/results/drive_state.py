@@ -3,9 +3,10 @@
 For runs that end with their job. For runs that search for the steady state, `steady_state.py` applies SNIA's rule.
 """
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ssdlab.simulator.workloads.specifying import WARM_UP_NAME
+from ssdlab.simulator.workloads.specifying import WARM_UP_DRIVE_WRITES, WARM_UP_NAME
 
 if TYPE_CHECKING:
     from ssdlab.simulator.results.result import Result
@@ -17,6 +18,12 @@ _STARTS = {
     "steady": "in the steady state of a smaller drive",
     "saved": "in a saved state",
 }
+_FROM = {
+    "none": "from a fresh drive",
+    "fill": "filled sequentially first",
+    "steady": "from the steady state of a smaller drive",
+    "saved": "from a saved state",
+}
 # The last two fifths of the writes show whether write amplification is still changing.
 _PARTS = 5
 _CHANGE_MAX = 0.05
@@ -27,9 +34,9 @@ _DRIVE_WRITES_MIN_WHEN_STEADY = 1
 
 
 # The saved state is the map: buffer, queues and open blocks are empty. What that changes: docs/theory/steady-state.md.
-_COLD = (
-    "; latencies of the first drive write are those of a drive that was idle before (99.9th percentiles up to 5 times "
-    "as long): leave them out with ramp_time"
+COLD = (
+    "no further drive write was made before anything was counted: latencies of the first drive write are those of a "
+    "drive that was idle before (99.9th percentiles up to 5 times as long)"
 )
 
 
@@ -41,8 +48,7 @@ def sentence(result: "Result", start: str) -> str:
     if not written or result.waf is None:
         return f"{began}; the last stage wrote nothing"
     wrote = f"the last stage wrote {share:.2g} times its capacity"
-    is_cold = start in ("steady", "saved") and not _warm_up(result) and result.timing_series is not None
-    cold = _COLD if is_cold else ""
+    cold = f"; {COLD}; leave them out with ramp_time" if is_cold(result) else ""
     needed = _needed(start)
     if share < needed:
         return f"{began}; {wrote}, too little to tell the state at the end (which takes {needed} times){cold}"
@@ -55,13 +61,30 @@ def sentence(result: "Result", start: str) -> str:
     return f"{began} and ended {ended}: {wrote}, {figures}{cold}"
 
 
+def is_cold(result: "Result") -> bool:
+    """Whether the last stage began within the first drive write after a saved state, with a clock."""
+    return result.specification.initial_state is not None and result.timing_series is not None and not _warm_up(result)
+
+
 def _warm_up(result: "Result") -> str:
-    """What was written before anything was counted; "" if nothing was."""
-    if result.specification.jobs[0]["name"] != WARM_UP_NAME or not result.stages:
+    """What was written to a saved state before the last stage; "" if it was less than a drive write."""
+    if result.specification.initial_state is None or not result.stages:
         return ""
-    stage = result.stages[0]
-    written = stage["host_written_bytes_end"] - stage["host_written_bytes_start"]
-    return f", was written {written / result.capacity.user_bytes:.2g} times more, not measured"
+    first, last = result.stages[0], result.stages[-1]
+    if result.specification.jobs[0]["name"] == WARM_UP_NAME:
+        share = (first["host_written_bytes_end"] - first["host_written_bytes_start"]) / result.capacity.user_bytes
+        return f", was written {share:.2g} times more, not measured"
+    share = (last["host_written_bytes_start"] - first["host_written_bytes_start"]) / result.capacity.user_bytes
+    return f", was written {share:.2g} times more by its earlier stages" if share >= WARM_UP_DRIVE_WRITES else ""
+
+
+def beginning(results: Sequence["Result"], start: str) -> str:
+    """The state at the start, as the beginning of a line about all results: "from a fresh drive"."""
+    if results[0].specification.initial_state is None or results[0].timing_series is None:
+        return _FROM[start]
+    if any(is_cold(result) for result in results):
+        return f"{_FROM[start]} with empty buffer and queues"
+    return f"{_FROM[start]}, after one more drive write"
 
 
 def caveat(result: "Result", start: str) -> str:
