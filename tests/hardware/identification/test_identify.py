@@ -128,6 +128,8 @@ def test_a_sealed_drive_comes_out_as_it_is(tmp_path: Path) -> None:
     spare = found.inferred["over_provisioning"]
     assert isinstance(spare.low, float) and isinstance(spare.high, float)
     assert spare.low <= true <= spare.high
+    times = [found.inferred[key] for key in ("nand.read_us", "nand.channel_mb_s", "controller.command_us")]
+    assert all(float(each.low) < float(each.high) for each in times), "a time of equal measurements had no interval"
     assert found.inferred["write_buffer.power_loss_protection"].value is True
     assert found.written_bytes <= 2 * found.capacity_bytes
     assert "slc_cache_bytes" not in found.inferred

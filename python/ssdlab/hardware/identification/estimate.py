@@ -71,7 +71,8 @@ def beginning(values: "Floats | Sequence[float]", *, of_drive: bool = True) -> E
         return begun
 
     if len(measured) < 2 or float(np.ptp(measured)) == 0:
-        return exactly(float(measured[0]))
+        alike = float(measured[0])
+        return Estimate(alike, alike - _FLOOR_US, alike + _FLOOR_US)
     value = float(begins(measured))
     middle = median(measured)
     if of_drive and middle.value - value > _HOST_US + _HOST_SHARE * value:
@@ -87,7 +88,7 @@ def beginning(values: "Floats | Sequence[float]", *, of_drive: bool = True) -> E
 
 
 def median(values: "Floats | Sequence[float]", *, of_host: bool = True) -> Estimate:
-    """The median of measured values. `of_host=False` is for values to which a host adds nothing, for example rates."""
+    """The median of measured times. `of_host=False` is for values to which a host adds nothing, for example rates."""
     import numpy as np
 
     rising = np.sort(np.asarray(values, dtype=np.float64))
@@ -95,10 +96,11 @@ def median(values: "Floats | Sequence[float]", *, of_host: bool = True) -> Estim
     # The number of values below the true median is binomial; this is its normal approximation.
     half = _DEVIATIONS * sqrt(count) / 2
     first, last = max(0, floor(count / 2 - half) - 1), min(count - 1, ceil(count / 2 + half))
-    low = float(rising[first])
+    low, middle, high = float(rising[first]), float(np.median(rising)), float(rising[last])
     if of_host:
-        low = min(low, float(np.percentile(rising, 1)))
-    return Estimate(float(np.median(rising)), low, float(rising[last]))
+        low = min(low, middle - _FLOOR_US, float(np.percentile(rising, 1)))
+        high = max(high, middle + _FLOOR_US)
+    return Estimate(middle, low, high)
 
 
 def derived(function: Callable[..., float], *inputs: Estimate) -> Estimate:
