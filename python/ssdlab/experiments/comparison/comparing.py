@@ -207,14 +207,17 @@ def compared(job: str | Path, variants: Variants, stages: Stages, running: Runni
         results = run_all(
             [variant.label for variant in planned], specifications, running.workers, running.show_progress
         )
-    title = workloads.title(job)
+    title, start = workloads.title(job), stages.precondition
     return Comparison(
         title if len(planned) == 1 else f"{title}: {len(planned)} variants compared",
         _subtitle(variants, stages, running.seed, results),
         [Variant(variant, result, running.dwpd) for variant, result in zip(planned, results, strict=True)],
         job_file.notes(timed=running.timed),
-        left_empty_sentences([variant.drive for variant in planned]),
-        stages.precondition,
+        [
+            *drive_state.facts({each.label: result for each, result in zip(planned, results, strict=True)}, start),
+            *left_empty_sentences([variant.drive for variant in planned]),
+        ],
+        start,
     )
 
 

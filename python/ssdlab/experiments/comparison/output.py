@@ -10,7 +10,6 @@ import polars as pl
 
 from ssdlab.experiments.comparison.variant import Variant
 from ssdlab.presentation.report import ComparedVariant
-from ssdlab.simulator.results import drive_state
 from ssdlab.simulator.results.compared import of_result
 from ssdlab.simulator.results.files import data_file, data_name, staged
 from ssdlab.simulator.results.fio_schema import HeaderJson
@@ -115,16 +114,12 @@ def _of_drive(variant: Variant) -> list[str]:
     return [f"drive file: {unsourced}"] if unsourced else []
 
 
-def _of_start(variant: Variant) -> list[str]:
-    return [drive_state.COLD] if drive_state.is_cold(variant.result) else []
-
-
 def compared(variants: Sequence[Variant], notes: Sequence[str] = ()) -> list[ComparedVariant]:
     """The variants in the form of the report."""
     shares = [each.result.capacity.over_provisioning for each in variants]
     return [
         replace(
-            of_result(variant.result, variant.label, [*notes, *_of_drive(variant), *_of_start(variant)]),
+            of_result(variant.result, variant.label, [*notes, *_of_drive(variant)]),
             theory=variant.expectation.value,
             theory_formula=variant.expectation.formula,
             theory_curve=variant.theory_curve(min(shares), max(shares)),

@@ -15,7 +15,7 @@ from ssdlab.experiments.comparison.variant import Variant
 from ssdlab.foundation.quantities import format_deviation, format_share, rounded
 from ssdlab.presentation.terminal import fits, show
 from ssdlab.simulator.drives import standing
-from ssdlab.simulator.results import PARTS, drive_state
+from ssdlab.simulator.results import PARTS
 from ssdlab.simulator.results.latency import Latency
 
 if TYPE_CHECKING:
@@ -190,15 +190,13 @@ def _legend(variants: Sequence[Variant]) -> list[str]:
     if any(variant.result.last_stage_energy for variant in variants):
         lines.append("mean W, J/GiB: power in the last stage, and joules per GiB that the host wrote or read; [power].")
     if any(variant.planned.drive.file.has_slc_cache for variant in variants):
-        lines.append("erases: blocks in SLC mode, which endure more cycles than rated, are among them.")
+        lines.append("erases: those after use in SLC mode, which wear a block less, are not among them.")
     for scale in dict.fromkeys(variant.result.specification.scale for variant in variants):
         if scale != "1":
             lines.append(
                 f"Simulated on {scale} of the drive; TB and TBW are multiplied up to the drive as sold; shares, WAF "
                 "and IOPS are nearly the same."
             )
-    if any(drive_state.is_cold(variant.result) for variant in variants):
-        lines.append(f"{drive_state.COLD[0].upper()}{drive_state.COLD[1:]}.")
     specifications = [variant.result.specification for variant in variants]
     lines += dict.fromkeys(
         f"{each.drive['name']}: {standing.behind(each.drive, each.scale)}." for each in specifications

@@ -155,7 +155,11 @@ def replayed(
         _subtitle(variants, choices, repeating, drive_state.beginning(results, began)),
         done,
         said,
-        [*facts_of(done), *left_empty_sentences([variant.drive for variant in planned])],
+        [
+            *facts_of(done),
+            *drive_state.facts({each.label: each.result for each in done}, began),
+            *left_empty_sentences([variant.drive for variant in planned]),
+        ],
         began,
     )
 

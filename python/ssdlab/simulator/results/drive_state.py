@@ -3,7 +3,7 @@
 For runs that end with their job. For runs that search for the steady state, `steady_state.py` applies SNIA's rule.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ssdlab.simulator.workloads.specifying import WARM_UP_DRIVE_WRITES, WARM_UP_NAME
@@ -34,7 +34,7 @@ _DRIVE_WRITES_MIN_WHEN_STEADY = 1
 
 
 # The saved state is the map: buffer, queues and open blocks are empty. What that changes: docs/theory/steady-state.md.
-COLD = (
+_COLD = (
     "no further drive write was made before anything was counted: latencies of the first drive write are those of a "
     "drive that was idle before (99.9th percentiles up to 5 times as long)"
 )
@@ -48,7 +48,7 @@ def sentence(result: "Result", start: str) -> str:
     if not written or result.waf is None:
         return f"{began}; the last stage wrote nothing"
     wrote = f"the last stage wrote {share:.2g} times its capacity"
-    cold = f"; {COLD}; leave them out with ramp_time" if is_cold(result) else ""
+    cold = f"; {_COLD}; leave them out with ramp_time" if is_cold(result) else ""
     needed = _needed(start)
     if share < needed:
         return f"{began}; {wrote}, too little to tell the state at the end (which takes {needed} times){cold}"
@@ -85,6 +85,19 @@ def beginning(results: Sequence["Result"], start: str) -> str:
     if any(is_cold(result) for result in results):
         return f"{_FROM[start]} with empty buffer and queues"
     return f"{_FROM[start]}, after one more drive write"
+
+
+def facts(results: Mapping[str, "Result"], start: str) -> list[str]:
+    """What the states of several drives, by label, mean for the figures: sentences without a full stop."""
+    found = [_COLD] if any(is_cold(result) for result in results.values()) else []
+    unsettled = [label for label, result in results.items() if result.waf and caveat(result, start)]
+    if unsettled:
+        who = "" if len(unsettled) == len(results) else f" of {', '.join(unsettled)}"
+        found.append(
+            f"the write amplification{who} is not that of the steady state, and TBW and years follow from it: "
+            "--until steady has those of long use"
+        )
+    return found
 
 
 def caveat(result: "Result", start: str) -> str:
