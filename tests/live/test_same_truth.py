@@ -105,6 +105,7 @@ def test_a_report_is_the_session(serve: Serve) -> None:
     assert "enough" in page_text
     # A regression: "theory differs by up to 53 %", of a transient beside the formula of the steady state.
     assert "theory differs" not in page_text and "theory agrees" not in page_text
+    assert "the write amplification is not that of the steady state" in page_text
     session = {"name": "session.fio", "job_file": (folder / "session.fio").read_text()}
     command = next(
         line for line in (folder / "report.html").read_text().splitlines() if "ssdlab run session.fio" in line

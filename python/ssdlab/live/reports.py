@@ -7,6 +7,7 @@ from ssdlab.experiments.comparison.axes import Planned
 from ssdlab.experiments.comparison.variant import Variant
 from ssdlab.live.messages import Report
 from ssdlab.live.share import command_line, job_file_name
+from ssdlab.simulator.results import drive_state
 
 if TYPE_CHECKING:
     from ssdlab.live.workbench import Workbench
@@ -48,7 +49,10 @@ class Reports:
             title=f"{workbench.title()}, recorded on the live page",
             subtitle=f"{', '.join(labels)}; from a fresh drive; seed {workbench.start.seed}",
             command_line="\n".join(command_line(workbench, drive) for drive in range(len(results))),
-            notes=[f"{moment.name}: after {moment.host_written_bytes[0]:,} host bytes" for moment in workbench.moments],
+            notes=[
+                *(f"{moment.name}: after {moment.host_written_bytes[0]:,} host bytes" for moment in workbench.moments),
+                *drive_state.facts(dict(zip(labels, results, strict=True)), "none"),
+            ],
         )
         for drive, text in enumerate(texts):
             (folder / job_file_name(drive)).write_text(text, encoding="utf-8")

@@ -72,6 +72,8 @@ def test_a_short_trace_on_a_fresh_drive_says_nothing_of_its_life_and_spare_area(
         effective_over_provisioning=33_474.0,
     )
     assert "years" not in findings.summary([short])
+    # Another: "the flash lasts 4.5 years" on a live report, of a WAF of 1.00 after 0.13 drive writes.
+    assert "years" not in findings.summary([replace(short, stages=[(0, 0, round(0.13 * short.user_bytes))])])
     assert "nearly all of the drive was never written" in findings.spare_room([short]).lower()
     enough = replace(short, stages=[(0, 0, short.user_bytes)], effective_over_provisioning=0.06)
     assert "the flash lasts 10 years" in _plain(findings.summary([enough]))

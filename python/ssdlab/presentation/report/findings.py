@@ -17,8 +17,8 @@ _EVEN_WITHIN = 1.5
 _ERASES_MIN = 5
 # An effective over-provisioning above this is that of a drive that holds nearly nothing.
 _NEARLY_EMPTY = 10.0
-# A run that writes less says nothing of how long a drive lasts.
-_DRIVE_WRITES_OF_A_LIFE = 0.1
+# A run that writes less has not yet overwritten what it began with, and says nothing of how long a drive lasts.
+_DRIVE_WRITES_OF_A_LIFE = 1
 
 
 def settling(variants: Sequence[ComparedVariant]) -> str:

@@ -95,7 +95,7 @@ def facts(results: Mapping[str, "Result"], start: str) -> list[str]:
         who = "" if len(unsettled) == len(results) else f" of {', '.join(unsettled)}"
         found.append(
             f"the write amplification{who} is not that of the steady state, and TBW and years follow from it: "
-            "--until steady has those of long use"
+            "a run until the steady state has those of long use"
         )
     return found
 
