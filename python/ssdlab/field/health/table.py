@@ -18,6 +18,7 @@ _MISSING = "-"
 _YEARS_SHOWN_MIN = 0.1
 _YEARS_SHOWN_MAX = 50
 _YEARS_WIDE = 1.9
+_DRIVES_FOR_PERCENT = 100
 """From this ratio of the bounds on they are shown: up to 3 % used, one percent more or less is a factor of two."""
 _SAID_IN_FULL_OF = 5
 """For more drives than this, a line for a ticket is printed of those that need a person, and the gravest concern of
@@ -84,12 +85,15 @@ def pace_text(row: Row) -> str:
 
 
 def standing_text(row: Row) -> str:
-    """`WAF 3.9: more than 91 % of 710 drives of this model.`; empty without a comparison."""
+    """`WAF 3.9: more than 91 % of 710 drives of this model.`, or, of few drives, `more than about 18 of 20`; with what
+    makes the WAF doubtful. Empty without a comparison."""
     if row["waf"] is None or row["waf_compared_with"] is None:
         return ""
     share, count = row["waf_share_below"], row["waf_compared_with"]
-    below = "all" if share >= 1 else format_share(share, 2)
-    return f"WAF {row['waf']:.1f}: more than {below} of {count:,} {row['waf_compared_what']}."
+    below = format_share(share, 2) if count >= _DRIVES_FOR_PERCENT else f"about {round(share * count)}"
+    below = "all" if share >= 1 else below
+    doubt = f" ({row['waf_doubt']})" if row["waf_doubt"] else ""
+    return f"WAF {row['waf']:.1f}{doubt}: more than {below} of {count:,} {row['waf_compared_what']}."
 
 
 def ticket_text(row: Row) -> str:
