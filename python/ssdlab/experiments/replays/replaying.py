@@ -152,7 +152,9 @@ def replayed(
     done = [ReplayedVariant(variant, result, running.dwpd) for (variant, _), result in zip(runs, results, strict=True)]
     return Replays(
         title if len(done) == 1 else f"{title}: {len(done)} replays compared",
-        _subtitle(variants, choices, repeating, drive_state.beginning(results, began)),
+        _subtitle(
+            variants, choices, repeating, drive_state.beginning(results, "trace" if began == "steady" else began)
+        ),
         done,
         said,
         [

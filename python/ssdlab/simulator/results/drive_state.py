@@ -22,6 +22,7 @@ _FROM = {
     "none": "from a fresh drive",
     "fill": "filled sequentially first",
     "steady": "from the steady state of a smaller drive",
+    "trace": "from the steady state of the trace",
     "saved": "from a saved state",
 }
 # The last two fifths of the writes show whether write amplification is still changing.
@@ -79,7 +80,10 @@ def _warm_up(result: "Result") -> str:
 
 
 def beginning(results: Sequence["Result"], start: str) -> str:
-    """The state at the start, as the beginning of a line about all results: "from a fresh drive"."""
+    """The state at the start, as the beginning of a line about all results: "from a fresh drive".
+
+    The steady state of a trace ("trace") is that of the drive itself, which repeats it.
+    """
     if results[0].specification.initial_state is None or results[0].timing_series is None:
         return _FROM[start]
     if any(is_cold(result) for result in results):
