@@ -125,7 +125,8 @@ def _print(found: "Health", *, every: bool) -> None:
 
 def _say_unread(found: "Health") -> None:
     for source, reason in found.unread.head(_UNREAD_SHOWN).iter_rows():
-        typer.echo(f"note: {source}: {reason}", err=True)
+        # A folder has other files, too: what would be read is not listed again for each of them.
+        typer.echo(f"note: {source}: {reason.partition('; allowed: ')[0]}", err=True)
     if (unread := found.summary.unread) > _UNREAD_SHOWN:
         typer.echo(f"note: {unread - _UNREAD_SHOWN:,} more were not read; --format json names them", err=True)
 

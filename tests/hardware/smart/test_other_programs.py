@@ -483,3 +483,53 @@ def test_two_answers_of_proxmox_are_two_drives() -> None:
     assert [row["used_percent"] for row in both] == [103, 19]
     with pytest.raises(InputError, match="is JSON, but not of a known program"):
         rows(json.dumps({"type": "ata", "health": 1, "attributes": []}))
+
+
+LBAS = 62_578_693_422
+DUMPED = f"""Device: sat16:/dev/sda
+Size: 244198 MiB
+Model: [Samsung SSD 850 PRO 256GB]
+Serial: [SN00001]
+Firmware: [EXM02B6Q]
+SMART Disk Health Good: yes
+ID# Name                        Value Worst Thres Pretty      Raw            Type    Updates Good Good/Past
+  5 reallocated-sector-count 100   100  10  0 sectors 0x000000000000 prefail online  yes  yes
+177 wear-leveling-count   86    86     0   n/a         0x640300000000 prefail online  n/a  n/a
+241 total-lbas-written    99    99     0   n/a         0x{LBAS.to_bytes(6, "little").hex()} old-age online  n/a  n/a
+"""
+UDISKS = f"""/org/freedesktop/UDisks2/drives/Samsung_SSD_850_PRO_256GB_SN00001:
+  org.freedesktop.UDisks2.Drive:
+    Model:                      Samsung SSD 850 PRO 256GB
+    Revision:                   EXM02B6Q
+    Serial:                     SN00001
+    Size:                       256060514304
+  org.freedesktop.UDisks2.Drive.Ata:
+    SmartFailing:               false
+    SmartPowerOnSeconds:        135640800
+$ gdbus call --system --dest org.freedesktop.UDisks2 --method org.freedesktop.UDisks2.Drive.Ata.SmartGetAttributes
+([(byte 0x09, 'power-on-hours', uint16 0x0032, 92, 92, 0, int64 135640800000, 2, @a{{sv}} {{}}),
+(0xb1, 'wear-leveling-count', 0x0013, 86, 86, 0, 868, 0, {{}}),
+(0xf1, 'total-lbas-written', 0x0032, 99, 99, 0, {LBAS * 65536 * 512 // 10**6}, 0, {{}})],)
+"""
+
+
+@pytest.mark.parametrize("text", [DUMPED, UDISKS], ids=["skdump", "udisks"])
+def test_what_libatasmart_reads(text: str) -> None:
+    """udisks multiplies the drive's count of sectors as if it were one of 32 MiB; that is undone."""
+    (row,) = rows(text)
+    assert (row["model"], row["serial"]) == ("Samsung SSD 850 PRO 256GB", "SN00001")
+    assert (row["host_bytes"], row["used_percent"]) == (LBAS * 512, 14)
+    assert row["power_on_hours"] == (37678 if text is UDISKS else None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Temperatur:           36 °C\nVerfügbare Reserve:   100 %\nProzent verwendet:    7 %\n",
+        "État de santé\tBon 97 %\nÉcritures de l'hôte\t30412 Go\n",
+    ],
+    ids=["German", "French"],
+)
+def test_a_page_in_another_language_is_told_what_prints_english(text: str) -> None:
+    with pytest.raises(InputError, match=r"not a known report, though it has figures of a drive\. smartctl -x"):
+        rows(text)

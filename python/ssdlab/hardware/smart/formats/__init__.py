@@ -3,6 +3,7 @@
 Each format is one file here. `ssdlab.hardware.smart.reading` interprets the reports.
 """
 
+import re
 from collections.abc import Callable, Iterator
 
 from ssdlab.errors import InputError
@@ -14,6 +15,7 @@ from ssdlab.hardware.smart.formats import (
     esxi,
     json_text,
     json_variants,
+    libatasmart,
     megaraid,
     pasted,
     prometheus_text,
@@ -36,7 +38,15 @@ _ALLOWED = (
     "smartctl -a, smartctl --json, nvme smart-log, nvme ocp smart-add-log, nvme fdp stats, a maker's log, "
     "smartd's attrlog, the APIs of scrutiny and Proxmox VE, smartctl_exporter, CrystalDiskInfo, "
     "Get-StorageReliabilityCounter, mmc extcsd, storcli, ssacli, racadm, Redfish's Drive, openSeaChest -i, "
-    "sg_logs -a, wmic diskdrive, esxcli, Backblaze's CSV"
+    "sg_logs -a, wmic diskdrive, skdump, udisks's attributes, esxcli, Backblaze's CSV"
+)
+
+# Lines of a program in another language: "Verfügbare Reserve: 100 %".
+_FIGURE = re.compile(r"^[^\n:\t]{3,60}[:\t][^\n]*\d[ \u00a0]?(?:%|°?C\b|[GT][Bo]\b)", re.MULTILINE)
+_FIGURES_MIN = 2
+_IN_ENGLISH = (
+    ", though it has figures of a drive. smartctl -x /dev/sdX and nvme smart-log /dev/nvmeX print them in English, "
+    "whatever the language of the system; smartctl also runs on Windows and macOS"
 )
 
 # Programs other than smartctl and nvme-cli, in the order in which they are looked for.
@@ -51,6 +61,7 @@ _OTHERS: tuple[tuple[Callable[[str], bool], Callable[[str], Iterator[JsonObject]
     (servers.is_text, servers.reports),
     (sg_logs.is_text, sg_logs.reports),
     (wmic.is_text, wmic.reports),
+    (libatasmart.is_text, libatasmart.reports),
 )
 
 
@@ -74,13 +85,14 @@ def recognised(data: bytes, where: str) -> Iterator[JsonObject]:
         for is_text, reports in _OTHERS:
             if is_text(text):
                 return reports(text)
-    return _or_said(pasted.reports(json_variants.as_json(text), where))
+    has_figures = len(_FIGURE.findall(text)) >= _FIGURES_MIN
+    return _or_said(pasted.reports(json_variants.as_json(text), where), _IN_ENGLISH if has_figures else "")
 
 
-def _or_said(found: Iterator[JsonObject]) -> Iterator[JsonObject]:
-    """The reports; to the error that there are none, what is allowed is added."""
+def _or_said(found: Iterator[JsonObject], hint: str) -> Iterator[JsonObject]:
+    """The reports; to the error that there are none, the hint and what is allowed are added."""
     try:
         yield from found
     except InputError as error:
         is_unknown = any(words in str(error) for words in ("not a known report", "not of a known program"))
-        raise InputError(f"{error}; allowed: {_ALLOWED}" if is_unknown else str(error)) from None
+        raise InputError(f"{error}{hint}; allowed: {_ALLOWED}" if is_unknown else str(error)) from None
