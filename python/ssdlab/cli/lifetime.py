@@ -20,7 +20,7 @@ from ssdlab.experiments.advice.setting import Setting
 from ssdlab.experiments.advice.to_the_end import whole_life
 from ssdlab.experiments.advice.workload import daily_writes, workload_of
 from ssdlab.foundation.quantities import format_share, parse_terabytes, rounded
-from ssdlab.presentation.terminal import show
+from ssdlab.presentation.terminal import show, wrapped
 from ssdlab.simulator.drives import load
 from ssdlab.theory import endurance
 from ssdlab.theory.endurance import BYTES_PER_TB
@@ -141,7 +141,7 @@ def _print(found: "Lifetime") -> None:
             table.add_row(f"{format_share(life.over_provisioning)}{label}", *cells)
         show(table, Console())
     for sentence in found.sentences:
-        typer.echo(sentence)
+        typer.echo(wrapped(sentence))
 
 
 def _to_the_end(
@@ -202,7 +202,7 @@ def _print_to_the_end(rows: "Sequence[Mapping[str, Any]]", assumptions: str) -> 
             "-" if row["iops"] is None else f"{row['iops']:,.0f}",
         )
     show(table, Console())
-    typer.echo(assumptions)
+    typer.echo(wrapped(assumptions))
 
 
 def _spread(bounds: "Bounds | None", unit: float = 1) -> str:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 # A column of prose narrower than this is harder to read than a block.
 _PROSE_MIN = 16
 # Longer lines of prose are harder to read.
+_LABEL = re.compile(r" +(?:\w+ {2,})?")
 _TEXT_COLUMNS_MAX = 79
 # The gap between the names in a block and their values.
 _GAP = 2
@@ -155,6 +156,13 @@ def _widths(table: "Table", kept: Sequence[int], room: int) -> list[int] | None:
 def text_columns() -> int:
     """The width of sentences: that of the terminal, up to what is easy to read."""
     return min(_TEXT_COLUMNS_MAX, shutil.get_terminal_size().columns)
+
+
+def wrapped(sentence: str) -> str:
+    """A sentence in lines of `text_columns`. Lines after the first begin below its text, behind a label of its own."""
+    label = _LABEL.match(sentence)
+    indent = len(label[0]) if label else 0
+    return _lines(sentence[:indent], sentence[indent:], text_columns(), indent)
 
 
 def _needs(column: "Column") -> _Needs:
