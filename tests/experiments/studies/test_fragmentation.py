@@ -34,6 +34,14 @@ def by_name(name: str) -> Fragmented:
     return found
 
 
+def test_drives_that_repair_themselves_are_counted() -> None:
+    still = Readings((1.0, 1.2, 1.2, 1.2, 1.2), an_hour_later=1.16, remedied=1.0, touched=())
+    taken = dict.fromkeys((each.drive for each in DRIVES), still)
+    assert comparison._repairs_row(taken).simulated == 0, "less than the tolerance of the times"
+    taken[DRIVES[0].drive] = replace(still, an_hour_later=1.1)
+    assert comparison._repairs_row(taken).simulated == 1
+
+
 @pytest.mark.parametrize("each", DRIVES, ids=lambda each: each.drive)
 def test_what_is_fitted_is_recorded_with_its_points_and_counted(each: Fragmented) -> None:
     drive = load(each.drive)

@@ -23,6 +23,11 @@ from ssdlab.experiments.studies.over_provisioning_blog.runs import (
 pytest.importorskip("ssdlab._engine", reason="the native module is not built")
 
 
+def test_what_the_files_leave_free() -> None:
+    assert runs.free_gb(256_060_514_304) == pytest.approx(101, abs=1)
+    assert runs.free_gb(runs.SHRUNK_BYTES) == pytest.approx(45, abs=1)
+
+
 def test_a_fall_is_the_first_run_that_is_much_slower() -> None:
     steady = Runs([5e9, 5e9, 5e9, 4e9, 5e9])
     assert steady.fall_gb() is None

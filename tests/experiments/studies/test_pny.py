@@ -30,6 +30,8 @@ def test_the_reserve_of_the_endurance_test_gives_the_speed_straight_after_an_era
     assert fresh.verdict is Verdict.MET and fresh.is_left_out, "the reserve was fitted to another test"
     assert gain.verdict is None, "a variant of what was published counts for nothing"
     assert gain.simulated == pytest.approx(122, abs=8)
+    (start,) = (row for row in result.rows if row.what.startswith("competitor against"))
+    assert start.verdict is Verdict.MISSED and start.simulated == pytest.approx(100, abs=1), "nothing makes it slower"
     (hours,) = result.tables
     gains = [float(str(row[3])) for row in hours.rows]
     assert gains == sorted(gains) and hours.rows[-1][0] == "every address written"

@@ -5,6 +5,7 @@ import shlex
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from ssdlab.cli.commands import COMMANDS, called, loaded
@@ -43,7 +44,8 @@ def test_each_line_is_shown_or_says_why_not() -> None:
     every = [line for document in documents for line in document.lines]
     assert len(every) == len(CLAIMS) >= 60
     assert all(line.verdict in lines.VERDICTS for line in every)
-    assert all(line.shown_by for line in every if line.verdict in ("met", "missed", "saturated", "input", "shown"))
+    assert all(line.shown_by for line in every if line.verdict in ("met", "missed", "saturated", "input"))
+    assert all(line.shown_by or "ssdlab study" not in line.claim.command for line in every if line.verdict == "shown")
     assert sources.counted(every).startswith(f"{len(every)} lines: ")
 
 
@@ -59,6 +61,7 @@ def test_a_line_without_anything_that_shows_it_is_refused(monkeypatch: pytest.Mo
     document = claims.sources()[0]
     for claim, words in (
         (claims.Claim("claim", "nothing", "ssdlab study"), "nothing shows this"),
+        (claims.Claim("claim", "said", "ssdlab study", note="it is so"), "nothing shows this"),
         (claims.Claim("claim", "gone", "ssdlab study", rows=("no such row",)), "no row 'no such row'"),
     ):
         monkeypatch.setattr(lines, "sources", lambda claim=claim: [claims.Source(document.study, "", (claim,))])
@@ -69,12 +72,14 @@ def test_a_line_without_anything_that_shows_it_is_refused(monkeypatch: pytest.Mo
 def test_the_verdict_is_that_of_the_worst_row_and_a_reason_only_lowers_it() -> None:
     rows = [sources.Judged("s", "row", name, "1", "1", "", 0.01, verdict=Verdict.MET) for name in ("a", "b")]
     claim = claims.Claim("number", "both", "ssdlab study", rows=("*",))
-    assert lines.Line(claim, rows).verdict == "met"
+    half = msgspec.structs.replace(claim, in_part="the rest")
+    assert (lines.Line(claim, rows).verdict, lines.Line(half, rows).verdict) == ("met", "in part")
+    noted = lines.Line(msgspec.structs.replace(claim, note="by the way"), rows)
+    assert (noted.verdict, noted.why) == ("met", "by the way")
     rows[1] = replace(rows[1], deviation=-0.2, verdict=Verdict.MISSED)
     line = lines.Line(claim, rows)
     assert (line.verdict, line.deviation) == ("missed", "-20.0 to +1.0 %")
-    half = claims.Claim("number", "both", "ssdlab study", rows=("*",), in_part="the rest")
-    assert lines.Line(half, rows).verdict == "in part"
+    assert lines.Line(half, rows).verdict == "missed", "what is missing does not hide what is missed"
     picture = sources.Judged("s", "picture", "curve")
     assert lines.Line(claims.Claim("claim", "so", "ssdlab study", pictures=("curve",)), [picture]).verdict == "shown"
 

@@ -105,3 +105,15 @@ def test_only_what_idle_time_keeps_erased_makes_the_second_run_of_intel_faster(m
     ).values()
     assert replay._second_over_first(with_pool) > 110
     assert replay._second_over_first(without) == pytest.approx(100, abs=5)
+
+
+def test_the_rows_of_all_drives_are_means_as_the_picture_is() -> None:
+    """A regression: they were of one seed, beside a picture of means."""
+    context = Context()
+    seeds = list(context.seeds(replay.SEEDS["light"]))
+    percent = {(LARGE_SPARE, "full", "light", seed): 50.0 + seed for seed in seeds} | {(C300, "full", "light", 1): 51.0}
+    row = replay._row_of(context, percent, LARGE_SPARE, "full", "light")
+    assert row.simulated == replay._bar(context, percent, LARGE_SPARE, "full", "light").value
+    assert row.spread is not None and row.spread[0] < (row.simulated or 0) < row.spread[1]
+    alone = replay._row_of(context, percent, C300, "full", "light")
+    assert (alone.simulated, alone.spread) == (51.0, None)

@@ -80,7 +80,15 @@ def _sources(results: Sequence[tuple[Study, StudyResult]]) -> list[page.Section]
         for line in document.lines:
             cells = (line.claim.says, line.claim.command, line.verdict, line.figures, line.deviation, line.why)
             body.append([*map(unbroken, cells), parts.within(f"#{document.study}", "its study")])
-    heads = ["line", "command", "verdict", "shown, for published", "deviation", "what is missing, and why", "study"]
+    heads = [
+        "line",
+        "command",
+        "verdict",
+        "shown, for published",
+        "deviation",
+        "what is missing or must be known",
+        "study",
+    ]
     table = parts.table("Every line of the documents", heads, body, wraps=True)
     said = sources.counted(line for document in found for line in document.lines)
     return [page.Section("The documents, line by line", parts.paragraphs(f"{said}.") + table)]

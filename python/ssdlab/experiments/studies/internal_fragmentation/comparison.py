@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ssdlab.experiments.advice.fit import fit, left_out_to_first_order
 from ssdlab.experiments.studies.context import Context
-from ssdlab.experiments.studies.contract import Row, StudyResult, Table
+from ssdlab.experiments.studies.contract import Range, Row, StudyResult, Table
 from ssdlab.experiments.studies.internal_fragmentation import pictures, readers
 from ssdlab.experiments.studies.internal_fragmentation.drives import CELLS, DRIVES, STEPS, Fragmented
 from ssdlab.experiments.studies.internal_fragmentation.fitting import model
@@ -26,6 +26,8 @@ SUFFERS = 0.1
 """How much slower a drive reads that suffers, as a share of the fresh time."""
 REPAIRS = 0.05
 """How much faster again a drive reads that repaired itself: the tolerance of the times."""
+REPAIRING = Range(1, 2)
+"""The number of drives that repair themselves, as the article gives it in two places."""
 HELD_OUT = "toshiba-xg5-512gb"
 HELD_OUT_CELLS = ("after_200", "after_800")
 _NUMBERS = ("None", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
@@ -47,7 +49,8 @@ def run(context: Context) -> StudyResult:
             moved = drive_of(each.drive, scale=scale, settings=settings)
             specifications[_moved(each, key)] = specification(moved, context.seed)
     taken = {label: readings(result) for label, result in context.simulate(specifications).items()}
-    rows = [row for each in DRIVES for row in _rows(each, taken)] + _held_out_rows() + readers.rows(given)
+    rows = [row for each in DRIVES for row in _rows(each, taken)] + [_repairs_row(taken)]
+    rows += _held_out_rows() + readers.rows(given)
     slowed = [each for each in DRIVES if _slowdown(taken[each.drive]) > 1.2]
     worst = max(slowed, key=lambda each: _slowdown(taken[each.drive]))
     return StudyResult(
@@ -66,6 +69,11 @@ def run(context: Context) -> StudyResult:
             "planes it has none. A map of extents, 8 dies instead of 32, single blocks as erase units and reads of "
             "200 us were tried: with none of them is a file read slower after 800 MiB than fresh and faster again "
             "after 4000.",
+            "Not explained, and counted as missed: the PM983's 3.6 s after 50 MiB. 8, 16 and 32 dies, reads of 66, 130 "
+            "and 200 us, windows of 256, 512 and 1024 KiB, a map of extents and single blocks as erase units were "
+            "tried, 32 settings: with none of them is a file read slower after 50 MiB than after 250. A cost at each "
+            "change between rewritten and untouched pieces of 256 KiB would have that form, since 50 MiB reach 54 % of "
+            "these pieces and 250 MiB 98 %; nothing published says that a drive has it.",
             "Two of the ten fits choose the form of the map as well; that, and the choice of the window where it is "
             "not the usual one, count as fitted parameters.",
             "The dies of 256 Gbit in PM981 and PM1725b are assumed: with half as many of 512 Gbit and a window of "
@@ -109,6 +117,23 @@ def _rows(each: Fragmented, taken: dict[str, Readings]) -> list[Row]:
         )
     )
     return rows
+
+
+def _repairs_row(taken: dict[str, Readings]) -> Row:
+    """How many drives repair themselves, by the article and by the simulation."""
+    return Row(
+        "repair themselves in the background",
+        REPAIRING,
+        float(sum(_fall([*taken[each.drive].cells, taken[each.drive].an_hour_later]) > REPAIRS for each in DRIVES)),
+        "drives",
+        tolerance=0.0,
+        in_points=True,
+        printed="text",
+        is_unexplained=True,
+        group="The ten drives",
+        note="The article says one in one place and two in another, not which. No drive file here puts data in order "
+        "in idle time: its makers publish nothing of it.",
+    )
 
 
 def _held_out_rows() -> list[Row]:
@@ -190,8 +215,12 @@ def _suffers(seconds: Sequence[float]) -> str:
 
 def _repairs(seconds: Sequence[float]) -> str:
     """The largest fall from a reading to a later one."""
-    fall = min(later / earlier - 1 for index, earlier in enumerate(seconds) for later in seconds[index:])
-    return f"yes, {fall:+.0%}" if -fall > REPAIRS else "no"
+    fall = _fall(seconds)
+    return f"yes, {-fall:+.0%}" if fall > REPAIRS else "no"
+
+
+def _fall(seconds: Sequence[float]) -> float:
+    return max(1 - later / earlier for index, earlier in enumerate(seconds) for later in seconds[index:])
 
 
 def _touched_table(taken: dict[str, Readings]) -> Table:

@@ -11,6 +11,7 @@ from ssdlab.experiments.studies.over_provisioning_blog.runs import (
     CACHE,
     CHOICES_OF_FLUSH,
     CHOICES_OF_RESERVE_GB,
+    DRIVE,
     FOLDER,
     FREE_SHARE,
     NAIVE,
@@ -21,6 +22,7 @@ from ssdlab.experiments.studies.over_provisioning_blog.runs import (
     RESERVE_GB,
     SEEDS,
     SHRUNK,
+    SHRUNK_BYTES,
     SMALL_PARTITIONED,
     SMALL_WHOLE,
     TRIMMED,
@@ -29,7 +31,9 @@ from ssdlab.experiments.studies.over_provisioning_blog.runs import (
     WRITES_A_ROUND,
     Key,
     Runs,
+    free_gb,
 )
+from ssdlab.simulator.drives import drive as drive_of
 
 if TYPE_CHECKING:
     from ssdlab.presentation.report.figure import Figure
@@ -109,8 +113,9 @@ def _of_the_reserve(found: Found, context: Context) -> list[Row]:
     group = f"36 runs, with a reserve that leaves T near U (a flush every {WRITES_A_FLUSH} writes)"
     fall, kept_speed = _published("written before the fall"), _published("speed at the end over-provisioned")
     trimmed, gain = _published("speed at the end after fstrim"), _published("gain in the small test")
-    left, own, shrunk = (
+    left, free, own, shrunk = (
         _published("left free by the copies"),
+        _published("free in the file system"),
         found[Key(RESERVE, OWN_COPIES, seed=seed)],
         found[Key(RESERVE, SHRUNK, seed=seed)],
     )
@@ -182,6 +187,19 @@ def _of_the_reserve(found: Found, context: Context) -> list[Row]:
             "A test of a real drive is not that exact: three runs of sequential writes on a Toshiba XG6 lay 13 % apart "
             "(github.com/jhkay/nvmevirt-xg6-reproducibility, appendix A.4).",
         ),
+        Row(
+            "free in the file system of the whole drive",
+            free.value,
+            free_gb(drive_of(DRIVE).capacity.user_bytes),
+            "GB",
+            tolerance=free.tolerance,
+            printed=free.printed,
+            is_input=True,
+            group=blogs,
+            note="140 GiB of files on a drive of 256 GB cannot leave only 50 GB; the file system of 186 GiB leaves "
+            "nearly that, and may be what is meant.",
+        ),
+        Row("free in the file system of 186 GiB", None, free_gb(SHRUNK_BYTES), "GB", group=blogs),
         Row(
             "left free to the controller by test_file.[1-8]?",
             left.value,

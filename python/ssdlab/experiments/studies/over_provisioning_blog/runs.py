@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ssdlab.experiments.studies.context import Context
 from ssdlab.simulator.drives import drive as drive_of
 from ssdlab.simulator.workloads import filesystem
+from ssdlab.simulator.workloads.filesystem.volume import Volume
 from ssdlab.simulator.workloads.specifying import specify
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ RUNS = 36
 # The naive account drops later and needs more runs.
 RUNS_NAIVE = 80
 RUNS_SMALL = 8
+FILES_BYTES = 140 << 30
+SHRUNK_BYTES = 186 << 30
 SEEDS = 3
 SYSBENCH = "sysbench rndwr"
 """The name of the jobs of the runs."""
@@ -137,6 +140,11 @@ class Runs:
                 return before / 1e9
             before += size
         return None
+
+
+def free_gb(file_system_bytes: int) -> float:
+    """What an ext4 of this size has free beside the 140 GiB of files, in 10^9 bytes."""
+    return (Volume(file_system_bytes).free_bytes - FILES_BYTES) / 1e9
 
 
 def keys(context: Context) -> list[Key]:

@@ -23,6 +23,8 @@ class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tables: tuple[str, ...] = ()
     in_part: str = ""
     """What is missing."""
+    note: str = ""
+    """What must be known of it; no verdict follows from it."""
     not_shown: str = ""
     """Why nothing shows it."""
     not_to_be_had: str = ""

@@ -1,8 +1,8 @@
 """The lines of `claims.toml` with their verdicts, for the page of the sources and that of all studies.
 
 A line with rows that have a published figure has the verdict of the worst of them. One whose rows, pictures and tables
-have none is shown. What is missing, or cannot be shown, is said in the file, with the reason; it only ever lowers a
-verdict.
+have none is shown, as is one that another command than `study` shows. What is missing, or cannot be shown, is said in
+the file, with the reason; it only ever lowers a verdict, and never hides a missed figure.
 """
 
 from collections import Counter
@@ -16,8 +16,8 @@ from ssdlab.experiments.studies.sources.judged import Judged, Kind
 
 _WORST_FIRST = (Verdict.NOT_MEASURED, Verdict.MISSED, Verdict.INPUT, Verdict.SATURATED, Verdict.MET)
 _SHOWN = "shown"
-_SAID = {"in_part": "in part", "not_shown": "not shown", "not_to_be_had": "not to be had"}
-VERDICTS = (*(str(verdict) for verdict in reversed(_WORST_FIRST)), _SHOWN, *_SAID.values())
+_IN_PART, _NOT_SHOWN, _NOT_TO_BE_HAD = "in part", "not shown", "not to be had"
+VERDICTS = (*(str(verdict) for verdict in reversed(_WORST_FIRST)), _SHOWN, _IN_PART, _NOT_SHOWN, _NOT_TO_BE_HAD)
 
 
 @dataclass(frozen=True)
@@ -30,11 +30,13 @@ class Line:
     @property
     def verdict(self) -> str:
         """One of `VERDICTS`."""
-        for key, verdict in _SAID.items():
-            if getattr(self.claim, key):
-                return verdict
+        if self.claim.not_shown or self.claim.not_to_be_had:
+            return _NOT_SHOWN if self.claim.not_shown else _NOT_TO_BE_HAD
         found = {each.verdict for each in self.shown_by}
-        return next((str(verdict) for verdict in _WORST_FIRST if verdict in found), _SHOWN)
+        worst = next((verdict for verdict in _WORST_FIRST if verdict in found), None)
+        if self.claim.in_part and worst not in (Verdict.NOT_MEASURED, Verdict.MISSED):
+            return _IN_PART
+        return str(worst or _SHOWN)
 
     @property
     def figures(self) -> str:
@@ -63,8 +65,9 @@ class Line:
 
     @property
     def why(self) -> str:
-        """What is missing, and why."""
-        return self.claim.in_part or self.claim.not_shown or self.claim.not_to_be_had
+        """What is missing, and why, or what must be known."""
+        claim = self.claim
+        return claim.in_part or claim.not_shown or claim.not_to_be_had or claim.note
 
 
 @dataclass(frozen=True)
@@ -105,7 +108,7 @@ def _line(claim: Claim, found: Sequence[Judged]) -> Line:
                 raise ValueError(f"{CLAIMS.name}: {claim.says!r}: the study has no {kind} {pattern!r}")
             shown += matching
     line = Line(claim, list(dict.fromkeys(shown)))
-    if not line.shown_by and not line.why:
+    if not line.shown_by and (not line.why or (claim.note and claim.command.startswith("ssdlab study"))):
         raise ValueError(f"{CLAIMS.name}: {claim.says!r}: nothing shows this; give rows, pictures, tables or a reason")
     return line
 

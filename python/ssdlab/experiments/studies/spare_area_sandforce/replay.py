@@ -310,6 +310,21 @@ def _rows(
                     note=f"The mean of {gains.n} seeds and, in brackets, its interval of 95 %.",
                 )
             )
+    least = figure("least: 28 % against 13 %")
+    rows.append(
+        Row(
+            "the least of the six: ahead by",
+            least.value,
+            min(row.simulated for row in rows if row.simulated is not None),
+            "points of new",
+            tolerance=least.tolerance_points,
+            in_points=True,
+            printed=least.printed,
+            fitted=CHOSEN,
+            group="Full and dirty: 28 % against 13 %",
+            note="Published: 28 % are never worse. It is the least of six means, each with the interval above.",
+        )
+    )
     seed = context.seed
     barefoot, intel = figure("Barefoot: full"), figure("Intel: second run")
     rows.append(
@@ -354,14 +369,34 @@ def _rows(
         )
     ]
     rows += [
-        Row(
-            f"{drive}, {workload}: {state}", None, percent[drive, state, workload, seed], "% of new", group="All drives"
-        )
+        _row_of(context, percent, drive, state, workload)
         for drive in DRIVES
         for state in ("full", "dirty")
         for workload in WORKLOADS
     ]
     return rows
+
+
+def _row_of(context: Context, percent: dict[Key, float], drive: str, state: str, workload: str) -> Row:
+    """The speed of a drive in a state: the mean over the seeds, which the other drives have one of."""
+    own = [
+        percent[drive, state, workload, seed]
+        for seed in context.seeds(SEEDS[workload])
+        if (drive, state, workload, seed) in percent
+    ]
+    what = f"{drive}, {workload}: {state}"
+    if len(own) == 1:
+        return Row(what, None, own[0], "% of new", group="All drives")
+    mean = of_samples(own, "seeds")
+    return Row(
+        what,
+        None,
+        mean.value,
+        "% of new",
+        spread=(mean.low, mean.high),
+        group="All drives",
+        note=f"The mean of {mean.n} seeds and, in brackets, its interval of 95 %.",
+    )
 
 
 def _why(context: Context, found: "dict[Key, Result]") -> Table:
