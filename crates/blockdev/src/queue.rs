@@ -4,7 +4,7 @@
 use crate::device::{Capabilities, Device, DeviceError, Durability};
 use ssdlab_engine::error::ZoneStatus;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A request. Its data is not kept: a write's is taken, and a read's is filled in, at submission.
 #[derive(Debug)]
@@ -58,10 +58,33 @@ pub trait Queue: Send {
     fn submit(&mut self, tag: u64, asked: Asked<'_>);
     /// Appends what has completed since the last call, in order of completion.
     fn completed(&mut self, into: &mut Vec<Completed>);
-    /// When to call `completed` again if nothing is submitted; None if nothing is in flight.
+    /// When something may complete next if nothing is submitted, as of the last call of `completed`; None if nothing is in
+    /// flight.
     fn next_event(&self) -> Option<Instant>;
     /// The number of times that power returned. Requests in flight at a loss of power complete as `PoweredOff`.
     fn power_cycles(&self) -> u64;
+}
+
+impl dyn Queue {
+    /// Whether something may have completed by now.
+    pub fn is_due(&self) -> bool {
+        self.next_event().is_some_and(|moment| moment <= Instant::now())
+    }
+
+    /// How long to sleep until something may complete, less the time that is spun; None if nothing is in flight.
+    pub fn until_next(&self) -> Option<Duration> {
+        self.next_event().map(|moment| moment.saturating_duration_since(Instant::now()).saturating_sub(SPUN))
+    }
+}
+
+/// Sleeping is not accurate below this, even in a thread that called `sleep_exactly`.
+pub const SPUN: Duration = Duration::from_micros(40);
+
+/// Has the sleeps of this thread end when they should. By default Linux lets them be 50 us late (`prctl(2)`,
+/// `PR_SET_TIMERSLACK`).
+pub fn sleep_exactly() {
+    #[cfg(target_os = "linux")]
+    let _ = nix::sys::prctl::set_timerslack(1);
 }
 
 /// A queue of any device: every request is executed when it is submitted.

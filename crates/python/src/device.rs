@@ -148,7 +148,7 @@ impl Device {
             simulated.carry_out(&command).map_err(|error| error.errno())
         };
         let panel = Panel { statistics: Box::new(statistics), control: Box::new(control) };
-        let mount = py.detach(|| fuse::mount(self.front.clone(), panel, &folder, threads));
+        let mount = py.detach(|| fuse::mount((self.front.clone(), self.queues()()), panel, &folder, threads));
         Ok(Mount { mount: Mutex::new(mount.map_err(|error| os_error(&error))?) })
     }
 

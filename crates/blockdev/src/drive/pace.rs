@@ -7,13 +7,11 @@
 
 use super::core::Core;
 use crate::device::DeviceError;
+use crate::queue::SPUN;
 use serde::Serialize;
 use ssdlab_engine::timing::histogram::Histogram;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
-
-/// Sleeping is not accurate below this on a common system.
-pub const SPUN: Duration = Duration::from_micros(60);
 
 /// The result of real pace.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -5,7 +5,6 @@
 //! it arrives when fewer than the host's depth are in flight.
 
 use super::core::{Core, Manner};
-use super::pace::SPUN;
 use super::{PIECE_BYTES_MAX, SimulatedDevice};
 use crate::device::{Capabilities, Device, DeviceError, Durability};
 use crate::nand::Transfer;
@@ -187,9 +186,7 @@ impl Queue for SimulatedQueue {
     }
 
     fn next_event(&self) -> Option<Instant> {
-        // Sleeping is inexact: whoever waits looks again a little before.
-        let now = Instant::now();
-        self.next_event.map(|moment| moment.checked_sub(SPUN).unwrap_or(now))
+        self.next_event
     }
 
     fn power_cycles(&self) -> u64 {

@@ -2,13 +2,13 @@
 
 use super::Panel;
 use super::attributes::{CONTROL, DRIVE, FILES, ROOT, STATISTICS, attributes};
+use super::requests::{Call, Requests, number};
 use crate::device::{Device, DeviceError, Durability, punch};
 use fuser::{
     Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo, InitFlags, KernelConfig,
     LockOwner, OpenFlags, ReplyAttr, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyWrite, Request,
     TimeOrNow, WriteFlags,
 };
-use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::io;
@@ -21,12 +21,9 @@ const FOREVER: Duration = Duration::from_secs(1 << 30);
 /// Asynchronous requests (`io_uring`, `libaio`) that the kernel passes on at a time.
 const REQUESTS_AT_ONCE: u16 = 512;
 
-thread_local! {
-    static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
-}
-
 pub struct FileSystem {
     device: Arc<dyn Device>,
+    requests: Requests,
     panel: Panel,
     mounted_at: SystemTime,
     size_bytes: u64,
@@ -36,10 +33,11 @@ pub struct FileSystem {
 }
 
 impl FileSystem {
-    pub fn new(device: Arc<dyn Device>, panel: Panel) -> Self {
+    pub fn new(device: Arc<dyn Device>, requests: Requests, panel: Panel) -> Self {
         Self {
             size_bytes: device.capabilities().size_bytes,
             device,
+            requests,
             panel,
             mounted_at: SystemTime::now(),
             next_handle: AtomicU64::new(1),
@@ -54,24 +52,6 @@ impl FileSystem {
     fn texts(&self) -> std::sync::MutexGuard<'_, HashMap<u64, Vec<u8>>> {
         self.texts.lock().expect("no call panics while it holds the texts")
     }
-
-    /// A file has an end, unlike a device: a read there is short.
-    fn read_drive(&self, offset: u64, size: u32, reply: ReplyData) {
-        let length = u64::from(size).min(self.size_bytes.saturating_sub(offset)) as usize;
-        BUFFER.with_borrow_mut(|buffer| {
-            if buffer.len() < length {
-                buffer.resize(length, 0);
-            }
-            match self.device.read(offset, &mut buffer[..length]) {
-                Ok(()) => reply.data(&buffer[..length]),
-                Err(error) => reply.error(number(&error)),
-            }
-        });
-    }
-}
-
-fn number(error: &DeviceError) -> Errno {
-    Errno::from_i32(error.errno())
 }
 
 fn answer(reply: ReplyEmpty, done: Result<(), DeviceError>) {
@@ -169,7 +149,14 @@ impl Filesystem for FileSystem {
         reply: ReplyData,
     ) {
         match inode.0 {
-            DRIVE => self.read_drive(offset, size, reply),
+            DRIVE => {
+                // A file has an end, unlike a device: a read there is short.
+                let length_bytes = u64::from(size).min(self.size_bytes.saturating_sub(offset)) as usize;
+                match length_bytes {
+                    0 => reply.data(&[]),
+                    _ => self.requests.pass(Call::Read { offset_bytes: offset, length_bytes, reply }),
+                }
+            }
             STATISTICS => {
                 let texts = self.texts();
                 let text = texts.get(&handle.0).map_or(&[][..], Vec::as_slice);
@@ -196,11 +183,8 @@ impl Filesystem for FileSystem {
             DRIVE => {
                 let is_synchronous = flags.0 & libc::O_DSYNC != 0;
                 let durability = if is_synchronous { Durability::Durable } else { Durability::Cached };
-                // Writing past the end of a device fails with "no space left", as on a full file system.
-                match self.device.write(offset, data, durability) {
-                    Err(DeviceError::PastTheEnd { .. }) => Err(Errno::ENOSPC),
-                    other => other.map_err(|error| number(&error)),
-                }
+                let data = data.to_vec();
+                return self.requests.pass(Call::Write { offset_bytes: offset, data, durability, reply });
             }
             CONTROL => match std::str::from_utf8(data) {
                 Ok(text) => text
@@ -224,7 +208,7 @@ impl Filesystem for FileSystem {
     }
 
     fn fsync(&self, _request: &Request, inode: INodeNo, _handle: FileHandle, _datasync: bool, reply: ReplyEmpty) {
-        answer(reply, if inode.0 == DRIVE { self.device.flush() } else { Ok(()) });
+        if inode.0 == DRIVE { self.requests.pass(Call::Flush { reply }) } else { reply.ok() }
     }
 
     fn fallocate(

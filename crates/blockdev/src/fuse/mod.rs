@@ -2,10 +2,13 @@
 
 mod attributes;
 mod file_system;
+mod requests;
 
 use crate::device::Device;
+use crate::queue::Queue;
 use file_system::FileSystem;
 use fuser::{BackgroundSession, Config, MountOption, Session, SessionACL};
+use requests::Requests;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -28,8 +31,13 @@ pub struct Mount {
     session: Option<BackgroundSession>,
 }
 
-/// Mounts the device at a folder. `threads` serve requests concurrently.
-pub fn mount(device: Arc<dyn Device>, panel: Panel, folder: &Path, threads: usize) -> io::Result<Mount> {
+/// Mounts the device at a folder. `queue` is one of the device; `threads` take requests from the kernel.
+pub fn mount(
+    (device, queue): (Arc<dyn Device>, Box<dyn Queue>),
+    panel: Panel,
+    folder: &Path,
+    threads: usize,
+) -> io::Result<Mount> {
     let mut config = Config::default();
     config.mount_options = vec![
         MountOption::FSName("ssdlab".to_owned()),
@@ -42,7 +50,8 @@ pub fn mount(device: Arc<dyn Device>, panel: Panel, folder: &Path, threads: usiz
     config.acl = if attributes::is_root() { SessionACL::All } else { SessionACL::Owner };
     config.n_threads = Some(threads);
     config.clone_fd = true;
-    let session = Session::new(FileSystem::new(device, panel), folder, &config)?;
+    let requests = Requests::start(queue)?;
+    let session = Session::new(FileSystem::new(device, requests, panel), folder, &config)?;
     Ok(Mount { session: Some(session.spawn()?) })
 }
 

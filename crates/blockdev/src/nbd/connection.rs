@@ -6,12 +6,12 @@
 //! pieces, and while answers are not received no further request is read.
 
 use super::answers::{Answers, Piece};
-use super::in_flight::InFlight;
 use super::memory::{BLOCK_BYTES, Share};
 use super::negotiation::Agreed;
 use super::protocol::{self, REQUEST_BYTES, Refusal, Request, command, command_flag, error};
 use crate::device::{Device, DeviceError, Durability, punch};
-use crate::queue::{Queue, REQUEST_BYTES_MAX};
+use crate::in_flight::InFlight;
+use crate::queue::{Asked, Queue, REQUEST_BYTES_MAX};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::iter;
 use std::thread;
@@ -54,7 +54,7 @@ struct Connection<'a, R, W> {
     agreed: Agreed,
     share: Share,
     answers: Answers,
-    in_flight: InFlight,
+    in_flight: InFlight<Request>,
     /// The data of a write. Never shrinks: its bytes need not be zeroed again.
     data: Vec<u8>,
 }
@@ -70,7 +70,9 @@ impl<R: Read, W: Write> Connection<'_, R, W> {
     /// None if the client disconnects.
     fn next_request(&mut self) -> io::Result<Option<Request>> {
         if self.in_flight.is_due() {
+            // Many requests that arrive together do not hold up answers.
             self.complete()?;
+            self.send()?;
         }
         // No further request has arrived that could be answered together.
         while self.reader.buffer().len() < REQUEST_BYTES {
@@ -106,8 +108,8 @@ impl<R: Read, W: Write> Connection<'_, R, W> {
         let Self { in_flight, answers, writer, share, .. } = self;
         in_flight.complete(|request, data, outcome| {
             match outcome {
-                Err(failed) => answers.refused(request.cookie, &refusal(request, &failed)),
-                Ok(_) if request.command == command::READ => answers.data(whole(request), data),
+                Err(failed) => answers.refused(request.cookie, &refusal(&request, &failed)),
+                Ok(_) if request.command == command::READ => answers.data(whole(&request), data),
                 Ok(_) => answers.done(request.cookie),
             }
             if answers.bytes().len() < share.out_bytes {
@@ -142,9 +144,17 @@ impl<R: Read, W: Write> Connection<'_, R, W> {
         }
     }
 
-    /// Has the queue execute a request, whose data is there.
-    fn submit(&mut self, request: &Request, data: &[u8]) -> io::Result<()> {
-        self.in_flight.submit(request, durability(request), data);
+    /// Has the queue execute a request without data.
+    fn submit(&mut self, request: &Request) -> io::Result<()> {
+        let Request { offset_bytes, length_bytes, .. } = *request;
+        match request.command {
+            command::READ => self.in_flight.read(*request, offset_bytes, length_bytes as usize),
+            command::TRIM => {
+                let length_bytes = u64::from(length_bytes);
+                self.in_flight.submit(*request, Asked::Trim { offset_bytes, length_bytes });
+            }
+            _ => self.in_flight.submit(*request, Asked::Flush),
+        }
         self.bound()
     }
 
@@ -166,7 +176,7 @@ impl<R: Read, W: Write> Connection<'_, R, W> {
 
     fn answer(&mut self, request: &Request) -> io::Result<()> {
         if self.is_for_queue(request) && request.command != command::WRITE && self.check(request).is_ok() {
-            return self.submit(request, &[]);
+            return self.submit(request);
         }
         if request.command != command::WRITE {
             // The answers before come first, as far as there are any.
@@ -236,7 +246,8 @@ impl<R: Read, W: Write> Connection<'_, R, W> {
             }
             let data = if is_buffered { &self.reader.buffer()[..count] } else { &self.data[..count] };
             if is_for_queue {
-                self.in_flight.submit(request, durability, data);
+                let offset_bytes = request.offset_bytes;
+                self.in_flight.submit(*request, Asked::Write { offset_bytes, data, durability, identifier: 0 });
             } else if done.is_ok() {
                 let durability = if is_whole { durability } else { Durability::Cached };
                 let written = self.device.write(request.offset_bytes + from as u64, data, durability);

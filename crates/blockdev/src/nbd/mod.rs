@@ -9,14 +9,13 @@
 
 mod answers;
 mod connection;
-mod in_flight;
 mod memory;
 mod negotiation;
 mod protocol;
 mod stream;
 
 use crate::device::Device;
-use crate::queue::{Immediate, Queue};
+use crate::queue::{Immediate, Queue, sleep_exactly};
 use memory::Share;
 use negotiation::Offer;
 use std::io::{self, Read, Write};
@@ -187,6 +186,7 @@ fn admit(stream: Stream, served: &Served, shared: &Arc<Shared>) -> io::Result<()
     let attending = thread::Builder::new().name(format!("nbd-{number}")).spawn({
         let ((device, queues), shared) = (served.clone(), shared.clone());
         move || {
+            sleep_exactly();
             // The end of a connection does not affect others.
             let _ = attend(stream, (&*device, queues()), shared.limits);
             shared.open().retain(|(open, _)| *open != number);

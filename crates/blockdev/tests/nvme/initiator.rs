@@ -49,7 +49,7 @@ pub struct Answer {
 }
 
 pub struct Host {
-    stream: TcpStream,
+    pub stream: TcpStream,
     digests: u8,
     next_id: u16,
     /// Data of writes that the target will ask for.
