@@ -64,7 +64,7 @@ def logs(
         "device": {"name": drive["name"], "type": "nvme", "protocol": "NVMe"},
         "model_name": f"ssdlab simulated drive {drive['name']}",
         "user_capacity": {"bytes": ssdlab["capacity"]["user_bytes"]},
-        "nvme_namespaces": [_namespace(ssdlab, live_units, drive)],
+        "nvme_namespaces": _namespaces(ssdlab, device, live_units, drive),
         "smart_status": {"passed": health["critical_warning"] == 0, "nvme": {"value": health["critical_warning"]}},
         "nvme_smart_health_information_log": health,
         "power_cycle_count": health["power_cycles"],
@@ -77,12 +77,26 @@ def _failures(events: Events) -> int:
     return events["uncorrectable_reads"] + events["program_failures"] + events["erase_failures"]
 
 
-def _namespace(ssdlab: SsdlabJson, used_blocks: int, drive: plain.Drive) -> NamespaceSize:
-    """The namespace with its utilization, the blocks that are not deallocated (NVM Express Base Specification 2.0)."""
-    block_bytes, user_bytes = drive["ftl"]["mapping_unit_bytes"], ssdlab["capacity"]["user_bytes"]
-    size: Size = {"blocks": user_bytes // block_bytes, "bytes": user_bytes}
+def _namespaces(
+    ssdlab: SsdlabJson, device: DeviceState | None, live_units: int, drive: plain.Drive
+) -> list[NamespaceSize]:
+    """Each namespace, or the drive as one."""
+    used = (device or {}).get("live_units", [live_units])
+    sizes = [each["size_bytes"] for each in drive.get("namespaces", ())] or [ssdlab["capacity"]["user_bytes"]]
+    block_bytes = drive["ftl"]["mapping_unit_bytes"]
+    if len(used) != len(sizes):
+        used, sizes = [live_units], [ssdlab["capacity"]["user_bytes"]]
+    return [
+        _namespace(number, size, blocks, block_bytes)
+        for number, (size, blocks) in enumerate(zip(sizes, used, strict=True), start=1)
+    ]
+
+
+def _namespace(number: int, size_bytes: int, used_blocks: int, block_bytes: int) -> NamespaceSize:
+    """A namespace with its utilization, the blocks that are not deallocated (NVM Express Base Specification 2.0)."""
+    size: Size = {"blocks": size_bytes // block_bytes, "bytes": size_bytes}
     return {
-        "id": 1,
+        "id": number,
         "size": size,
         "capacity": size,
         "utilization": {"blocks": used_blocks, "bytes": used_blocks * block_bytes},

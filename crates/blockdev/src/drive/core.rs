@@ -411,7 +411,13 @@ impl Core {
         let read_ahead = self.front.take_read_counts();
         let ledger = self.ledger();
         self.phases.mark(name, &ledger, self.now_ns(), &latencies, read_ahead);
+        self.note_namespaces(false);
         self.watch_anew();
+    }
+
+    fn note_namespaces(&mut self, is_reset: bool) {
+        let now = self.whole().namespaces().to_vec();
+        self.phases.note_namespaces(&now, is_reset);
     }
 
     /// Resets the counters.
@@ -421,6 +427,7 @@ impl Core {
         self.front.take_read_counts();
         let ledger = self.ledger();
         self.phases.reset(FIRST_PHASE, &ledger, self.now_ns());
+        self.note_namespaces(true);
         self.watch_anew();
     }
 

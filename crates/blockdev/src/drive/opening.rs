@@ -14,6 +14,7 @@ use crate::device::DeviceError;
 use crate::nand::{FlashFaults, Journal, Medium, Nand, Recovery, Shape};
 use serde::{Deserialize, Serialize};
 use ssdlab_engine::error::SpecificationError;
+use ssdlab_engine::ftl::NamespaceCounts;
 use ssdlab_engine::ftl::recovery::{Found, FoundContents, FoundEraseUnit, Lasting};
 use ssdlab_engine::ftl::zoned::KeptZones;
 use ssdlab_engine::ledger::Ledger;
@@ -36,6 +37,8 @@ struct Saved {
     unique: [u8; 16],
     #[serde(skip_serializing_if = "is_default")]
     zones: KeptZones,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    namespaces: Vec<NamespaceCounts>,
 }
 
 fn is_default(zones: &KeptZones) -> bool {
@@ -132,10 +135,6 @@ impl Core {
 fn open_devices(drive: &Drive, options: &Options) -> Result<(Devices, bool), OpenError> {
     let FlashFaults { program_failures, erase_failures, .. } = options.faults;
     zoned::check(drive, has_protection(drive, options), program_failures > 0.0 || erase_failures > 0.0)?;
-    if !drive.namespaces.is_empty() {
-        let allowed = "none for a drive that is mounted or served: only runs of jobs know namespaces";
-        return Err(SpecificationError::new("namespace", drive.namespaces.len(), allowed).into());
-    }
     let reclaim_groups = reclaim_groups_of(&drive.ftl.placement);
     if reclaim_groups > 1 {
         let allowed = "1 for a drive that is mounted or served: only runs of jobs know reclaim groups";
@@ -222,6 +221,7 @@ impl Stored {
             host_units: saved.host_units,
             slots_left_in_begun_units: 0,
             zones: saved.zones,
+            namespaces: saved.namespaces,
         };
         self.counters =
             Counters { simulated_ns: saved.simulated_ns, power_cycles: saved.power_cycles, unique: saved.unique };
@@ -262,7 +262,8 @@ impl Stored {
         let Counters { simulated_ns, power_cycles, unique } = self.counters;
         let ledger = *SimulatedDrive::ledger(&*self.ftl);
         let (host_units, zones) = (self.ftl.host_units(), self.ftl.kept_zones());
-        let saved = Saved { ledger, simulated_ns, power_cycles, host_units, unique, zones };
+        let namespaces = self.ftl.namespaces().to_vec();
+        let saved = Saved { ledger, simulated_ns, power_cycles, host_units, unique, zones, namespaces };
         self.nand.save(&serde_json::to_vec(&saved).expect("counters are plain numbers"));
     }
 }

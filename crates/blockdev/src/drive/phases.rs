@@ -4,9 +4,10 @@
 
 use super::core::Core;
 use super::served::Latencies;
+use ssdlab_engine::ftl::NamespaceCounts;
 use ssdlab_engine::ledger::Ledger;
 use ssdlab_engine::request::Operation;
-use ssdlab_engine::simulation::{JobOutcome, JobTiming, Outcome, Requests, StageOutcome, Timing};
+use ssdlab_engine::simulation::{JobOutcome, JobTiming, NamespaceOutcome, Outcome, Requests, StageOutcome, Timing};
 use ssdlab_engine::timing::front::read_counts::ReadCounts;
 
 struct Phase {
@@ -22,6 +23,9 @@ pub struct Phases {
     /// The counters at the last reset, and its time.
     reset_ledger: Ledger,
     reset_ns: u64,
+    /// The counters by namespace at the last reset, and at the beginning of the phase; empty for a new drive.
+    reset_namespaces: Vec<NamespaceCounts>,
+    namespaces_before: Vec<NamespaceCounts>,
 }
 
 impl Phases {
@@ -31,6 +35,8 @@ impl Phases {
             current: Phase::new(name, 0, Ledger::default()),
             reset_ledger: Ledger::default(),
             reset_ns: 0,
+            reset_namespaces: Vec::new(),
+            namespaces_before: Vec::new(),
         }
     }
 
@@ -61,6 +67,25 @@ impl Phases {
         self.current = Phase::new(name, now_ns, *ledger);
         self.reset_ledger = *ledger;
         self.reset_ns = now_ns;
+    }
+
+    /// Must be called with the counters by namespace at each mark, and at each reset.
+    pub fn note_namespaces(&mut self, now: &[NamespaceCounts], is_reset: bool) {
+        self.namespaces_before = now.to_vec();
+        if is_reset {
+            self.reset_namespaces = now.to_vec();
+        }
+    }
+
+    /// Since the last reset, and in the current phase.
+    fn namespaces(&self, now: &[NamespaceCounts]) -> Option<Vec<NamespaceOutcome>> {
+        let at = |then: &[NamespaceCounts], index: usize| then.get(index).copied().unwrap_or_default().ledger;
+        let outcome = |(index, now): (usize, &NamespaceCounts)| NamespaceOutcome {
+            live_units: now.live_units,
+            ledger: now.ledger - at(&self.reset_namespaces, index),
+            last_stage: now.ledger - at(&self.namespaces_before, index),
+        };
+        (!now.is_empty()).then(|| now.iter().enumerate().map(outcome).collect())
     }
 
     fn outcome_of_current(
@@ -115,7 +140,7 @@ impl Phases {
             zones: core.zone_counts(),
             reclaim_groups: None,
             placement: whole.placement_report(),
-            namespaces: None,
+            namespaces: self.namespaces(whole.namespaces()),
             steady_state: None,
             series: Default::default(),
             timing: Some(Timing {

@@ -4,6 +4,7 @@
 //! the ledger, which a drive stores in its system blocks, persist.
 
 use super::layer::Layer;
+use super::layer::NamespaceCounts;
 use super::layer::zoned::{KeptZones, ZoneChange, ZoneTable};
 use super::slc_cache::HOST;
 use super::space::Frontier;
@@ -74,6 +75,8 @@ pub struct Lasting {
     pub slots_left_in_begun_units: u64,
     /// Only of a drive with zones.
     pub zones: KeptZones,
+    /// The ledger's counts by namespace; live units are counted again.
+    pub namespaces: Vec<NamespaceCounts>,
 }
 
 /// The result of a scan of the flash.
@@ -188,6 +191,7 @@ impl<L: Layer, C: Clock> Recoverable for Ftl<L, C> {
             host_units: self.now(),
             slots_left_in_begun_units: L::slots_left_in_begun_units(self),
             zones: self.layer.kept_zones(),
+            namespaces: self.layer.namespaces().to_vec(),
         }
     }
 
@@ -212,6 +216,7 @@ impl<L: Layer, C: Clock> Recoverable for Ftl<L, C> {
         }
         self.place_erase_units(found);
         L::take_up_units(self, &found.units);
+        self.layer.take_up_namespaces(&lasting.namespaces, &found.units);
         let filled_up = self.take_up_frontiers(found);
         self.space.resume_turns();
         if !is_same_array {

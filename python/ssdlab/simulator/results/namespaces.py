@@ -244,9 +244,10 @@ def _counted(raw: plain.NamespaceLedger, capacity: plain.Capacity, drive: Ledger
 def _latency_of(
     direction: Direction, namespace: Namespace, engine: plain.Specification, outcome: plain.Outcome
 ) -> Latency | None:
-    """The latency of the last stage's jobs on the namespace; None without a clock."""
+    """The latency of the last stage's jobs on the namespace; None without a clock, and on a drive that is served: its
+    phases are of all namespaces."""
     timings = [job["timing"] for job in outcome["jobs"]]
-    if outcome["timing"] is None:
+    if outcome["timing"] is None or "offset_bytes" not in engine["jobs"][-1]:
         return None
     last = engine["jobs"][-1]["stage"]
     return merged(

@@ -101,6 +101,9 @@ pub trait Layer: Sized {
         &[]
     }
 
+    /// Restores the counters by namespace, and counts the units that a scan has found.
+    fn take_up_namespaces(&mut self, _kept: &[NamespaceCounts], _units: &[FoundUnit]) {}
+
     /// Adds the counts of a request to the namespace of this address, and the change in its mapped units.
     fn count(&mut self, _lpn: Lpn, _counted: NamespaceLedger, _mapped_units: i64) {}
 

@@ -6,6 +6,7 @@
 use super::Layer;
 use crate::error::{ReadOnly, SpecificationError};
 use crate::ftl::Ftl;
+use crate::ftl::recovery::FoundUnit;
 use crate::ledger::{Cause, NamespaceLedger};
 use crate::request::Request;
 use crate::specification::drive::{Drive, Namespace, namespace_ends, reclaim_groups_of};
@@ -94,6 +95,16 @@ impl Layer for Namespaced {
         let counts = &mut self.counts[index];
         counts.ledger += counted;
         counts.live_units = counts.live_units.wrapping_add_signed(mapped_units);
+    }
+
+    fn take_up_namespaces(&mut self, kept: &[NamespaceCounts], units: &[FoundUnit]) {
+        for (counts, kept) in self.counts.iter_mut().zip(kept) {
+            counts.ledger = kept.ledger;
+        }
+        for unit in units {
+            let index = self.index_of(unit.lpn);
+            self.counts[index].live_units += 1;
+        }
     }
 
     fn relocated(&mut self, units: &[(Lpn, Ppn)], cause: Cause) {
