@@ -6,12 +6,16 @@
 mod simulation;
 mod tiny;
 
-use simulation::{Scenario, operations, run_caught, shrink};
+use simulation::{Scenario, Summary, itself, operations, shrink};
 use ssdlab_blockdev::nand::FlashFaults;
 use tiny::{Reduction, SlcCache, Tiny};
 
 const RUNS: u64 = 200;
 const OPERATIONS: u64 = 5_000;
+
+fn run_caught(scenario: &Scenario, operations: &[simulation::Operation]) -> Result<Summary, String> {
+    simulation::run_caught(scenario, operations, itself)
+}
 
 /// What happened, so that nothing is taken for tested that did not.
 #[derive(Debug, Default)]
@@ -38,7 +42,7 @@ fn run_all(scenarios: impl Iterator<Item = Scenario>) -> Seen {
                 seen.torn_units += summary.torn_units;
             }
             Err(wrong) => {
-                let shortest = shrink(&scenario, &steps, 20);
+                let shortest = shrink(&scenario, &steps, itself, 20);
                 panic!(
                     "seed {}: {wrong}\n{scenario:?}\nshortest, {} operations: {shortest:?}\n{:?}",
                     scenario.seed,
@@ -113,7 +117,7 @@ fn a_forgotten_move_is_found_and_its_sequence_shrinks() {
     };
     let steps = operations(&scenario, 2_000);
     assert!(run_caught(&scenario, &steps).is_err(), "the canary sang and nobody heard");
-    let shortest = shrink(&scenario, &steps, 5);
+    let shortest = shrink(&scenario, &steps, itself, 5);
     assert!(shortest.len() < steps.len() / 4, "{} of {}", shortest.len(), steps.len());
     assert!(run_caught(&scenario, &shortest).is_err());
     let healthy = Scenario { forgets_after: None, ..scenario };

@@ -4,13 +4,17 @@
 mod checks;
 mod initiator;
 mod placement;
-#[expect(dead_code, reason = "not every drive is served here")]
+#[expect(dead_code, reason = "a sequence is not shortened here")]
+#[path = "../tiny/durability.rs"]
+mod simulation;
+mod through;
 #[path = "../tiny/mod.rs"]
 mod tiny;
 mod zones;
 
 use initiator::{Answer, DISCOVERY, Entry, Host, connect_data, connecting, opening, unit};
-use ssdlab_blockdev::drive::{Command, Options, Pace, SimulatedDevice, SimulatedQueue};
+use simulation::{Scenario, operations, run_caught};
+use ssdlab_blockdev::drive::{Command, Contents, Options, Pace, SimulatedDevice, SimulatedQueue};
 use ssdlab_blockdev::nand::FlashFaults;
 use ssdlab_blockdev::nvme::{Health, Identity, Namespace, Ocp, Presented, Server, Smart, serve};
 use ssdlab_blockdev::placement::Placement;
@@ -22,6 +26,7 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use through::{in_blocks, through};
 use tiny::{Model, Tiny, UNIT, contents};
 
 const FLUSH: u8 = 0;
@@ -507,6 +512,71 @@ fn what_was_flushed_is_there_after_a_loss_of_power() {
         }
     }
     assert_eq!(device.core().power_cycles(), 100);
+}
+
+/// `cargo run --release -p ssdlab-blockdev --example durability -- HOURS 0 nvme` goes on for hours.
+#[test]
+fn every_kind_of_drive_keeps_its_promises_through_this_front() {
+    let mut power_cycles = 0;
+    for scenario in (0..36).map(Scenario::of_seed) {
+        let steps: Vec<_> = operations(&scenario, 400).into_iter().map(in_blocks).collect();
+        match run_caught(&scenario, &steps, through) {
+            Ok(summary) => power_cycles += summary.power_cycles,
+            Err(wrong) => panic!("seed {}: {wrong}\n{scenario:?}", scenario.seed),
+        }
+    }
+    assert!(power_cycles > 50, "{power_cycles}");
+}
+
+/// Their counts were lost with the power and with the process, so that such drives were not served.
+#[test]
+fn namespaces_have_their_own_blocks_and_counts_through_losses_of_power() {
+    const BLOCKS: [u64; 2] = [160, 128];
+    let mut drive = Tiny::default().drive();
+    let listed = BLOCKS.map(|blocks| serde_json::json!({"name": blocks.to_string(), "size_bytes": blocks * UNIT}));
+    drive.namespaces = serde_json::from_value(listed.to_vec().into()).unwrap();
+    let file = std::env::temp_dir().join(format!("ssdlab-namespaces-{}", std::process::id()));
+    let options = Options { contents: Contents::File(file.clone()), ..unprotected() };
+    let mut random = Random::new(9);
+    let mut models = [Model::default(), Model::default()];
+    let mut written = [0, 0];
+    for loss in 0..12 {
+        let device = device_of(&drive, &options);
+        let server = served_with(&device, &drive, |_| Health { live_units: vec![1, 2], ..Health::default() });
+        for _ in 0..2 {
+            let mut admin = Host::admin(&server, 0).unwrap();
+            assert_eq!(admin.identify(2, 0).unwrap().data[..12], [1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0]);
+            let mut queue = admin.queue(&server, 1, 0).unwrap();
+            for (id, model) in (1..).zip(&mut models) {
+                let blocks = BLOCKS[id as usize - 1];
+                assert_eq!(u64_at(&admin.identify(0, id).unwrap().data, 0), blocks);
+                let whole = queue.round(Entry::new(READ, id).blocks(0, blocks), &[], (blocks * UNIT) as usize).unwrap();
+                assert_eq!(whole.data, model.read(0, blocks * UNIT), "namespace {id}, {loss}");
+                let beyond = queue.round(Entry::new(READ, id).blocks(blocks, 1), &[], UNIT as usize).unwrap();
+                assert_eq!(beyond.status, OUT_OF_RANGE);
+                for _ in 0..300 {
+                    let block = random.below(blocks);
+                    let data = contents(&mut random, UNIT);
+                    assert_eq!(queue.round(Entry::new(WRITE, id).blocks(block, 1), &data, 0).unwrap().status, 0);
+                    model.write(block * UNIT, &data);
+                    written[id as usize - 1] += UNIT;
+                }
+                let mut range = [0; 16];
+                range[4] = 5;
+                range[8] = random.below(blocks - 5) as u8;
+                assert_eq!(queue.round(Entry::new(DATASET, id).dword(11, 4), &range, 0).unwrap().status, 0);
+                model.trim(u64::from(range[8]) * UNIT, 5 * UNIT);
+            }
+            assert_eq!(queue.round(Entry::new(FLUSH, 1), &[], 0).unwrap().status, 0);
+            device.carry_out(&Command::CutPower).unwrap();
+            assert!(queue.round(Entry::new(FLUSH, 1), &[], 0).is_err(), "the connection ends with the power");
+            let mut core = device.core();
+            core.ftl().check_accounts().unwrap();
+            let counted: Vec<u64> = core.ftl().namespaces().iter().map(|each| each.ledger.host_written_bytes).collect();
+            assert_eq!(counted, written);
+        }
+    }
+    std::fs::remove_file(file).unwrap();
 }
 
 /// The host that has the drive attached comes back, and is told not to.

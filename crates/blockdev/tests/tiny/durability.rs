@@ -12,6 +12,7 @@ use ssdlab_blockdev::nand::FlashFaults;
 use ssdlab_engine::random::Random;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Long enough for all that a drive does in idle time.
@@ -100,8 +101,11 @@ impl Promise {
     }
 }
 
+/// What requests go to, of a drive: itself, or a front of it.
+pub type Front = fn(&Arc<SimulatedDevice>) -> Arc<dyn Device>;
+
 /// Runs a sequence. The error says what was not kept, and at which operation.
-pub fn run(scenario: &Scenario, operations: &[Operation]) -> Result<Summary, String> {
+pub fn run(scenario: &Scenario, operations: &[Operation], front: Front) -> Result<Summary, String> {
     let options = Options {
         seed: scenario.seed,
         faults: scenario.faults,
@@ -110,6 +114,9 @@ pub fn run(scenario: &Scenario, operations: &[Operation]) -> Result<Summary, Str
         ..Options::default()
     };
     let device = SimulatedDevice::new(&scenario.tiny.drive(), &options).map_err(|error| format!("{error:?}"))?;
+    let device = Arc::new(device);
+    let on = On { front: front(&device), device };
+    let device = &on.device;
     if let Some(moves) = scenario.forgets_after {
         device.core().forget_a_move(moves);
     }
@@ -117,10 +124,10 @@ pub fn run(scenario: &Scenario, operations: &[Operation]) -> Result<Summary, Str
     let mut refusals = 0;
     for (index, operation) in operations.iter().enumerate() {
         let at = |wrong: String| format!("operation {index}: {wrong}");
-        step(&device, &mut promise, scenario, operation).map_err(at)?;
+        step(&on, &mut promise, scenario, operation).map_err(at)?;
         if std::mem::take(&mut promise.was_refused) {
             // How much of it was carried out is known when it has been looked at.
-            verify(&device, &mut promise, &|promise, unit| promise.since_flush.contains_key(&unit)).map_err(at)?;
+            verify(&on, &mut promise, &|promise, unit| promise.since_flush.contains_key(&unit)).map_err(at)?;
             refusals += 1;
         }
         if refusals > 20 {
@@ -128,7 +135,7 @@ pub fn run(scenario: &Scenario, operations: &[Operation]) -> Result<Summary, Str
             break;
         }
     }
-    verify(&device, &mut promise, &|_, _| false)?;
+    verify(&on, &mut promise, &|_, _| false)?;
     let mut core = device.core();
     core.ftl().check_accounts()?;
     core.ftl().check_map()?;
@@ -151,17 +158,24 @@ pub struct Summary {
     pub is_read_only: bool,
 }
 
-fn step(
-    device: &SimulatedDevice,
-    promise: &mut Promise,
-    scenario: &Scenario,
-    operation: &Operation,
-) -> Result<(), String> {
+/// A drive, and what its requests go to.
+struct On {
+    front: Arc<dyn Device>,
+    device: Arc<SimulatedDevice>,
+}
+
+/// Requests go to the drive itself.
+pub fn itself(device: &Arc<SimulatedDevice>) -> Arc<dyn Device> {
+    device.clone()
+}
+
+fn step(on: &On, promise: &mut Promise, scenario: &Scenario, operation: &Operation) -> Result<(), String> {
+    let On { device, front } = on;
     match *operation {
         Operation::Write { offset_bytes, length_bytes, contents: seed, is_durable } => {
             let data = scenario.tiny.contents(&mut Random::new(seed), length_bytes);
             let durability = if is_durable { Durability::Durable } else { Durability::Cached };
-            let done = device.write(offset_bytes, &data, durability);
+            let done = front.write(offset_bytes, &data, durability);
             let is_done = changed(promise, scenario, offset_bytes, length_bytes, done, |model| {
                 model.write(offset_bytes, &data);
             })?;
@@ -173,30 +187,30 @@ fn step(
             }
         }
         Operation::Trim { offset_bytes, length_bytes } => {
-            let done = device.trim(offset_bytes, length_bytes);
+            let done = front.trim(offset_bytes, length_bytes);
             changed(promise, scenario, offset_bytes, length_bytes, done, |model| {
                 model.trim(offset_bytes, length_bytes);
             })?;
         }
         Operation::Punch { offset_bytes, length_bytes } => {
-            let done = punch(device, offset_bytes, length_bytes);
+            let done = punch(&**front, offset_bytes, length_bytes);
             let zeroes = vec![0; length_bytes as usize];
             changed(promise, scenario, offset_bytes, length_bytes, done, |model| model.write(offset_bytes, &zeroes))?;
         }
         Operation::Read { offset_bytes, length_bytes } => {
             let mut read = vec![0xee; length_bytes as usize];
-            match device.read(offset_bytes, &mut read) {
+            match front.read(offset_bytes, &mut read) {
                 Ok(()) if read == promise.now.read(offset_bytes, length_bytes) => {}
                 // What a failed write left behind is known when it has been looked at.
                 Ok(()) if promise.is_read_only => {
-                    verify(device, promise, &|promise, unit| promise.since_flush.contains_key(&unit))?;
+                    verify(on, promise, &|promise, unit| promise.since_flush.contains_key(&unit))?;
                 }
-                Ok(()) if promise.has_lost(offset_bytes, length_bytes) => verify(device, promise, &|_, _| false)?,
+                Ok(()) if promise.has_lost(offset_bytes, length_bytes) => verify(on, promise, &|_, _| false)?,
                 Ok(()) => return Err(format!("{length_bytes} bytes at {offset_bytes} are not what was written")),
                 Err(error) => lose(promise, scenario, offset_bytes, length_bytes, &error)?,
             }
         }
-        Operation::Flush => match device.flush() {
+        Operation::Flush => match front.flush() {
             Ok(()) => promise.since_flush.clear(),
             Err(DeviceError::ReadOnly(_)) => promise.is_read_only = true,
             Err(error) => return Err(format!("flush: {error}")),
@@ -204,7 +218,7 @@ fn step(
         Operation::CutPower => {
             device.core().cut_power();
             let protected = scenario.power_loss_protection;
-            verify(device, promise, &|promise, unit| !protected && promise.since_flush.contains_key(&unit))?;
+            verify(on, promise, &|promise, unit| !protected && promise.since_flush.contains_key(&unit))?;
             promise.since_flush.clear();
         }
         Operation::Checkpoint => match device.core().checkpoint() {
@@ -272,14 +286,11 @@ fn lose(
 }
 
 /// Reads every unit; those that may have changed are taken as they are if the promise allows it.
-fn verify(
-    device: &SimulatedDevice,
-    promise: &mut Promise,
-    may_have_changed: &dyn Fn(&Promise, u64) -> bool,
-) -> Result<(), String> {
+fn verify(on: &On, promise: &mut Promise, may_have_changed: &dyn Fn(&Promise, u64) -> bool) -> Result<(), String> {
+    let On { device, front } = on;
     let mut read = vec![0; UNIT as usize];
     for unit in 0..device.capabilities().size_bytes / UNIT {
-        match device.read(unit * UNIT, &mut read) {
+        match front.read(unit * UNIT, &mut read) {
             Ok(()) if read == promise.now.read(unit * UNIT, UNIT) => {}
             Ok(()) if promise.lost.contains(&unit) => promise.now.write(unit * UNIT, &read),
             Ok(())
@@ -301,15 +312,15 @@ fn verify(
 }
 
 /// As `run`, with a panic of the engine as an error too.
-pub fn run_caught(scenario: &Scenario, operations: &[Operation]) -> Result<Summary, String> {
-    catch_unwind(AssertUnwindSafe(|| run(scenario, operations))).unwrap_or_else(|panic| {
+pub fn run_caught(scenario: &Scenario, operations: &[Operation], front: Front) -> Result<Summary, String> {
+    catch_unwind(AssertUnwindSafe(|| run(scenario, operations, front))).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().cloned();
         Err(text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string)).unwrap_or_default())
     })
 }
 
 /// A shorter sequence that still fails: ever smaller pieces are left out, for as many seconds.
-pub fn shrink(scenario: &Scenario, operations: &[Operation], seconds: u64) -> Vec<Operation> {
+pub fn shrink(scenario: &Scenario, operations: &[Operation], front: Front, seconds: u64) -> Vec<Operation> {
     let until = Instant::now() + Duration::from_secs(seconds);
     let mut kept = operations.to_vec();
     let mut piece = kept.len() / 2;
@@ -318,7 +329,7 @@ pub fn shrink(scenario: &Scenario, operations: &[Operation], seconds: u64) -> Ve
         while at < kept.len() && Instant::now() < until {
             let mut fewer = kept.clone();
             fewer.drain(at..(at + piece).min(kept.len()));
-            if run_caught(scenario, &fewer).is_err() {
+            if run_caught(scenario, &fewer, front).is_err() {
                 kept = fewer;
             } else {
                 at += piece;
