@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ from ssdlab.experiments.protocols.estimate import Estimate, of_point
 from ssdlab.experiments.protocols.kept import kept
 from ssdlab.foundation.quantities import format_bytes
 from ssdlab.hardware.device.plan import RATE_MB_S
+from ssdlab.presentation.terminal import text_columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -138,8 +140,9 @@ def _print(carried: Carried) -> None:
     if carried.quick:
         typer.echo(f"quick: omits {protocol.quick_gives_up}")
     files.print_table(protocol, carried.steps, Console())
-    if found := carried.conclusion:
-        typer.echo(f"\n{found}.")
+    for said in (carried.conclusion and f"{carried.conclusion}.", files.standing_of(carried.target)):
+        if said:
+            typer.echo("\n" + "\n".join(textwrap.wrap(said, text_columns())))
 
 
 def _print_plan(protocol: Protocol, size_bytes: int, *, quick: bool, seed: int) -> None:

@@ -4,6 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+import ssdlab
+from ssdlab.experiments.protocols import output
 from ssdlab.experiments.protocols.catalogue import fsync, slc_cache_size, trim_effect, write_saturation
 from ssdlab.experiments.protocols.figures import Figures, Rates, Sample
 from ssdlab.presentation.report.wording import NO_BREAK_SPACE
@@ -97,3 +99,12 @@ def slices(rates: list[float | None]) -> list[Figures]:
 def test_the_phases_of_a_fill_are_found(rates: list[float | None], said: str | None) -> None:
     found = slc_cache_size.PROTOCOL.conclude(slices(rates))
     assert found is None if said is None else found is not None and found.replace(NO_BREAK_SPACE, " ") == said
+
+
+def test_a_result_says_what_stands_behind_the_name_of_its_drive() -> None:
+    drive = ssdlab.drive("nova-v128", scale="1/256")
+    target = {"kind": "simulated", "drive": drive.specification(), "scale": str(drive.scale)}
+    content = output.content(fsync.PROTOCOL, [], target, quick=True, seed=1, extra={})
+    said = "nova-v128: only its geometry is known; speeds are not those of the product."
+    assert content["ssdlab"]["standing"] == output.standing_of(target) == said
+    assert output.standing_of({"kind": "device", "path": "/dev/none"}) is None

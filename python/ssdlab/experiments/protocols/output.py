@@ -16,6 +16,7 @@ from ssdlab.foundation.foreign import JsonObject
 from ssdlab.foundation.quantities import rounded
 from ssdlab.presentation.report.chosen import write_figures
 from ssdlab.presentation.terminal import show
+from ssdlab.simulator.drives import standing
 from ssdlab.simulator.results.files import staged
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def write(
         extra=extra,
         command_line=command_line,
         drives=drives,
-        notices=scaled(target),
+        notices=[*filter(None, [standing_of(target)]), *scaled(target)],
     )
     names = ["result.json"]
     with staged(directory) as place:
@@ -104,6 +105,13 @@ def write(
         names.extend(write_figures([*extra.figures, *drawn], place))
         (place / PAGE_NAME).write_text(page.html(), encoding="utf-8")
     return [*names, PAGE_NAME]
+
+
+def standing_of(target: Mapping[str, Any]) -> str | None:
+    """What stands behind the name of a simulated drive, in a sentence; None for a real one."""
+    if target["kind"] == "device":
+        return None
+    return f"{target['drive']['name']}: {standing.behind(target['drive'], target.get('scale', '1'))}."
 
 
 def scaled(target: Mapping[str, Any]) -> list[str]:
@@ -137,6 +145,7 @@ class OriginJson(TypedDict):
     version: str
     seed: int
     target: JsonObject
+    standing: str | None
     failure: str | None
     interrupted: bool
 
@@ -165,6 +174,7 @@ def content(
         "version": version("ssdlab"),
         "seed": seed,
         "target": dict(target),
+        "standing": standing_of(target),
         "failure": failure,
         "interrupted": interrupted,
     }
