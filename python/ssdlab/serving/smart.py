@@ -81,7 +81,7 @@ def _namespaces(
     ssdlab: SsdlabJson, device: DeviceState | None, live_units: int, drive: plain.Drive
 ) -> list[NamespaceSize]:
     """Each namespace, or the drive as one."""
-    used = (device or {}).get("live_units", [live_units])
+    used = device.get("live_units", [live_units]) if device else [live_units]
     sizes = [each["size_bytes"] for each in drive.get("namespaces", ())] or [ssdlab["capacity"]["user_bytes"]]
     block_bytes = drive["ftl"]["mapping_unit_bytes"]
     if len(used) != len(sizes):
