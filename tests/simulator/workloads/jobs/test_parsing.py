@@ -322,3 +322,9 @@ def test_counts_have_bounds() -> None:
     for wrong in ("0", "11", "1k", "many"):
         with pytest.raises(Refused, match="from 1 to 10"):
             parse_count(wrong, 1024)
+
+
+@pytest.mark.parametrize("line", ["diskspd.exe -b4K -d60 -o32 -t4 -r -w100 -c10G testfile.dat", "ioping -RD /dev/sda"])
+def test_a_call_of_another_benchmark_is_named_as_such(line: str) -> None:
+    with pytest.raises(InputError, match=r"(diskspd|ioping) is another benchmark.*as a call of fio, such as: fio --"):
+        parse(line)

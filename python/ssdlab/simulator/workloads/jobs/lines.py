@@ -115,6 +115,9 @@ def split_sections(text: str, source: str, environment: Mapping[str, str]) -> li
     return sections
 
 
+_OTHER_BENCHMARKS = ("diskspd", "ioping", "bonnie++", "iozone", "elbencho", "iometer", "vdbench")
+
+
 def _instead(line: str) -> str:
     """What to write instead of a line that no job file has."""
     words = line.split()
@@ -122,6 +125,12 @@ def _instead(line: str) -> str:
         return f"give this workload as the argument itself: ssdlab run '{line}'"
     if "dd" in words[:2] and any(word.startswith(("of=", "if=")) for word in words):
         return f"dd as a call of fio: {_of_dd(words)}"
+    program = words[0].rpartition("/")[2].removesuffix(".exe").casefold()
+    if program in _OTHER_BENCHMARKS:
+        return (
+            f"{program} is another benchmark, whose calls are not read; say its requests as a call of fio, such as: "
+            "fio --name=a --rw=randwrite --bs=4k --iodepth=32 --ioengine=libaio --direct=1 --runtime=60s --time_based"
+        )
     return "add a section above it, such as [global]"
 
 
