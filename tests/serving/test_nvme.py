@@ -23,6 +23,7 @@ from waiting import wait_for
 
 SECONDS_MAX = 60
 PROGRAMS = ("nvme", "smartctl", "mkfs.ext4")
+NAMESPACES = {"database": 64 << 20, "log": 128 << 20}
 
 
 @dataclass
@@ -112,6 +113,15 @@ def test_a_stored_drive_keeps_its_name_and_others_have_their_own(attachable: Att
     assert first.nqn.startswith("nqn.2014-08.org.nvmexpress:uuid:")
 
 
+def test_a_drive_with_namespaces_is_served_and_counted_by_namespace(attachable: Attach) -> None:
+    listed = "".join(f'[[namespace]]\nname = "{name}"\nsize_bytes = {size}\n' for name, size in NAMESPACES.items())
+    drive = attachable(drive=DRIVE + listed)
+    found = drive.statistics()["ssdlab"]
+    assert [each["name"] for each in found["namespaces"]] == list(NAMESPACES)
+    shown = found["smart"]["nvme_namespaces"]
+    assert [(each["id"], each["size"]["bytes"]) for each in shown] == list(enumerate(NAMESPACES.values(), start=1))
+
+
 def test_options_of_other_front_ends_are_refused(tmp_path: Path) -> None:
     (tmp_path / "mounted.toml").write_text(DRIVE)
     command = [sys.executable, "-m", "ssdlab", "serve", "--drive", str(tmp_path / "mounted.toml"), "--nvme", "0"]
@@ -174,15 +184,17 @@ ls /dev/nvme0n1 2>/dev/null || echo gone
 
 
 @pytest.mark.surroundings
+@pytest.mark.parametrize("kernel", virtual_machine.kernels() or [None], ids=lambda kernel: kernel and kernel.name)
 def test_an_unmodified_linux_attaches_it_and_reports_what_the_statistics_say(
-    attachable: Attach, tmp_path: Path
+    attachable: Attach, tmp_path: Path, kernel: Path | None
 ) -> None:
     virtual_machine.needed(PROGRAMS)
     drive = attachable()
     script = _SCRIPT.format(host=virtual_machine.HOST, port=drive.port, nqn=drive.nqn)
-    ended = virtual_machine.run(tmp_path, script, PROGRAMS)
+    ended = virtual_machine.run(tmp_path, script, PROGRAMS, kernel=kernel)
     said = ended.sections
     assert said.get("end 0") is not None, f"{said}\n{ended.console[-4000:]}"
+    assert kernel is not None and said["kernel"].strip() == kernel.name.removeprefix("vmlinuz-")
     assert drive.nqn in said["discover"]
     assert "ssdlab mounted" in said["list"]
     assert said["file system"].strip() == "made"

@@ -7,6 +7,7 @@ null.
 
 from collections.abc import Sequence
 
+from ssdlab.simulator.drives.namespaces import namespaces_of
 from ssdlab.simulator.engine import plain
 from ssdlab.simulator.results.device_json import DeviceState, Events, HealthLog, NamespaceSize, OcpLog, Size, SmartLogs
 from ssdlab.simulator.results.job_result import JobJson
@@ -80,12 +81,11 @@ def _failures(events: Events) -> int:
 def _namespaces(
     ssdlab: SsdlabJson, device: DeviceState | None, live_units: int, drive: plain.Drive
 ) -> list[NamespaceSize]:
-    """Each namespace, or the drive as one."""
-    used = device.get("live_units", [live_units]) if device else [live_units]
-    sizes = [each["size_bytes"] for each in drive.get("namespaces", ())] or [ssdlab["capacity"]["user_bytes"]]
+    """Each namespace, or the drive as one if it has none, or is not served."""
+    used, sizes = [live_units], [ssdlab["capacity"]["user_bytes"]]
+    if device and "live_units" in device:
+        used, sizes = device["live_units"], [each.size_bytes for each in namespaces_of(drive)]
     block_bytes = drive["ftl"]["mapping_unit_bytes"]
-    if len(used) != len(sizes):
-        used, sizes = [live_units], [ssdlab["capacity"]["user_bytes"]]
     return [
         _namespace(number, size, blocks, block_bytes)
         for number, (size, blocks) in enumerate(zip(sizes, used, strict=True), start=1)

@@ -7,6 +7,7 @@ use crate::tiny::UNIT;
 use ssdlab_blockdev::device::{Capabilities, Device, DeviceError, Durability};
 use ssdlab_blockdev::drive::{SimulatedDevice, SimulatedQueue};
 use ssdlab_blockdev::nvme::{Health, Identity, Namespace, Presented, Server, serve};
+use std::io;
 use std::sync::{Arc, Mutex};
 
 const FLUSH: u8 = 0;
@@ -16,6 +17,7 @@ const ZEROES: u8 = 8;
 const DATASET: u8 = 9;
 const WRITE_PROTECTED: u16 = 0x20;
 const UNREADABLE: u16 = 0x281;
+const TRIES: u32 = 10;
 
 pub struct Through {
     /// The admin queue, and one for requests; ended before the server.
@@ -64,15 +66,20 @@ pub fn in_blocks(operation: Operation) -> Operation {
 }
 
 impl Through {
+    fn connect(&self) -> io::Result<(Host, Host)> {
+        let admin = Host::admin(&self.server, 0)?;
+        let queue = admin.queue(&self.server, 1, 0)?;
+        Ok((admin, queue))
+    }
+
     fn round(&self, entry: Entry, data: &[u8], room: usize, offset_bytes: u64) -> Result<Vec<u8>, DeviceError> {
         let mut connected = self.connected.lock().unwrap();
-        // Once it may have been lost with the power.
-        for _ in 0..2 {
-            let (_, queue) = connected.get_or_insert_with(|| {
-                let admin = Host::admin(&self.server, 0).unwrap();
-                let queue = admin.queue(&self.server, 1, 0).unwrap();
-                (admin, queue)
-            });
+        // The target ends all connections when it sees that the power was lost, also one that is just being made.
+        for _ in 0..TRIES {
+            let Some((_, queue)) = connected.as_mut() else {
+                *connected = self.connect().ok();
+                continue;
+            };
             let Ok(answer) = queue.round(entry, data, room) else {
                 *connected = None;
                 continue;
@@ -81,7 +88,7 @@ impl Through {
                 0 => Ok(answer.data),
                 WRITE_PROTECTED => Err(DeviceError::ReadOnly("write protected".to_owned())),
                 UNREADABLE => Err(DeviceError::Unreadable { offset_bytes }),
-                other => Err(DeviceError::Store(std::io::Error::other(format!("status {other:#x}")))),
+                other => Err(DeviceError::Store(io::Error::other(format!("status {other:#x}")))),
             };
         }
         Err(DeviceError::PoweredOff)
