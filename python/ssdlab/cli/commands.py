@@ -77,7 +77,7 @@ COMMANDS = {
         "ssdlab mount drive/ --drive generic-tlc-480 --op 7% --scale 1/256",
     ),
     "serve": Listed(
-        "Serve a simulated drive over NBD.",
+        "Serve a simulated drive over NBD or NVMe.",
         "ssdlab serve --drive generic-tlc-480 --op 7% --scale 1/256 --socket drive.sock",
     ),
     "health": Listed(
@@ -219,8 +219,17 @@ def called(words: Sequence[str]) -> tuple[str, list[str]]:
 def _family(head: str, names: Sequence[str]) -> TyperGroup:
     """The commands that begin with a word: for the help and for completion."""
     commands = [TyperCommand(name.split()[1], short_help=COMMANDS[name].summary) for name in names]
-    summary = "; ".join(COMMANDS[name].summary.rstrip(".") for name in names)
-    return TyperGroup(name=head, commands=commands, short_help=summary, no_args_is_help=True, rich_markup_mode=None)
+    first, *others = (COMMANDS[name].summary.rstrip(".") for name in names)
+    summary = "; ".join([first, *(other[0].lower() + other[1:] for other in others)])
+    examples = "\n".join(f"  {COMMANDS[name].example}" for name in names)
+    return TyperGroup(
+        name=head,
+        commands=commands,
+        help=f"{summary}.\n\n\b\nExamples:\n{examples}",
+        short_help=summary,
+        no_args_is_help=True,
+        rich_markup_mode=None,
+    )
 
 
 def module_of(name: str) -> str:
