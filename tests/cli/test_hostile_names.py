@@ -68,6 +68,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 _JOB, _TRACE, _SMART = f"job{HOSTILE}.fio", f"trace{HOSTILE}.csv", (f"monday{HOSTILE}.json", f"friday{HOSTILE}.json")
 _DRIVE = ("--drive", "drive.toml")
+_DRIVE_OF_TENANTS = ("--drive", str(ROOT / "examples/tenants.toml"))
 _CALLS = {
     "a drive": ["drives", "drive.toml"],
     "a drive as JSON": ["drives", "drive.toml", "--json"],
@@ -90,8 +91,8 @@ _CALLS = {
     "advice by reports": ["advise", "smart", _SMART[0]],
     "a fleet": ["fleet", "simulate", "fleet", *_DRIVE, "--op", "28%", "--output", "out/fleet"],
     "a fleet's reports": ["fleet", "smart", _SMART[0], "--output", "out/smart"],
-    "tenants": ["advise", "tenants", HOSTILE, *_DRIVE],
-    "a fleet of tenants": ["fleet", "tenants", HOSTILE, *_DRIVE, "--writes-per-day", "1GB"],
+    "tenants": ["advise", "tenants", HOSTILE, *_DRIVE_OF_TENANTS],
+    "a fleet of tenants": ["fleet", "tenants", HOSTILE, *_DRIVE_OF_TENANTS, "--writes-per-day", "1GB"],
     "a drive to refresh": ["advise", "refresh", "--drive", HOSTILE, "--reads-per-day", "1GB", "--life", "5y"],
     "targets": ["compare", "targets", _JOB, "--target", f"device:{HOSTILE}"],
     "points": ["fit", "points.csv", *_DRIVE, "--free", "nand.program_us=100..2000"],

@@ -21,7 +21,6 @@ CIRCLES = {
     ("ftl", "ftl/placement_log"),
     ("ftl", "ftl/slc_cache"),
     ("ftl/layer", "ftl/layer/reduced/contents"),
-    ("ftl/layer", "ftl/recovery"),
     ("timing/flash", "timing/flash/dies"),
     ("timing/flash/background", "timing/flash/dies"),
     ("timing/flash/suspension", "timing/flash/dies"),

@@ -179,6 +179,7 @@ def study(
         )
     form.give(lambda: done[0] if name else _of_all(done), lambda: None)
     if every:
+        # Here, because the list of studies needs no pages.
         from ssdlab.experiments.studies import output as files
 
         whole = [(each.study, each.result, each.context) for each in done]

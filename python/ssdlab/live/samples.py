@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ssdlab.foundation.foreign import JsonObject
 from ssdlab.live.messages import Figures
 from ssdlab.simulator.results.ledger import PARTS
 
@@ -107,7 +108,7 @@ def _mean(*values: tuple[float | None, float | None]) -> float | None:
 
 def row_of(figures: Figures, theory: float | None) -> Row:
     """The row for figures, of which `figures["since"]` is the interval."""
-    known: dict[str, Any] = {**figures, "theory": theory}
+    known: JsonObject = {**figures, "theory": theory}
     unit_bytes = figures["capacity"]["counted_unit_bytes"]
     row: Row = []
     for column in COLUMNS.values():

@@ -95,7 +95,7 @@ def test_all_ends_with_one_page(tmp_path: Path) -> None:
 
 def test_the_list_names_every_study(capsys: pytest.CaptureFixture[str]) -> None:
     call("study")
-    printed = capsys.readouterr().out
+    printed = " ".join(capsys.readouterr().out.split())
     assert all(study.name in printed and study.title in printed for study in registry.studies())
 
 

@@ -8,6 +8,7 @@
 
 mod accounts;
 mod background;
+mod found;
 mod gc;
 mod inspect;
 mod layer;

@@ -10,7 +10,7 @@ pub mod reduced;
 pub mod zoned;
 
 use super::Ftl;
-use super::recovery::FoundUnit;
+use super::found::FoundUnit;
 use crate::error::{ReadOnly, SpecificationError};
 use crate::ledger::{Cause, Ledger, NamespaceLedger};
 use crate::nand::occupancy::State;

@@ -6,7 +6,7 @@
 use super::Layer;
 use crate::error::{ReadOnly, SpecificationError};
 use crate::ftl::Ftl;
-use crate::ftl::recovery::FoundUnit;
+use crate::ftl::found::FoundUnit;
 use crate::ledger::{Cause, NamespaceLedger};
 use crate::request::Request;
 use crate::specification::drive::{Drive, Namespace, namespace_ends, reclaim_groups_of};

@@ -34,6 +34,7 @@ def run(
 
     `in_use` is a size with a unit, or None for the whole capacity of the drive. Raises InputError and RunFailed.
     """
+    # Here, because only a row that is asked for has a page of its own.
     from ssdlab.presentation.report import page, parts
 
     load_asked, drive = loads.parse(workload), load(drive_name)

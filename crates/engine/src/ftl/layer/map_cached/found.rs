@@ -6,7 +6,7 @@
 //! order.
 
 use super::{MapCached, Page};
-use crate::ftl::recovery::FoundUnit;
+use crate::ftl::found::FoundUnit;
 use crate::units::Lpn;
 
 impl MapCached {
