@@ -264,6 +264,9 @@ mod tests {
         assert_eq!(streams.next_piece(stream), None);
         assert_eq!(streams.arrived(first, 1), None);
         assert_eq!(streams.arrived(first, 1), Some(stream));
+        // Its data is here, and the controller has not processed the read.
+        assert_eq!(streams.next_piece(stream), None);
+        streams.processed(stream);
         assert_eq!(streams.next_piece(stream), Some(Piece { slot: 3, bytes: 10, ends_request: false }));
         assert_eq!(streams.next_piece(stream), Some(Piece { slot: 3, bytes: 10, ends_request: true }));
         assert_eq!(streams.next_piece(stream), None);
