@@ -123,7 +123,9 @@ def switchable(whole: Picture, *parameters: str) -> Picture:
     """The picture with the parameters that filter its rows: lists of hidden values."""
     # Set at once: Altair's `add_params` copies every layer several times, and changes nothing else for such parameters.
     hiding = [alt.param(name=name, value=[]).param for name in parameters]
-    whole.params = hiding if utils.is_undefined(whole.params) else [*hiding, *whole.params]
+    # Each kind of picture has a type of its own for them, which a list of all kinds is none of.
+    described: Any = whole
+    described.params = hiding if utils.is_undefined(described.params) else [*hiding, *described.params]
     return whole
 
 
