@@ -1,6 +1,6 @@
 //! The front of a plain drive, from the host to the flash: no link, no buffer, no limit of commands, a channel for each
-//! die, and a page for each mapping unit. It gives the times that `Front` gives for the same drive, several times as
-//! fast, since every end is known as soon as an operation is queued; tests compare the two.
+//! die, and a page for each mapping unit. It gives the times that `Front` gives for the same drive, with fewer events,
+//! since every end is known as soon as an operation is queued; tests compare the two.
 
 mod dies;
 mod flash;
