@@ -2,6 +2,7 @@
 
 use super::running::{Fate, check, outcome_within};
 use serde_json::{Value, json};
+use ssdlab_engine::simulation::start;
 
 /// Writes wait for space in a buffer that is closed or paced, and all that could make space waits for further writes.
 #[test]
@@ -33,6 +34,23 @@ fn a_read_that_waits_for_no_flash_is_not_charged_with_a_program() {
 #[test]
 fn reads_that_a_window_holds_do_not_fill_the_stack() {
     passes(include_str!("found/reads-that-a-window-holds-without-a-link.json"));
+}
+
+/// A drive that admits a share of the rate of arrival halts a host that waits for it, more with each write; the time of
+/// the next admission came to be later than the clock can tell.
+#[test]
+fn a_run_that_takes_longer_than_the_clock_can_tell_is_an_error() {
+    let text = include_str!("found/pauses-longer-than-the-clock-can-tell.json");
+    let mut run = start(&serde_json::from_str(text).unwrap()).unwrap();
+    let error = std::iter::repeat_with(|| run.advance(1000)).take(10_000).find_map(Result::err).unwrap();
+    assert!(error.to_string().ends_with("three days; this one does not"), "{error}");
+}
+
+/// A job that ended all others ended one that ends its stage, and the stages after that one went on.
+#[test]
+fn a_job_that_ends_all_others_is_not_overruled_by_one_that_ends_its_stage() {
+    let text = include_str!("found/ended-by-a-job-that-ends-all.json");
+    assert_eq!(check(&serde_json::from_str(text).unwrap()), Fate::Ended);
 }
 
 /// Where a write without a buffer waits for its group, whether that is filled up was asked at the end of each step.

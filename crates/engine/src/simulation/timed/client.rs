@@ -109,7 +109,8 @@ impl Client for Jobs {
         if ends_others > EndsOthers::None {
             let stage = ended.stage;
             let is_to_end = |other: &RunningJob| ends_others == EndsOthers::All || other.stage <= stage;
-            self.over_before = self.jobs.partition_point(is_to_end) as u32;
+            // A job that was ended by another may end fewer itself.
+            self.over_before = self.over_before.max(self.jobs.partition_point(is_to_end) as u32);
         }
         self.jobs[job as usize].end_ns = Some(now_ns);
     }

@@ -77,6 +77,11 @@ impl EventQueue {
         self.next_ns
     }
 
+    /// The same; None if there is none.
+    pub fn next_event_ns(&self) -> Option<u64> {
+        Some(self.next_ns).filter(|&at_ns| at_ns < u64::MAX)
+    }
+
     /// Whether a request is in progress that can complete without further writes.
     #[inline]
     pub fn is_serving(&self) -> bool {

@@ -77,6 +77,8 @@ pub trait Intake {
     fn now_ns(&self) -> u64;
     /// The time of the next event on the host's side; the end of time if there is none.
     fn next_ns(&self) -> u64;
+    /// When the next event of any kind happens, if one is pending.
+    fn next_event_ns(&self) -> Option<u64>;
     /// The number of outstanding requests.
     fn outstanding(&self) -> u32;
     /// Advances time to a moment before which nothing happens.
@@ -255,12 +257,6 @@ impl Front {
     /// Units of the host that wait in the buffer or, without one, for their program group to fill.
     pub fn units_in_memory(&self) -> u64 {
         if self.writes.buffer.exists() { self.writes.buffer.units() } else { self.flash.groups().units_waiting() }
-    }
-
-    /// When the next event happens, if any is pending.
-    pub fn next_event_ns(&self) -> Option<u64> {
-        let event_queue_ns = Some(self.event_queue.next_ns()).filter(|&at_ns| at_ns < u64::MAX);
-        event_queue_ns.into_iter().chain(self.flash.next_event_ns()).min()
     }
 
     /// Performs operations that the drive decided on by itself, for which no request waits.
@@ -579,6 +575,10 @@ impl Intake for Front {
 
     fn next_ns(&self) -> u64 {
         self.event_queue.next_ns()
+    }
+
+    fn next_event_ns(&self) -> Option<u64> {
+        self.event_queue.next_event_ns().into_iter().chain(self.flash.next_event_ns()).min()
     }
 
     fn outstanding(&self) -> u32 {

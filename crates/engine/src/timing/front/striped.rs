@@ -98,11 +98,6 @@ impl StripedFront {
         Self { devices, now_ns, ..self }
     }
 
-    /// When the next event happens, if any is pending.
-    pub fn next_event_ns(&self) -> Option<u64> {
-        self.devices.iter().filter_map(Front::next_event_ns).min()
-    }
-
     /// The tag under which the devices receive their parts of the next request.
     pub fn next_tag_of_parts(&self) -> u32 {
         self.slots.next()
@@ -215,6 +210,10 @@ impl Intake for StripedFront {
 
     fn next_ns(&self) -> u64 {
         u64::MAX
+    }
+
+    fn next_event_ns(&self) -> Option<u64> {
+        self.devices.iter().filter_map(Front::next_event_ns).min()
     }
 
     fn outstanding(&self) -> u32 {

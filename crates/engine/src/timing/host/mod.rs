@@ -91,9 +91,6 @@ impl<F: Intake> Host<F> {
 
     /// Processes about `events` events. Returns false when nothing is outstanding and nothing will be.
     pub fn advance(&mut self, events: u64, drives: &mut F::Drives<'_>, client: &mut dyn Client) -> Result<bool, Halt> {
-        if self.front.now_ns() > LATEST_NS {
-            return Err(Halt::TooLate);
-        }
         let mut left = events;
         while left > 0 {
             if !self.goes_on() {
@@ -101,14 +98,14 @@ impl<F: Intake> Host<F> {
             }
             let until_ns = self.schedule.next_ns();
             let mut issuing = Issuing { schedule: &mut self.schedule, client };
-            match self.front.step(until_ns, left, drives, &mut issuing)? {
+            match self.front.step(until_ns.min(LATEST_NS), left, drives, &mut issuing)? {
                 Stepped::Events(events) => left -= events,
                 Stepped::ToTheEnd(events) => {
                     left -= events + 1;
-                    match until_ns {
-                        u64::MAX => return Err(Halt::Stuck(Stuck::without_event(&self.front))),
-                        LATEST_NS.. => return Err(Halt::TooLate),
-                        _ => {}
+                    if until_ns > LATEST_NS {
+                        let is_later = until_ns < u64::MAX || self.front.next_event_ns().is_some();
+                        let stuck = || Halt::Stuck(Stuck::without_event(&self.front));
+                        return Err(if is_later { Halt::TooLate } else { stuck() });
                     }
                     issuing.wake_next(&mut self.front, drives)?;
                     self.front.settle(drives, &mut issuing)?;

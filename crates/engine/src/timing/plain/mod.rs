@@ -173,6 +173,10 @@ impl Intake for PlainFront {
         self.event_queue.next_ns()
     }
 
+    fn next_event_ns(&self) -> Option<u64> {
+        self.event_queue.next_event_ns().into_iter().chain(self.flash.next_event_ns()).min()
+    }
+
     fn outstanding(&self) -> u32 {
         self.slots.outstanding()
     }
