@@ -3,37 +3,35 @@
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich import box
 from rich.table import Table
 
 from ssdlab.cli import options, workload_options
+from ssdlab.cli.command_line import command_line
 from ssdlab.cli.console import Console
+from ssdlab.cli.destination import check_folder
 from ssdlab.cli.form import FormOrTraces, Rows
 from ssdlab.cli.groups import Parsed
 from ssdlab.cli.progress import described
 from ssdlab.errors import InputError, notify
 from ssdlab.experiments.advice import living
 from ssdlab.experiments.advice.setting import Setting
-from ssdlab.experiments.advice.to_the_end import whole_life
+from ssdlab.experiments.advice.to_the_end import HEADS, assumptions, whole_life
 from ssdlab.experiments.advice.workload import daily_writes, workload_of
 from ssdlab.foundation.quantities import format_share, parse_terabytes, rounded
 from ssdlab.presentation.terminal import show, wrapped
 from ssdlab.simulator.drives import load
-from ssdlab.theory import endurance
 from ssdlab.theory.endurance import BYTES_PER_TB
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from ssdlab.experiments.advice.described import Described
     from ssdlab.experiments.advice.living import Bounds, Lifetime
     from ssdlab.experiments.advice.recorded import Trace
-
-_LAST = (12, 6, 3, 2, 1)
-"""Months before the end that --to-the-end shows."""
+    from ssdlab.experiments.advice.to_the_end import Life
 
 
 @dataclass(frozen=True)
@@ -78,6 +76,7 @@ class Load:
 
 
 def lifetime(
+    context: typer.Context,
     files: workload_options.Files = (),
     *,
     drive: Annotated[
@@ -93,6 +92,10 @@ def lifetime(
     reading: workload_options.Reading,
     workers: options.Workers = None,
     form: FormOrTraces,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", metavar="DIR", help="With --to-the-end: folder for report.html and result.json."),
+    ] = None,
 ) -> None:
     """Estimate how long a drive lasts, and the effect of more spare area.
 
@@ -104,12 +107,23 @@ def lifetime(
     if asked.to_the_end:
         if not files or not drive or readings.given or asked.reads_per_day is not None:
             raise InputError("--to-the-end is a simulated life: it requires a workload, --drive and --writes-per-day")
+        directory = Path(output) if output else None
+        if directory is not None:
+            check_folder(directory, "lifetime")
         setting = Setting(load(drive), settings or {}, drive)
         with ExitStack() as stack:
             read = reading.with_format(form.trace_format)
             workload = workload_of(files, setting.user_bytes_least, read, stack)
-            _to_the_end(workload, setting, asked.writes_per_day, workers, form)
+            life, daily_bytes = _to_the_end(workload, setting, asked.writes_per_day, workers)
+        form.give(Rows(life.moments(daily_bytes)), lambda: _print_to_the_end(life, daily_bytes))
+        if directory is not None:
+            from ssdlab.experiments.advice import last_year_page
+
+            names = last_year_page.write(life, daily_bytes, setting.standing, directory, command_line(context))
+            form.say_files(directory, names)
         return
+    if output:
+        raise InputError(f"--output {output}: a page has the last year of a drive; allowed: with --to-the-end")
     with described() as tell:
         found = living.lifetime(
             files,
@@ -145,64 +159,24 @@ def _print(found: "Lifetime") -> None:
 
 
 def _to_the_end(
-    workload: "Described | Trace", setting: Setting, writes_per_day: str | None, workers: int | None, form: FormOrTraces
-) -> None:
-    """The drive when new, in the middle of its life, and in its last year."""
+    workload: "Described | Trace", setting: Setting, writes_per_day: str | None, workers: int | None
+) -> "tuple[Life, float]":
+    """The life, and what the host writes a day."""
     daily_bytes, assumed = daily_writes(writes_per_day, workload)
     assert daily_bytes is not None
     notify([*workload.notes(timed=True), *assumed])
-    drive = setting.at(None, None)
     with described() as tell:
-        life, scale = whole_life(workload, setting, workers, tell)
-    end = float(life.host_bytes[-1])
-    a_month = daily_bytes * endurance.DAYS_PER_YEAR / 12
-    rows = [("new", 0.0), ("half of its life", end / 2)]
-    rows += [
-        (f"{months} months before" if months > 1 else "a month before", end - months * a_month) for months in _LAST
-    ]
-    rows.append(("the end", end))
-    found = []
-    for when, written in rows:
-        if written < 0:
-            continue
-        step = life.at(written)
-        found.append(
-            {
-                "when": when,
-                "years": written / daily_bytes / endurance.DAYS_PER_YEAR,
-                "written_tb": written / BYTES_PER_TB,
-                "erase_units_lost": step,
-                "erase_units": len(life.host_bytes),
-                "over_provisioning": float(life.over_provisioning[step]),
-                "waf": float(life.waf[step]),
-                "iops": None if life.iops is None else float(life.iops[step]),
-            }
-        )
-    assumptions = (
-        f"{drive.endurance_cycles} cycles on average, of blocks that differ by "
-        f"{format_share(drive.file.faults.endurance_spread)}, even wear; the drive turns read-only when it has no "
-        "spare blocks left. WAF and speed of the steady state at five spare areas"
-        + (f", from runs of {scale} of the drive" if scale else "")
-    )
-    form.give(Rows(found), lambda: _print_to_the_end(found, assumptions))
+        return whole_life(workload, setting, workers, tell), daily_bytes
 
 
-def _print_to_the_end(rows: "Sequence[Mapping[str, Any]]", assumptions: str) -> None:
+def _print_to_the_end(life: "Life", daily_bytes: float) -> None:
     table = Table(box=box.SIMPLE_HEAD)
-    for name in ("when", "years", "written", "erase units lost", "OP", "WAF", "writes/s"):
+    for name in HEADS:
         table.add_column(name, justify="left" if name == "when" else "right")
-    for row in rows:
-        table.add_row(
-            row["when"],
-            rounded(row["years"]),
-            f"{rounded(row['written_tb'], 4)} TB",
-            f"{row['erase_units_lost']:,} of {row['erase_units']:,}",
-            format_share(row["over_provisioning"]),
-            rounded(row["waf"]),
-            "-" if row["iops"] is None else f"{row['iops']:,.0f}",
-        )
+    for row in life.rows(daily_bytes):
+        table.add_row(*row)
     show(table, Console())
-    typer.echo(wrapped(assumptions))
+    typer.echo(wrapped(assumptions(life, daily_bytes)))
 
 
 def _spread(bounds: "Bounds | None", unit: float = 1) -> str:

@@ -1,5 +1,6 @@
 """`ssdlab lifetime --to-the-end`: a life until the drive turns read-only, against a run that writes until then."""
 
+import json
 from fractions import Fraction
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from typer.testing import CliRunner
 from ssdlab.cli import app
 from ssdlab.experiments.advice.described import of_job_file
 from ssdlab.experiments.advice.setting import Setting
-from ssdlab.experiments.advice.to_the_end import whole_life
+from ssdlab.experiments.advice.to_the_end import digits, whole_life
 from ssdlab.experiments.studies.pny_over_provisioning.drives import FOLDER
 from ssdlab.simulator.drives import load
 from ssdlab.simulator.targets import simulated
@@ -28,13 +29,13 @@ def test_a_life_is_that_of_a_drive_that_is_written_to_death(tmp_path: Path) -> N
     (tmp_path / "w.fio").write_text(JOB)
     (tmp_path / "until.fio").write_text(JOB + "loops=100000\n")
     setting = _setting(200, 0.1)
-    life, scale = whole_life(of_job_file(str(tmp_path / "w.fio")), setting, 1, None, timed=False)
-    assert scale in (None, Fraction(1)) and life.iops is None
+    life = whole_life(of_job_file(str(tmp_path / "w.fio")), setting, 1, None, timed=False)
+    assert life.scale in (None, Fraction(1)) and life.course.iops is None
     worn = setting.with_settings({"faults.wear_out": "true"}).at(None, None)
     dead = simulated.run(specify(tmp_path / "until.fio", worn, precondition="fill", timed=False))
     assert dead.failure is not None
     # The first drive writes, before the steady state, and few blocks.
-    assert life.host_bytes[-1] == pytest.approx(dead.ledger.host_written_bytes, rel=0.06)
+    assert life.host_bytes == pytest.approx(dead.ledger.host_written_bytes, rel=0.06)
 
 
 def test_a_life_of_a_data_centre_drive_is_within_some_percent_of_one_that_is_written_to_death(tmp_path: Path) -> None:
@@ -44,12 +45,12 @@ def test_a_life_of_a_data_centre_drive_is_within_some_percent_of_one_that_is_wri
     name = "generic-nvme-dc-3840"
     settings = {"nand.endurance_cycles": "300", "faults.endurance_spread": "0.1"}
     setting = Setting(load(name), settings, name)
-    life, scale = whole_life(of_job_file(str(tmp_path / "w.fio")), setting, 1, None, timed=False)
-    assert scale is not None and scale == Fraction(1, 1024)
-    worn = setting.with_settings({"faults.wear_out": "true"}).at(None, scale)
+    life = whole_life(of_job_file(str(tmp_path / "w.fio")), setting, 1, None, timed=False)
+    assert life.scale == Fraction(1, 1024)
+    worn = setting.with_settings({"faults.wear_out": "true"}).at(None, life.scale)
     dead = simulated.run(specify(tmp_path / "until.fio", worn, precondition="fill", timed=False))
     assert dead.failure is not None
-    assert life.host_bytes[-1] * float(scale) == pytest.approx(dead.ledger.host_written_bytes, rel=0.02)
+    assert life.host_bytes * float(life.scale) == pytest.approx(dead.ledger.host_written_bytes, rel=0.02)
 
 
 def test_the_command_prints_the_last_months(tmp_path: Path) -> None:
@@ -60,6 +61,43 @@ def test_the_command_prints_the_last_months(tmp_path: Path) -> None:
     assert told.exit_code == 0, told.output
     assert all(word in told.stdout for word in ("new", "half of its life", "a month before", "the end", "writes/s"))
     assert "blocks that differ by 10 %" in told.stdout
+
+
+def test_the_page_shows_the_last_year(tmp_path: Path) -> None:
+    (tmp_path / "w.fio").write_text(JOB)
+    arguments = ["lifetime", str(tmp_path / "w.fio"), "--drive", SMALL, "--writes-per-day", "1GB", "--to-the-end"]
+    arguments += ["--set", "nand.endurance_cycles=3000", "--set", "faults.endurance_spread=0.1"]
+    told = CliRunner().invoke(app, [*arguments, "--output", str(tmp_path / "end")])
+    assert told.exit_code == 0, told.output
+    page = (tmp_path / "end" / "report.html").read_text(encoding="utf-8")
+    moments = json.loads((tmp_path / "end" / "result.json").read_text(encoding="utf-8"))["moments"]
+    assert [each["when"] for each in moments[-2:]] == ["a month before", "the end"]
+    assert [each["is_extrapolated"] for each in moments[-2:]] == [False, True]
+    assert moments[-1]["erase_units_lost"] == moments[-1]["erase_units_spare"]
+    assert f"Read-only after {digits(moments[-1]['years'], 2)} years" in page
+    assert all(
+        word in page for word in ("In the last year spare area falls", "1,000 writes/s", "they are extrapolated")
+    )
+
+
+def test_a_life_shorter_than_a_year_is_drawn_from_its_beginning(tmp_path: Path) -> None:
+    (tmp_path / "w.fio").write_text(JOB)
+    life = whole_life(of_job_file(str(tmp_path / "w.fio")), _setting(200, 0.1), 1, None, timed=False)
+    year = life.last_year(life.host_bytes / 73, 5)
+    assert [months for months, _ in year] == pytest.approx([0, 0.6, 1.2, 1.8, 2.4])
+    assert year[0][1]["erase_units_lost"] == 0 and year[-1][1]["years"] == pytest.approx(0.2)
+    assert [each["over_provisioning"] for _, each in year] == sorted(
+        (each["over_provisioning"] for _, each in year), reverse=True
+    )
+
+
+def test_digits_before_the_point_are_rounded_too() -> None:
+    assert [digits(7192, 2), digits(31583, 1), digits(2.534, 3)] == ["7,200", "30,000", "2.53"]
+
+
+def test_a_page_is_of_a_life_to_its_end(tmp_path: Path) -> None:
+    arguments = ["lifetime", "--writes-per-day", "1GB", "--rated-tbw", "100TB", "--output", str(tmp_path / "page")]
+    assert "allowed: with --to-the-end" in str(CliRunner().invoke(app, arguments).exception)
 
 
 def test_a_drive_of_equal_blocks_is_refused(tmp_path: Path) -> None:

@@ -5,14 +5,16 @@ The runs are the engine's, in the steady state; between the losses of erase unit
 """
 
 from contextlib import closing
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypedDict
 
 from ssdlab.errors import InputError, RunFailed
 from ssdlab.experiments.advice.setting import Setting, scale_of
 from ssdlab.experiments.advice.side_by_side import run_side_by_side
 from ssdlab.experiments.advice.trials import Progress
-from ssdlab.foundation.quantities import format_share
+from ssdlab.foundation.quantities import format_share, rounded
 from ssdlab.simulator.results.speed import speed
+from ssdlab.theory.endurance import BYTES_PER_TB, DAYS_PER_YEAR
 from ssdlab.theory.lifetime import Calibration, Course, Wear, course
 
 if TYPE_CHECKING:
@@ -28,12 +30,103 @@ _UNITS = 500_000
 _OF_OWN = (1.0, 0.75, 0.55, 0.4)
 """Spare areas of the runs, as shares of the way from the least that works to the drive's own."""
 _LEAST = 0.1
+_LAST_MONTHS = (12, 6, 3, 2, 1)
+HEADS = ("when", "years", "written", "erase units lost", "OP", "WAF", "writes/s")
+"""The names of the cells of `Life.rows`."""
+
+
+class Moment(TypedDict):
+    """The drive at a moment of its life."""
+
+    when: str
+    years: float
+    written_tb: float
+    erase_units_lost: int
+    erase_units_spare: int
+    """How many it can lose and still be written."""
+    over_provisioning: float
+    waf: float
+    iops: float | None
+    is_extrapolated: bool
+    """Whether WAF and speed are those of less spare area than any run had."""
+
+
+@dataclass(frozen=True)
+class Life:
+    """A life until the drive turns read-only."""
+
+    drive: "ResolvedDrive"
+    course: Course
+    scale: "Fraction | None"
+    """That of the runs; None for whole drives."""
+    over_provisioning_run_min: float
+    """The least spare area of a run."""
+
+    @property
+    def host_bytes(self) -> float:
+        """What the host writes until the end."""
+        return float(self.course.host_bytes[-1])
+
+    def moment(self, when: str, written_bytes: float, daily_bytes: float) -> Moment:
+        """The drive after so many bytes."""
+        step = self.course.at(written_bytes)
+        iops = self.course.iops
+        over_provisioning = float(self.course.over_provisioning[step])
+        return {
+            "when": when,
+            "years": written_bytes / daily_bytes / DAYS_PER_YEAR,
+            "written_tb": written_bytes / BYTES_PER_TB,
+            "erase_units_lost": step,
+            "erase_units_spare": len(self.course.host_bytes) - 1,
+            "over_provisioning": over_provisioning,
+            "waf": float(self.course.waf[step]),
+            "iops": None if iops is None else float(iops[step]),
+            "is_extrapolated": over_provisioning < self.over_provisioning_run_min,
+        }
+
+    def moments(self, daily_bytes: float) -> list[Moment]:
+        """The drive when new, in the middle of its life, and in its last year."""
+        end, a_month = self.host_bytes, daily_bytes * DAYS_PER_YEAR / 12
+        at = [("new", 0.0), ("half of its life", end / 2)]
+        at += [
+            (f"{each} months before" if each > 1 else "a month before", end - each * a_month) for each in _LAST_MONTHS
+        ]
+        return [self.moment(when, written, daily_bytes) for when, written in [*at, ("the end", end)] if written >= 0]
+
+    def rows(self, daily_bytes: float) -> list[list[str]]:
+        """The same as cells under `HEADS`. An extrapolated figure has one digit."""
+        return [
+            [
+                each["when"],
+                rounded(each["years"]),
+                f"{digits(each['written_tb'], 3)} TB",
+                f"{each['erase_units_lost']:,} of {each['erase_units_spare']:,}",
+                format_share(each["over_provisioning"]),
+                digits(each["waf"], 1 if each["is_extrapolated"] else 3),
+                "-" if each["iops"] is None else digits(each["iops"], 1 if each["is_extrapolated"] else 3),
+            ]
+            for each in self.moments(daily_bytes)
+        ]
+
+    def last_year(self, daily_bytes: float, points: int) -> list[tuple[float, Moment]]:
+        """The drive at evenly spaced moments of its last year, each with the months since the year began; of all its
+        life if that is shorter."""
+        year = min(self.host_bytes, daily_bytes * DAYS_PER_YEAR)
+        months = 12 * year / (daily_bytes * DAYS_PER_YEAR)
+        shares = [number / (points - 1) for number in range(points)]
+        begin = self.host_bytes - year
+        return [(share * months, self.moment("", begin + share * year, daily_bytes)) for share in shares]
+
+    def extrapolated_days(self, daily_bytes: float) -> float:
+        """How long, before the end, the drive has less spare area than any run had."""
+        steps = int((self.course.over_provisioning >= self.over_provisioning_run_min).sum())
+        return (self.host_bytes - float(self.course.host_bytes[steps - 1])) / daily_bytes if steps else 0.0
 
 
 def whole_life(
     workload: "Described | Trace", setting: Setting, workers: int | None, tell: Progress | None, *, timed: bool = True
-) -> "tuple[Course, Fraction | None]":
-    """The life of the drive, and the scale of the runs (None: whole drives). Without `timed` the life has no speeds.
+) -> Life:
+    """The life of the drive. Without `timed` it has no speeds.
 
     Raises InputError for a drive whose blocks all endure alike, and RunFailed if a run is incomplete.
     """
@@ -60,7 +153,25 @@ def whole_life(
         speeds = speed(result)
         rates.append(speeds.write.iops if speeds else 0.0)
     calibration = Calibration(shares, wafs, rates if timed and all(rates) else None)
-    return course(drive, calibration, Wear(spread), seed=1), scale
+    return Life(drive, course(drive, calibration, Wear(spread), seed=1), scale, shares[0])
+
+
+def digits(value: float, count: int) -> str:
+    """So many significant digits, also before the point: 7192 -> "7,190"."""
+    return rounded(float(f"{value:.{count}g}"), count)
+
+
+def assumptions(life: Life, daily_bytes: float) -> str:
+    """What the figures of a life rest on, in sentences."""
+    file, scale = life.drive.file, life.scale
+    return (
+        f"{life.drive.endurance_cycles:,} cycles on average, of blocks that differ by "
+        f"{format_share(file.faults.endurance_spread)} (standard deviation), all erased equally often; the drive turns "
+        "read-only when it has no spare blocks left. WAF and speed of the steady state at five spare areas"
+        + (f", from runs of {scale} of the drive" if scale else "")
+        + f"; below OP {format_share(life.over_provisioning_run_min)}, in the last "
+        f"{rounded(life.extrapolated_days(daily_bytes), 2)} days, they are extrapolated."
+    )
 
 
 def _run(

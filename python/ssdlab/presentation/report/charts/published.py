@@ -92,14 +92,15 @@ def published_lines(
 
 def published_panels(*, name: str, title: str, caption: str, panels: Sequence[Panel], x_title: str) -> Figure:
     """Panels one below the other over the same horizontal axis, as `published_lines` draws each."""
-    labelled: list[Labelled] = []
+    labelled: list[Line | Marks] = []
     for panel in panels:
         labelled += [*panel.lines, *panel.marks]
     entries = _entries(labelled)
+    x_end = max(x for each in labelled for x, _ in each.points)
     drawn = [
-        _lines(f"{name}_{index}", panel, entries, x_title, ",.3~r", "published", "linear", "linear").properties(
-            height=_PANEL_PX
-        )
+        _lines(
+            f"{name}_{index}", panel, entries, x_title, ",.3~r", "published", "linear", "linear", x_end=x_end
+        ).properties(height=_PANEL_PX)
         for index, panel in enumerate(panels)
     ]
     whole = switchable(alt.vconcat(*drawn, spacing=20), HIDDEN_VARIANTS)
@@ -116,6 +117,7 @@ def _lines(
     scale: Literal["linear", "log"],
     scale_x: Literal["linear", "log"],
     x_ticks: Sequence[float] = (),
+    x_end: float | None = None,
 ) -> Picture:
     lines, marks, y_title = panel.lines, panel.marks, panel.y_title
     # The rows of a line that turns back need the order of its points.
@@ -131,7 +133,7 @@ def _lines(
     ]
     at = [point for line in lines for point in line.points] + [point for each in marks for point in each.points]
     values = [y for _, y in at] + [end for line in lines for _, *ends in line.spread for end in ends]
-    x_end = max(x for x, _ in at)
+    x_end = x_end or max(x for x, _ in at)
     x_begin = min(x for x, _ in at) * (1 - _ROOM_X) if scale_x == "log" else 0
     bottom = min(values) * (1 - _ROOM_Y) if scale == "log" else min(0.0, min(values) * (1 + _ROOM_Y))
     x = alt.X(
