@@ -54,6 +54,14 @@ class Watching:
         bool, typer.Option("--counters-only", help="Run the command without strace, which slows its calls.")
     ] = False
 
+    record: Annotated[
+        bool,
+        typer.Option(
+            "--record",
+            help="With --pid: record its calls with strace, which slows them; causes and changes need a recording.",
+        ),
+    ] = False
+
     @property
     def seconds(self) -> float | None:
         return None if self.minutes is None else self.minutes * _SECONDS_A_MINUTE
@@ -103,9 +111,10 @@ def blame(
 
     Watches a command (behind --), a process, or all programs, or reads a recording. Prints the bytes asked, to the
     drive and to the flash, drive writes a day, TB a year and years, and with a recording of calls the causes (small
-    synced writes, rewriting whole files, journal) and the change that helps most, each by a run. A command is recorded
-    with strace if that is installed. Without root, a user's own processes can be watched. Every figure says whether it
-    was counted, simulated or guessed; Ctrl-C ends watching and reports what was seen.
+    synced writes, rewriting whole files, journal) and the change that helps most, each by a run. A command is
+    recorded with strace if that is installed, a process with --record. Without root, a user's own processes can be
+    watched. Every figure says whether it was counted, simulated or guessed; Ctrl-C ends watching and reports what
+    was seen.
     """
     given = [bool(recordings), watch.command is not None, watch.pid is not None]
     if sum(given) > 1:
@@ -116,6 +125,8 @@ def blame(
         )
     if recordings and watch.minutes is not None:
         raise InputError(f"--minutes {watch.minutes:g} is for watching; {recordings[0]} is a recording")
+    if watch.record and watch.pid is None:
+        raise InputError("--record is for a process that runs; allowed: with --pid (a command is recorded anyway)")
     directory = Path(output) if output else None
     if directory is not None:
         check_folder(directory, "blame")
@@ -165,7 +176,8 @@ def _watched(watch: Watching, on_drive: OnDrive, workers: int | None) -> "Blamed
                 seen = watching.command(program, seconds_max=watch.seconds, recording=recording, tell=tell)
             elif watch.pid is not None:
                 seconds = watch.seconds or _MINUTES_OF_PROCESS * _SECONDS_A_MINUTE
-                seen = watching.process(watch.pid, seconds, tell)
+                recording = stack.enter_context(watching.room_for_recording()) if watch.record else None
+                seen = watching.process(watch.pid, seconds, tell, recording)
             else:
                 assert watch.seconds is not None, "checked before"
                 seen = watching.everything(watch.seconds, tell)

@@ -12,7 +12,7 @@ import pytest
 from own_devices import needs
 from ssdlab.errors import InputError
 from ssdlab.experiments.blame import calls, file_system, watching
-from waiting import SECONDS_MAX
+from waiting import SECONDS_MAX, wait_for
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/io").exists(), reason="no /proc/PID/io")
 
@@ -89,6 +89,40 @@ def test_a_running_process_is_watched_from_now_on(tmp_path: Path) -> None:
     finally:
         child.kill()
         child.wait(SECONDS_MAX)
+
+
+@needs("strace")
+def test_a_running_process_is_recorded_and_goes_on(tmp_path: Path) -> None:
+    script = (
+        "import os, sys, time\nfile = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)\n"
+        "while True:\n    os.pwrite(file, b'x' * 1000, 0); os.fsync(file); time.sleep(0.01)"
+    )
+    child = subprocess.Popen([sys.executable, "-c", script, str(tmp_path / "log")])
+    try:
+        wait_for("the file", (tmp_path / "log").exists)
+        with watching.room_for_recording() as recording:
+            try:
+                found = watching.process(child.pid, 1.0, None, recording)
+            except InputError as error:
+                pytest.skip(f"{error}")
+            recorded = calls.read(recording)
+        assert {call.file for call in recorded.calls} == {str(tmp_path / "log")}
+        assert recorded.syncs >= 2
+        # The counters are read while strace is attached: it may see some calls more.
+        assert 0 < found.io.asked_bytes <= recorded.asked_bytes
+        before = watching.read_io(child.pid)
+        wait_for("writes without strace", lambda: watching.read_io(child.pid).calls > before.calls)
+    finally:
+        child.kill()
+        child.wait(SECONDS_MAX)
+
+
+@needs("strace")
+def test_a_process_that_strace_may_not_attach_to(tmp_path: Path) -> None:
+    said = r"^--record: strace may not attach to process \d+ \(.+\); allowed: "
+    # Above the largest number that Linux gives a process.
+    with pytest.raises(InputError, match=said), watching._recorded(2**22 + 1, tmp_path / "calls"):
+        pytest.fail("attached to no process")
 
 
 def test_a_process_that_is_gone() -> None:

@@ -184,7 +184,12 @@ def of_calls(
         "asked_file_bytes": Figure(calls.file_bytes, "bytes", "counted", "the recorded writes to files"),
         "dirtied_bytes": Figure(io.written_bytes, "bytes", "counted", "write_bytes of /proc/PID/io")
         if io
-        else Figure(written.dirtied_bytes, "bytes", "simulated", "pages that become dirty"),
+        else Figure(
+            written.dirtied_bytes,
+            "bytes",
+            "simulated",
+            "4 KiB pages that the recorded writes change, again after each sync",
+        ),
         **_of_disk(watched),
         "device_bytes": Figure(written.device_bytes, "bytes", "simulated", "ext4's page cache and journal"),
         **_of_flash(recorded, written.device_bytes, seconds, drive),
@@ -233,8 +238,8 @@ def of_counters(watched: Watched, drive: Drive, *, workers: int | None = None, t
     }
     guesses += [said, *_ALWAYS]
     guesses.append(
-        "the causes and what would help are not known from counters; a recording has them: strace, or the command "
-        "behind -- where strace is installed"
+        "the causes and what would help are not known from counters; a recording of calls has them: --pid N --record, "
+        "or the command behind --, where strace is installed"
     )
     return Blamed(
         watched.title, watched.seconds, drive.setting.file.name, runs.scale, figures, levels, (), (), guesses,

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from ssdlab.experiments.blame.blaming import Blamed
-from ssdlab.experiments.blame.words import LEVELS, PARTS, effect_rows, headline, rows, sentences
+from ssdlab.experiments.blame.words import EFFECT_HEADS, LEVELS, PARTS, effect_rows, headline, rows, sentences
 from ssdlab.presentation.report import page, parts, wording
 from ssdlab.presentation.report.charts.levels import Part, stacked_levels
 from ssdlab.presentation.report.figure import Figure
@@ -42,11 +42,10 @@ def figures(blamed: Blamed) -> list[Figure]:
 
 
 def _page(blamed: Blamed, drawn: list[Figure], line: str) -> page.Page:
-    heads = ["what", "flash bytes", "effect", "what was run"]
     after = []
     for heading, effects in (("Causes", blamed.causes), ("Changes", blamed.changes)):
         if effects:
-            table = parts.table(heading, heads, effect_rows(effects), sentence=3, wraps=True)
+            table = parts.table(heading, EFFECT_HEADS, effect_rows(effects), sentence=4)
             after.append(page.Section(heading, table))
     if blamed.programs:
         listed = [[name, wording.size(io.asked_bytes), wording.size(io.written_bytes)] for name, io in blamed.programs]
@@ -54,7 +53,7 @@ def _page(blamed: Blamed, drawn: list[Figure], line: str) -> page.Page:
     after += [
         page.Section(
             "What the figures rest on",
-            parts.table("Figures", ["figure", "value", "rests on", "note"], rows(blamed), sentence=3, wraps=True),
+            parts.table("Figures", ["figure", "value", "rests on", "note"], rows(blamed), sentence=3),
         ),
         page.Section("Guessed", parts.bullets(blamed.guesses)),
         page.Section("How to reproduce", parts.command(line)),

@@ -34,6 +34,8 @@ _SIMULATED = "ssdlab simulated drive "
 # How many other programs are listed.
 _PROGRAMS_MAX = 10
 
+_CALLS = ("-f", "-y", "-ttt", "-s", "0", "-e", f"trace={RECORDED}")
+
 Tell = Callable[[str, float], None]
 
 
@@ -123,7 +125,7 @@ def command(words: Sequence[str], *, seconds_max: float | None, recording: Path 
     around: list[str] = []
     if strace and recording:
         # -D: strace runs beside the command, not above it, so that the command is the child whose counters are read.
-        around = [strace, "-D", "-f", "-y", "-ttt", "-s", "0", "-e", f"trace={RECORDED}", "-o", str(recording), "--"]
+        around = [strace, "-D", *_CALLS, "-o", str(recording), "--"]
     meter = _Meter(Path.cwd())
     try:
         child = subprocess.Popen([*around, program, *words[1:]], stdin=None, start_new_session=False)
@@ -155,10 +157,11 @@ def command(words: Sequence[str], *, seconds_max: float | None, recording: Path 
     )
 
 
-def process(number: int, seconds: float, tell: Tell | None) -> Watched:
+def process(number: int, seconds: float, tell: Tell | None, recording: Path | None = None) -> Watched:
     """Counts what a running process and its children write for some seconds, or until it ends.
 
-    Raises InputError if it is gone or belongs to another user.
+    With `recording`, strace writes its calls there. Raises InputError if the process is gone or belongs to another
+    user, or if strace is not installed or may not attach to it.
     """
     try:
         before = {number: read_io(number)}
@@ -172,21 +175,46 @@ def process(number: int, seconds: float, tell: Tell | None) -> Watched:
         raise InputError(
             f"--pid {number}: belongs to {owner}; allowed: a process of your own, or any as root"
         ) from None
-    before |= _tree(number)
-    meter = _Meter(_folder_of(number))
-    seen = dict(before)
     interrupted = False
-    try:
-        while meter.seconds < seconds and _is_there(number):
-            time.sleep(min(_SECONDS_BETWEEN_LOOKS, max(0.0, seconds - meter.seconds)))
-            seen |= _tree(number)
-            _say(tell, name, meter.seconds, seconds, seen[number].since(before[number]))
-    except KeyboardInterrupt:
-        interrupted = True
-    seen |= _tree(number)
+    with _recorded(number, recording) if recording else contextlib.nullcontext():
+        before |= _tree(number)
+        meter = _Meter(_folder_of(number))
+        seen = dict(before)
+        try:
+            while meter.seconds < seconds and _is_there(number):
+                time.sleep(min(_SECONDS_BETWEEN_LOOKS, max(0.0, seconds - meter.seconds)))
+                seen |= _tree(number)
+                _say(tell, name, meter.seconds, seconds, seen[number].since(before[number]))
+        except KeyboardInterrupt:
+            interrupted = True
+        seen |= _tree(number)
     grown = [each.since(before.get(one, Io())) for one, each in seen.items() if one == number or _is_there(one)]
     found = meter.watched(f"{name} (process {number})", sum(grown, Io()), len(seen))
-    return replace(found, interrupted=interrupted)
+    return replace(found, recording=recording, interrupted=interrupted)
+
+
+@contextlib.contextmanager
+def _recorded(number: int, recording: Path) -> Iterator[None]:
+    """strace, attached to a process and its threads. The process goes on when it ends."""
+    strace = shutil.which("strace")
+    if strace is None:
+        raise InputError("--record requires strace (package strace); allowed: --pid without --record")
+    attached = subprocess.Popen([strace, *_CALLS, "-o", str(recording), "-p", str(number)], stderr=subprocess.PIPE)
+    with attached:
+        assert attached.stderr is not None
+        # "strace: Process 12 attached", or why not.
+        said = attached.stderr.readline().decode(errors="replace").strip()
+        try:
+            if not said.endswith("attached"):
+                raise InputError(
+                    f"--record: strace may not attach to process {number} ({said.removeprefix('strace: ')}); allowed: "
+                    "as root, or --pid without --record"
+                )
+            yield
+        finally:
+            attached.terminate()
+            # What it says about children that it attached to, until it ends.
+            attached.stderr.read()
 
 
 def everything(seconds: float, tell: Tell | None) -> Watched:

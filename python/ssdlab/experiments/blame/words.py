@@ -73,7 +73,7 @@ def saved(effect: Effect) -> str:
 
 
 def _unclear(effect: Effect) -> str:
-    return "no difference" if effect.share == 0 else "the runs with and without do not differ enough"
+    return "no difference" if effect.share == 0 else "no difference that the runs show"
 
 
 def _of_life(figures: Mapping[str, Figure]) -> list[str]:
@@ -144,7 +144,7 @@ def _picture(blamed: Blamed, columns: int) -> list[str]:
     for name, total in totals.items():
         bar = "#" * max(1, round(room * total / widest))
         lines.append(f"{LEVELS[name]:<{labels}}  {size(total):>{amounts}}  {bar}")
-        parts = [f"{PARTS[part]} {size(value)}" for part, value in blamed.levels[name].items() if value]
+        parts = [f"{PARTS[part]} {size(value)}" for part, value in blamed.levels[name].items() if value >= 0.5]
         if len(parts) > 1:
             lines += _wrapped(", ".join(parts), columns, " " * (labels + 2))
     return lines
@@ -155,12 +155,16 @@ def _wrapped(said: str, columns: int, first: str = "") -> list[str]:
     return textwrap.wrap(said, columns, initial_indent=first, subsequent_indent=indent, break_on_hyphens=False) or [""]
 
 
-def effect_rows(effects: Sequence[Effect]) -> list[tuple[str, str, str, str]]:
-    """Causes or changes: name, flash bytes with their interval, what is saved, and what was run."""
+EFFECT_HEADS = ("what", "flash, MB", "95 % interval, MB", "effect", "what was run")
+
+
+def effect_rows(effects: Sequence[Effect]) -> list[tuple[str, str, str, str, str]]:
+    """Causes or changes, as cells under `EFFECT_HEADS`."""
     return [
         (
             each.name,
-            f"{size(each.flash.value)} ({each.flash.low / 1e6:,.2f} to {each.flash.high / 1e6:,.2f} MB)",
+            rounded(each.flash.value / 1e6),
+            f"{rounded(each.flash.low / 1e6, 4)} to {rounded(each.flash.high / 1e6, 4)}",
             saved(each) if each.is_claimed else _unclear(each),
             each.what,
         )
