@@ -125,7 +125,9 @@ def test_energy_and_carbon_of_a_year(tmp_path: Path) -> None:
     joules_a_page = (3 * (30 + 1) + 2 * 5) / 1e6 + 4096 * 0.5e-9
     assert row["watts_mean"] == pytest.approx(1 + 100e9 / 4096 * joules_a_page / 86_400)
     told = CliRunner().invoke(app, arguments, env={"COLUMNS": "200"}).stdout
-    assert "kWh/year" in told and "kg CO2e/year" in told
+    assert "kWh/year" in told and "kg CO2e/year" in told and "unknown" not in told
+    told = CliRunner().invoke(app, [*arguments, "--drive", "tiny"], env={"COLUMNS": "200"}).stdout
+    assert "W of tiny is unknown: the drive file has no [power]" in told
     told = CliRunner().invoke(app, ["price", "--drive", "tiny"], env={"COLUMNS": "200"}).stdout
     assert "kWh" not in told
 

@@ -135,3 +135,6 @@ def _print(offers: Sequence[Offer]) -> None:
     if wafs:
         shown = ", ".join(f"{waf:.3g}" for waf in wafs)
         console.print(f"life assumes a write amplification of {shown}; set another with --waf")
+    powerless = [offer.name for offer in offers if offer.watts is None]
+    if powerless and "watts_mean" in headings:
+        console.print(f"W of {', '.join(powerless)} is unknown: the drive file has no [power]")

@@ -25,7 +25,8 @@ def figures(blamed: Blamed) -> list[Figure]:
         Part(LEVELS[level], PARTS[name], value / _MB)
         for level, values in blamed.levels.items()
         for name, value in values.items()
-        if value > 0
+        # A part of less than a byte is rounding.
+        if value >= 0.5
     ]
     if len({part.level for part in found}) < 2:
         return []
@@ -34,7 +35,7 @@ def figures(blamed: Blamed) -> list[Figure]:
             name="levels",
             title=wording.capitalized(headline(blamed)),
             caption="The bytes that each level writes: what the program asks, what the file system makes of it, and "
-            "what the drive programs into its flash.",
+            "what the drive's flash translation layer (FTL) programs into its flash.",
             parts=found,
             x_title="MB written",
         )
