@@ -1,6 +1,7 @@
 """The page of a life to its end: spare area, write amplification and speed in the last year, in one picture."""
 
 import json
+import math
 from pathlib import Path
 
 from ssdlab.experiments.advice.to_the_end import HEADS, Life, assumptions, digits
@@ -56,8 +57,9 @@ def _figure(life: Life, daily_bytes: float) -> Figure:
     first, last = known[0][1], known[-1][1]
     return published_panels(
         name="last-year",
-        title=f"In the last year spare area falls from {format_share(first['over_provisioning'])} to nothing, and WAF "
-        f"rises from {digits(first['waf'], 2)} to {digits(last['waf'], 2)}",
+        title=f"In the last year spare area falls from {format_share(first['over_provisioning'], 3)} to "
+        f"{format_share(year[-1][1]['over_provisioning'], 2)}, and WAF rises from {digits(first['waf'], 2)} to over "
+        f"{math.floor(last['waf'])}",
         caption=f"A drive that is written {wording.size(daily_bytes)} a day, in the year before it turns read-only. "
         "WAF and speed are shown as far as runs had so little spare area.",
         panels=panels,
