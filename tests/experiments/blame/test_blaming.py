@@ -70,6 +70,7 @@ def test_the_page_has_the_picture_and_the_json(blamed: blaming.Blamed, tmp_path:
     assert {"report.html", "result.json"} <= set(names)
     html = (tmp_path / "report.html").read_text()
     assert "synchronous=NORMAL" in html and 'data-figure="levels"' in html and "unknown" in html
+    assert words.MEANINGS.keys() == words.PARTS.keys() and words.MEANINGS["padding"] in html
 
 
 def test_counters_alone_are_a_guess_that_says_so(drive: blaming.Drive) -> None:

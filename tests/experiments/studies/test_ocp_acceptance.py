@@ -10,6 +10,7 @@ from ssdlab.experiments.studies import Context
 from ssdlab.experiments.studies.ocp_acceptance import comparison
 from ssdlab.experiments.studies.ocp_acceptance.comparison import Judged
 from ssdlab.simulator.drives import drive, load, names
+from ssdlab.simulator.specification import Specification
 from ssdlab.simulator.targets import simulated
 from ssdlab.simulator.workloads.specifying import specify
 
@@ -55,7 +56,30 @@ def test_the_scale_leaves_whole_pages_in_an_erase_unit() -> None:
     scale = comparison.scale_of(file)
     assert Fraction(1, 128) <= scale <= Fraction(1, 32)
     assert comparison.resolved(file, full=False).scale == scale
+    assert comparison.scale_of(file, comparison.WAF_UNITS_MAX) == 4 * scale
     assert Context().full is False
+
+
+def test_runs_for_write_amplification_are_of_larger_drives_and_have_labels_of_their_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made: set[str] = set()
+
+    def simulate(_context: Context, specifications: dict[str, Specification]) -> dict[str, None]:
+        assert not made & specifications.keys(), "labels of runs must differ"
+        made.update(specifications)
+        return dict.fromkeys(specifications)
+
+    monkeypatch.setattr(Context, "simulate", simulate)
+    monkeypatch.setattr(
+        comparison, "judge", lambda drive, workload, place, _result: (drive, workload.name, place.scale)
+    )
+    files = {name: load(name) for name in ("samsung-pm9a3-960gb", "generic-nvme-960")}
+    context = Context()
+    small = comparison.test(context, files, WORKLOADS[:2])
+    larger = comparison.test(context, files, WORKLOADS[:2], units_max=comparison.WAF_UNITS_MAX)
+    assert len(made) == 8
+    assert [each[2] for each in larger] == [4 * each[2] for each in small]  # type: ignore[index]
 
 
 def test_the_finding_counts_what_would_pass() -> None:

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from ssdlab.experiments.blame.blaming import Blamed
-from ssdlab.experiments.blame.words import EFFECT_HEADS, LEVELS, PARTS, effect_rows, headline, rows, sentences
+from ssdlab.experiments.blame.words import EFFECT_HEADS, LEVELS, MEANINGS, PARTS, effect_rows, headline, rows, sentences
 from ssdlab.presentation.report import page, parts, wording
 from ssdlab.presentation.report.charts.levels import Part, stacked_levels
 from ssdlab.presentation.report.figure import Figure
@@ -19,15 +19,19 @@ def write(blamed: Blamed, directory: Path, line: str) -> list[str]:
     return page_folder.write(directory, _page(blamed, figures(blamed), line), {"result.json": content})
 
 
-def figures(blamed: Blamed) -> list[Figure]:
-    """The picture; none if nothing was written."""
-    found = [
-        Part(LEVELS[level], PARTS[name], value / _MB)
+def _present(blamed: Blamed) -> list[tuple[str, str, float]]:
+    """Level, part and bytes. A part of less than a byte is rounding."""
+    return [
+        (level, name, value)
         for level, values in blamed.levels.items()
         for name, value in values.items()
-        # A part of less than a byte is rounding.
         if value >= 0.5
     ]
+
+
+def figures(blamed: Blamed) -> list[Figure]:
+    """The picture; none if nothing was written."""
+    found = [Part(LEVELS[level], PARTS[name], value / _MB) for level, name, value in _present(blamed)]
     if len({part.level for part in found}) < 2:
         return []
     return [
@@ -56,6 +60,7 @@ def _page(blamed: Blamed, drawn: list[Figure], line: str) -> page.Page:
             "What the figures rest on",
             parts.table("Figures", ["figure", "value", "rests on", "note"], rows(blamed), sentence=3),
         ),
+        page.Section("Parts", parts.definitions([(PARTS[name], MEANINGS[name]) for _, name, _ in _present(blamed)])),
         page.Section("Guessed", parts.bullets(blamed.guesses)),
         page.Section("How to reproduce", parts.command(line)),
     ]

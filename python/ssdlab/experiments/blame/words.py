@@ -21,6 +21,19 @@ PARTS = {
     "gc": "garbage collection",
     "other": "SLC folding, parity and maps",
 }
+MEANINGS = {
+    "asked": "bytes of the program's writes to files",
+    "file": "pages of files, written when they are synced or old",
+    "journal": "what the file system writes first, so that a crash leaves it whole",
+    "metadata": "inodes and lists of blocks, written to their places later",
+    "requests": "the recorded writes to the drive",
+    "host": "the data that the drive is sent",
+    "padding": "the rest of a flash page that a flush completes, because a page is not programmed in parts",
+    "map_journal": "where the data lies: a drive that loses its memory with the power saves it at each flush",
+    "gc": "valid data that is moved before a block is erased",
+    "other": "data moved out of the SLC cache, parity, and pages of the map",
+}
+"""What the parts of a level are, by their names in `PARTS`."""
 _NAMES = {
     "asked_bytes": "asked, all calls",
     "asked_file_bytes": "asked, to files",
