@@ -91,9 +91,9 @@ def test_the_finding_counts_what_would_pass() -> None:
     found = [tested(2500.0)]
     names_of_remedies = list(comparison.REMEDIES)
     again = {("it", WORKLOADS[0].name, names_of_remedies[0]): tested(2100.0)}
-    assert "Of 1 limits that fail, none would pass, each alone; 1 with none of those tried." in comparison._finding(
-        found, again
-    )
+    said = comparison._finding(found, again)
+    assert said.startswith("it keeps 0 of 1 limits that can be judged.")
+    assert "Of 1 limits that fail, none passes with what was tried." in said
     again["it", WORKLOADS[0].name, names_of_remedies[1]] = tested(1900.0)
     said = comparison._finding(found, again)
     assert f"1 with {names_of_remedies[1]} would pass, each alone; 0 with none of those tried." in said

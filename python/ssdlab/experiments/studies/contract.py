@@ -206,6 +206,10 @@ class Table:
     columns: Sequence[str]
     rows: Sequence[Sequence[str | float | None]]
     caption: str = ""
+    sentences: Sequence[int] = ()
+    """The numbers of the columns, the first being 0, whose cells are sentences, which wrap."""
+    wraps: bool = True
+    """Whether the cells of the first column are phrases, which have room and wrap."""
 
 
 @dataclass(frozen=True)

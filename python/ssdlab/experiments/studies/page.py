@@ -183,7 +183,15 @@ def _with_spread(row: Row) -> str:
 
 def _table_section(table: Table) -> page.Section:
     rows = [[unbroken(_cell(cell)) for cell in row] for row in table.rows]
-    html = parts.table(table.heading, table.columns, rows, wraps=True, caption=unbroken(table.caption))
+    html = parts.table(
+        table.heading,
+        # Names of workloads may break behind an underscore.
+        [head.replace("_", "_\N{ZERO WIDTH SPACE}") for head in table.columns],
+        rows,
+        sentence=table.sentences,
+        wraps=table.wraps,
+        caption=unbroken(table.caption),
+    )
     return page.Section(table.heading, html)
 
 

@@ -14,7 +14,7 @@ def table(
     heads: Sequence[str],
     rows: Sequence[Sequence[str] | str],
     *,
-    sentence: int = 0,
+    sentence: int | Sequence[int] = 0,
     wraps: bool = False,
     titles: Sequence[str] = (),
     caption: str = "",
@@ -22,8 +22,8 @@ def table(
     """A table that scrolls sideways on narrow screens.
 
     A row is a list of cells, or a text, which becomes a heading for the rows below it. `label` names the table for
-    screen readers. Cell number `sentence` of each row wraps, and with `wraps` also the first; `titles` are the rows'
-    tool tips.
+    screen readers. Cell number `sentence` of each row, or each of these, wraps, and with `wraps` also the first;
+    `titles` are the rows' tool tips.
     """
     return render(
         _PACKAGE,
@@ -31,7 +31,7 @@ def table(
         label=label,
         heads=heads,
         rows=rows,
-        sentence=sentence,
+        sentences=[each for each in ([sentence] if isinstance(sentence, int) else sentence) if each],
         wraps=wraps,
         titles=titles,
         caption=caption,

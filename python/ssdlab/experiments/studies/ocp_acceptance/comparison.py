@@ -251,6 +251,11 @@ def _finding(found: Sequence[DriveTests], again: Mapping[tuple[str, str, str], D
         if not judged.limit.is_minimum
     ]
     said = f"{len(passing)} of {len(drives)} drives keep every limit that can be judged."
+    if len(drives) == 1:
+        count = sum(len(_judged(each)) for each in found)
+        said = (
+            f"{drives[0]} keeps {count - sum(len(each.failed) for each in found)} of {count} limits that can be judged."
+        )
     if quantities:
         most = max(dict.fromkeys(quantities), key=quantities.count)
         said += f" The limit that fails most often is {most}, in {quantities.count(most)} of {len(found)} runs."
@@ -259,8 +264,11 @@ def _finding(found: Sequence[DriveTests], again: Mapping[tuple[str, str, str], D
         by_remedy = {remedy: sum(remedy in some for some in helping) for remedy in REMEDIES}
         passed = ", ".join(f"{count} with {remedy}" for remedy, count in by_remedy.items() if count)
         none = sum(not some for some in helping)
+        said += f" Of {len(helping)} limits that fail, "
         said += (
-            f" Of {len(helping)} limits that fail, {passed or 'none'} would pass, each alone; {none} with {NO_REMEDY}."
+            f"{passed} would pass, each alone; {none} with {NO_REMEDY}."
+            if passed
+            else "none passes with what was tried."
         )
     workloads_failing = [each.workload for each in found if each.failed]
     if workloads_failing:
@@ -278,17 +286,24 @@ def _passes(files: "Sequence[DriveFile]", found: Sequence[DriveTests]) -> Table:
     ]  # fmt: skip
     return Table(
         "Which drive passes what",
-        ("drive", *(workload.name for workload in WORKLOADS)),
+        ("drive", *(workload.name.removesuffix("_wTRIM") for workload in WORKLOADS)),
         rows,
-        "Limits kept, of those that can be judged, and the first that fails.",
+        "All limits that can be judged are kept, or the first that fails, and how many more. The suite calls workloads "
+        "with trims NAME_wTRIM.",
+        wraps=False,
     )
 
 
 def _verdict_sentence(tested: DriveTests) -> str:
-    judged = [each for each in tested.judged if each.value is not None and each.limit.checked != "beyond-demand"]
     failed = tested.failed
-    kept = f"{len(judged) - len(failed)} of {len(judged)}"
-    return f"{kept}: {failed[0].limit.direction} {failed[0].limit.quantity}" if failed else kept
+    if not failed:
+        return f"all {len(_judged(tested))}"
+    more = f" +{len(failed) - 1}" if failed[1:] else ""
+    return f"{failed[0].limit.direction} {failed[0].limit.quantity}{more}"
+
+
+def _judged(tested: DriveTests) -> list[Judged]:
+    return [each for each in tested.judged if each.value is not None and each.limit.checked != "beyond-demand"]
 
 
 def _failures(found: Sequence[DriveTests], again: Mapping[tuple[str, str, str], DriveTests]) -> Table:
@@ -298,16 +313,18 @@ def _failures(found: Sequence[DriveTests], again: Mapping[tuple[str, str, str], 
             limit, passing = judged.limit, _helping(tested, judged, again)
             rows.append(
                 [
-                    tested.drive, tested.workload, f"{limit.direction} {limit.quantity}", f"{judged.bound:,.0f}",
-                    f"{judged.value:,.0f}", limit.unit, judged.cause,
+                    tested.drive, tested.workload, f"{limit.direction} {limit.quantity}, {limit.unit}",
+                    f"{judged.bound:,.0f}", f"{judged.value:,.0f}", judged.cause,
                     ", ".join(passing) or NO_REMEDY,
                 ]
             )  # fmt: skip
     return Table(
         "What fails, why, and what would pass it",
-        ("drive", "workload", "limit", "allowed", "simulated", "unit", "what those requests waited for", "passes with"),
+        ("drive", "workload", "limit", "allowed", "simulated", "those requests waited for", "passes with"),
         rows,
         f"Tried: {'; '.join(REMEDIES)}, each for the whole workload, held to the rates of the capacity that is left.",
+        sentences=(5, 6),
+        wraps=False,
     )
 
 
@@ -339,7 +356,13 @@ def _limits() -> Table:
         ]
         for each in limits.LIMITS
     ]  # fmt: skip
-    return Table("The limits and where they were found", ("workload", "limit", "value", "unit", "found in", ""), rows)
+    return Table(
+        "The limits and where they were found",
+        ("workload", "limit", "value", "unit", "found in", "note"),
+        rows,
+        sentences=(4, 5),
+        wraps=False,
+    )
 
 
 def _picture(worn: Sequence[DriveTests]) -> "Figure":
