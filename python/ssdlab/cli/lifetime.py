@@ -73,6 +73,20 @@ class Load:
         bool,
         typer.Option("--to-the-end", help="The life until the drive turns read-only, as its blocks fail one by one."),
     ] = False
+    output: Annotated[
+        str | None,
+        typer.Option("--output", metavar="DIR", help="With --to-the-end: folder for report.html and result.json."),
+    ] = None
+
+
+@dataclass(frozen=True)
+class SpareAreas:
+    """The spare areas to estimate, as options."""
+
+    op: Annotated[str, typer.Option("--op", metavar="LIST", help="Spare areas in addition to the drive's own.")] = (
+        living.OP
+    )
+    left_empty: options.LeftEmptyList = None
 
 
 def lifetime(
@@ -83,19 +97,12 @@ def lifetime(
         str | None, typer.Option("--drive", metavar="NAME|FILE", help="A drive of the catalogue or a .toml file.")
     ] = None,
     asked: Load,
-    op: Annotated[
-        str, typer.Option("--op", metavar="LIST", help="Spare areas in addition to the drive's own.")
-    ] = living.OP,
-    left_empty: options.LeftEmptyList = None,
+    spare: SpareAreas,
     settings: options.Set = None,
     readings: Readings,
     reading: workload_options.Reading,
     workers: options.Workers = None,
     form: FormOrTraces,
-    output: Annotated[
-        str | None,
-        typer.Option("--output", metavar="DIR", help="With --to-the-end: folder for report.html and result.json."),
-    ] = None,
 ) -> None:
     """Estimate how long a drive lasts, and the effect of more spare area.
 
@@ -107,7 +114,7 @@ def lifetime(
     if asked.to_the_end:
         if not files or not drive or readings.given or asked.reads_per_day is not None:
             raise InputError("--to-the-end is a simulated life: it requires a workload, --drive and --writes-per-day")
-        directory = Path(output) if output else None
+        directory = Path(asked.output) if asked.output else None
         if directory is not None:
             check_folder(directory, "lifetime")
         setting = Setting(load(drive), settings or {}, drive)
@@ -122,8 +129,8 @@ def lifetime(
             names = last_year_page.write(life, daily_bytes, setting.standing, directory, command_line(context))
             form.say_files(directory, names)
         return
-    if output:
-        raise InputError(f"--output {output}: a page has the last year of a drive; allowed: with --to-the-end")
+    if asked.output:
+        raise InputError(f"--output {asked.output}: a page has the last year of a drive; allowed: with --to-the-end")
     with described() as tell:
         found = living.lifetime(
             files,
@@ -131,8 +138,8 @@ def lifetime(
             writes_per_day=asked.writes_per_day,
             reads_per_day=asked.reads_per_day,
             read_size=asked.read_size,
-            op=op,
-            left_empty=left_empty,
+            op=spare.op,
+            left_empty=spare.left_empty,
             settings=settings,
             workers=workers,
             on_progress=tell,
