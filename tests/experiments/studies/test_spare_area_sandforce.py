@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from ssdlab.evidence.estimate import Estimate
 from ssdlab.experiments.studies import Context, registry
 from ssdlab.experiments.studies.contract import Verdict
 from ssdlab.experiments.studies.spare_area_sandforce import replay, synthetic, tables
@@ -113,7 +114,17 @@ def test_the_rows_of_all_drives_are_means_as_the_picture_is() -> None:
     seeds = list(context.seeds(replay.SEEDS["light"]))
     percent = {(LARGE_SPARE, "full", "light", seed): 50.0 + seed for seed in seeds} | {(C300, "full", "light", 1): 51.0}
     row = replay._row_of(context, percent, LARGE_SPARE, "full", "light")
-    assert row.simulated == replay._bar(context, percent, LARGE_SPARE, "full", "light").value
+    bar = replay._bar(context, percent, LARGE_SPARE, "full", "light")
+    assert (row.simulated, row.spread) == (bar.value, bar.spread)
     assert row.spread is not None and row.spread[0] < (row.simulated or 0) < row.spread[1]
     alone = replay._row_of(context, percent, C300, "full", "light")
     assert (alone.simulated, alone.spread) == (51.0, None)
+
+
+def test_the_finding_tells_apart_what_the_intervals_do() -> None:
+    apart, alike = Estimate(3.41, 2.9, 3.9, 28, "seeds"), Estimate(0.2, -0.1, 0.5, 32, "seeds")
+    assert replay._of_dirty_drives({"light": alike, "heavy": apart, "gaming": alike}) == (
+        "dirty, 28 % is ahead by 3.4 points (2.9 to 3.9) under the heavy workload, "
+        "and no difference is seen under the light and the gaming workload"
+    )
+    assert replay._of_dirty_drives({"light": alike}) == "dirty, no difference is seen under the light workload"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ssdlab.evidence.estimate import of_samples
+from ssdlab.evidence.estimate import Estimate, of_samples
 from ssdlab.experiments.studies.context import Context
 from ssdlab.experiments.studies.contract import Fitted, Row, StudyResult, Table
 from ssdlab.experiments.studies.spare_area_sandforce.drives import (
@@ -61,6 +61,8 @@ CHOSEN = Fitted(("erased pool", "requests a burst", "compressibility"), 3)
 SEEDS = {"light": 24, "heavy": 28, "gaming": 32}
 """As many as bring half of the interval of the mean near the tolerance of half a point: dirty drives
 differ by 0.8 to 1.6 points from seed to seed."""
+CHOICE_SEEDS = 8
+"""Of each other choice."""
 # The number of requests without a pause; the drive is then idle for the burst's share of the published duration. It is
 # scaled with the drive, like the pool and all times.
 BURST = 32_768
@@ -91,11 +93,11 @@ class Choice:
     """The number of requests without a pause."""
     compress_percent: int = COMPRESS_PERCENT
 
-    def label(self, drive: str, state: str, workload: str) -> str:
-        """The label of a run with this choice, at the study's seed."""
+    def label(self, drive: str, state: str, workload: str, seed: int) -> str:
+        """The label of a run with this choice."""
         return (
             f"{drive}, {state}, {workload}, pool of {self.pool_mib} MiB, bursts of {self.burst}, "
-            f"{self.compress_percent} % compressed"
+            f"{self.compress_percent} % compressed, seed {seed}"
         )
 
 
@@ -131,11 +133,10 @@ def run(context: Context) -> StudyResult:
     )
     found = {key: results[label] for key, label in labels.items()}
     percent = {key: 100 * speed(job_of(result, "replay")) / _new_speed(found, key) for key, result in found.items()}
-    chosen = _percent_of_choices(context, results, found, percent)
-    heavy = _mean(_gain(percent, context, "dirty", "heavy"))
+    chosen = _gains_of_choices(context, results, found, percent)
     return StudyResult(
-        finding=f"Full, 13 % and 28 % of spare area differ by at most {_widest(percent, context):.1f} points; dirty,"
-        f" the heavy workload loses {heavy:.1f} points with 13 %, the others less.",
+        finding=f"Full, 13 % and 28 % of spare area differ by at most {_widest(percent, context):.1f} points; "
+        f"{_of_dirty_drives({workload: chosen[STATED, workload] for workload in WORKLOADS})}.",
         rows=[
             *_rows(context, percent, chosen, results[_STRAIGHT], results[_STRAIGHT_WITHOUT_POOL]),
             Row(
@@ -156,16 +157,17 @@ def run(context: Context) -> StudyResult:
 
 
 def _specifications_of_choices(context: Context) -> "dict[str, Specification]":
-    """Runs of the heavy workload on dirty SandForce drives with each choice changed, and of the others without a pool.
+    """Runs of the heavy workload on SandForce drives with each choice changed, and of the others without a pool.
 
     A new drive's free space is erased, so a pool has no effect on it; bursts and compressibility have.
     """
     runs = [(choice, "heavy", state) for choice in CHOICES for state in _states_of(choice)]
     runs += [(WITHOUT_POOL, workload, "dirty") for workload in WORKLOADS if workload != "heavy"]
     return {
-        choice.label(drive, state, workload): specify(context, drive, state, workload, context.seed, choice)
+        choice.label(drive, state, workload, seed): specify(context, drive, state, workload, seed, choice)
         for choice, workload, state in runs
         for drive in SANDFORCE
+        for seed in context.seeds(CHOICE_SEEDS)
     }
 
 
@@ -173,35 +175,28 @@ def _states_of(choice: Choice) -> tuple[str, ...]:
     return ("dirty",) if choice.pool_mib != POOL_MIB else ("new", "dirty")
 
 
-def _percent_of_choices(
+def _gains_of_choices(
     context: Context, results: "Mapping[str, Result]", found: "dict[Key, Result]", percent: dict[Key, float]
-) -> "Chosen":
-    """The speed of the dirty drives in percent of the new state, for each choice, at the study's seed."""
-    chosen = {
-        (STATED, drive, workload): percent[drive, "dirty", workload, context.seed]
-        for drive in SANDFORCE
-        for workload in WORKLOADS
-    }
+) -> "Gains":
+    def of_new(choice: Choice, drive: str, workload: str, seed: int) -> float:
+        dirty = speed(job_of(results[choice.label(drive, "dirty", workload, seed)], "replay"))
+        if "new" not in _states_of(choice):
+            return 100 * dirty / _new_speed(found, (drive, "dirty", workload, seed))
+        return 100 * dirty / speed(job_of(results[choice.label(drive, "new", workload, seed)], "replay"))
+
+    gains = {(STATED, name): of_samples(_gain(percent, context, "dirty", name), "seeds") for name in WORKLOADS}
     for choice in CHOICES:
-        for drive in SANDFORCE:
-            for workload in WORKLOADS if choice == WITHOUT_POOL else ("heavy",):
-                dirty = speed(job_of(results[choice.label(drive, "dirty", workload)], "replay"))
-                new = (
-                    speed(job_of(results[choice.label(drive, "new", workload)], "replay"))
-                    if "new" in _states_of(choice)
-                    else _new_speed(found, (drive, "dirty", workload, context.seed))
-                )
-                chosen[choice, drive, workload] = 100 * dirty / new
-    return chosen
+        for workload in WORKLOADS if choice == WITHOUT_POOL else ("heavy",):
+            apart = [
+                of_new(choice, LARGE_SPARE, workload, seed) - of_new(choice, SMALL_SPARE, workload, seed)
+                for seed in context.seeds(CHOICE_SEEDS)
+            ]
+            gains[choice, workload] = of_samples(apart, "seeds")
+    return gains
 
 
-Chosen = dict[tuple[Choice, str, str], float]
-"""The speed of the dirty drive in percent of the new state, by choice, drive and workload."""
-
-
-def _gain_of(chosen: Chosen, choice: Choice, workload: str) -> float:
-    """The speed with 28 % of spare area minus that with 13 %, in points."""
-    return chosen[choice, LARGE_SPARE, workload] - chosen[choice, SMALL_SPARE, workload]
+Gains = dict[tuple[Choice, str], Estimate]
+"""The speed of dirty drives with 28 % of spare area minus that with 13 %, in points of new, by choice and workload."""
 
 
 def specify(
@@ -276,6 +271,18 @@ def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values)
 
 
+def _of_dirty_drives(gains: Mapping[str, Estimate]) -> str:
+    """Which workloads tell the spare areas apart, by their intervals."""
+    apart = {name: each for name, each in gains.items() if not each.low <= 0 <= each.high}
+    parts = [
+        f"28 % is ahead by {each.value:.1f} points ({each.low:.1f} to {each.high:.1f}) under the {name} workload"
+        for name, each in apart.items()
+    ]
+    if alike := [name for name in gains if name not in apart]:
+        parts.append(f"no difference is seen under the {' and the '.join(alike)} workload")
+    return f"dirty, {', and '.join(parts)}"
+
+
 def _widest(percent: dict[Key, float], context: Context) -> float:
     return max(abs(_mean(_gain(percent, context, "full", workload))) for workload in WORKLOADS)
 
@@ -286,7 +293,7 @@ def _second_over_first(result: "Result") -> float:
 
 
 def _rows(
-    context: Context, percent: dict[Key, float], chosen: Chosen, straight: "Result", without_pool: "Result"
+    context: Context, percent: dict[Key, float], chosen: Gains, straight: "Result", without_pool: "Result"
 ) -> list[Row]:
     rows = []
     for state, group in (("full", "Full: 28 % against 13 %"), ("dirty", "Dirty: 28 % against 13 %")):
@@ -304,7 +311,7 @@ def _rows(
                     in_points=True,
                     printed=of_source.printed,
                     fitted=CHOSEN if state == "dirty" else None,
-                    unfitted=_gain_of(chosen, WITHOUT_POOL, workload) if state == "dirty" else None,
+                    unfitted=chosen[WITHOUT_POOL, workload].value if state == "dirty" else None,
                     spread=(gains.low, gains.high),
                     group=group,
                     note=f"The mean of {gains.n} seeds and, in brackets, its interval of 95 %.",
@@ -453,9 +460,9 @@ def _states(context: Context, percent: dict[Key, float]) -> "Figure":
     ]
     return published_bars(
         name="states",
-        title="Being full costs both spare areas the same; being dirty costs the smaller one more",
+        title="Being full costs both spare areas the same; being dirty costs the smaller one more under heavy load",
         caption=f"Speed of the two SandForce drives as a percentage of the new state; means of "
-        f"{min(SEEDS.values())} to {max(SEEDS.values())} seeds, and their spread.",
+        f"{min(SEEDS.values())} to {max(SEEDS.values())} seeds, each with its interval of 95 %.",
         bars=bars,
         x_title="speed, % of new",
     )
@@ -464,11 +471,11 @@ def _states(context: Context, percent: dict[Key, float]) -> "Figure":
 def _bar(context: Context, percent: dict[Key, float], drive: str, state: str, workload: str) -> "Bar":
     from ssdlab.presentation.report.charts.published import Bar
 
-    own = [percent[drive, state, workload, seed] for seed in context.seeds(SEEDS[workload])]
-    return Bar(f"{workload}, {state}", drive, _mean(own), spread=(min(own), max(own)))
+    mean = of_samples([percent[drive, state, workload, seed] for seed in context.seeds(SEEDS[workload])], "seeds")
+    return Bar(f"{workload}, {state}", drive, mean.value, spread=(mean.low, mean.high))
 
 
-def _choices(chosen: Chosen) -> "list[Figure]":
+def _choices(chosen: Gains) -> "list[Figure]":
     """Figures of the heavy workload's row as a function of each of the three choices."""
     return [
         _choice(
@@ -499,20 +506,27 @@ def _choices(chosen: Chosen) -> "list[Figure]":
 
 
 def _choice(
-    chosen: Chosen, name: str, title: str, against: str, x_title: str, choices: Mapping[float, Choice]
+    chosen: Gains, name: str, title: str, against: str, x_title: str, choices: Mapping[float, Choice]
 ) -> "Figure":
     from ssdlab.presentation.report.charts.published import Line, Marks, published_lines
 
     (at,) = (x for x, choice in choices.items() if choice == STATED)
+    gains = {x: chosen[choice, "heavy"] for x, choice in choices.items()}
     published = figure("dirty heavy: 28 % against 13 %").value
     assert isinstance(published, float)
     return published_lines(
         name=f"choice-of-the-{name}",
         title=title,
-        caption=f"Points of the new state by which 28 % is ahead of 13 % on dirty drives under the heavy workload, "
-        f"against {against}; one seed, and seeds differ by two points. The diamond is published, at the choice.",
+        caption="Points of the new state by which 28 % is ahead of 13 % on dirty drives under the heavy workload, "
+        f"against {against}: means of {SEEDS['heavy']} seeds at the choice and of {CHOICE_SEEDS} elsewhere, with their "
+        "intervals of 95 %. The diamond is published, at the choice.",
         lines=[
-            Line("simulated", [(x, _gain_of(chosen, choice, "heavy")) for x, choice in choices.items()], dotted=True)
+            Line(
+                "simulated",
+                [(x, each.value) for x, each in gains.items()],
+                [(x, each.low, each.high) for x, each in gains.items()],
+                dotted=True,
+            )
         ],
         marks=[Marks("published", [(at, published)])],
         x_title=x_title,
