@@ -1,7 +1,7 @@
 """The runs of the study: models of the drive ("accounts"), file systems, and the bytes of each run of sysbench."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from string import Template
@@ -61,9 +61,11 @@ PARTITIONED = "over-provisioned"
 TRIMMED = "after fstrim"
 OWN_COPIES = "without over-provisioning, the blog's own copies"
 SHRUNK = "over-provisioned, the aged file system shrunk"
-"""As in the blog: after the runs of `OWN_COPIES` the same file system is trimmed, shrunk, and filled again."""
+"""As in the blog: after the runs of `OWN_COPIES` the same file system is trimmed, shrunk, and filled again. One run of
+the simulation has both."""
 SMALL_WHOLE = "small test, whole drive"
 SMALL_PARTITIONED = "small test, over-provisioned"
+SMALL = (SMALL_WHOLE, SMALL_PARTITIONED)
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,7 @@ class Runs:
 
     def until(self, count: int) -> "Runs":
         """The first `count` runs."""
-        return Runs(self.written_bytes[:count])
+        return replace(self, written_bytes=self.written_bytes[:count])
 
     def since(self, count: int) -> "Runs":
         """The runs after the first `count`."""
@@ -150,10 +152,8 @@ def free_gb(file_system_bytes: int) -> float:
 def keys(context: Context) -> list[Key]:
     """The keys of all simulations of the study."""
     wanted = [Key(RESERVE, state, seed=seed) for state in (WHOLE, PARTITIONED) for seed in context.seeds(SEEDS)]
-    wanted += [
-        Key(RESERVE, state, seed=context.seed)
-        for state in (TRIMMED, OWN_COPIES, SHRUNK, SMALL_WHOLE, SMALL_PARTITIONED)
-    ]
+    wanted += [Key(RESERVE, state, seed=context.seed) for state in (TRIMMED, SHRUNK)]
+    wanted += [Key(RESERVE, state, seed=seed) for state in SMALL for seed in context.seeds(SEEDS)]
     for writes in (WRITES_A_FLUSH, WRITES_A_ROUND):
         for account in ACCOUNTS:
             wanted += [Key(account, state, writes, context.seed) for state in (WHOLE, PARTITIONED)]
@@ -174,20 +174,25 @@ def simulate(context: Context) -> dict[Key, Runs]:
         script = filesystem.parse(_script(key, scale or Fraction(1)), key.label)
         specifications[key.label] = specify(script, drive, seed=key.seed, series_points_max=64)
     results = context.simulate(specifications)
-    found = {key: Runs.of(results[key.label], scale or Fraction(1)) for key in keys(context)}
-    # The shrunk file system runs after those on the whole drive.
-    return {key: runs.since(RUNS) if key.state == SHRUNK else runs for key, runs in found.items()}
+    found = {}
+    for key in keys(context):
+        runs = Runs.of(results[key.label], scale or Fraction(1))
+        if key.state == SHRUNK:
+            found[replace(key, state=OWN_COPIES)] = runs.until(RUNS)
+            runs = runs.since(RUNS)
+        found[key] = runs
+    return found
 
 
 def _script(key: Key, scale: Fraction) -> str:
     """The steps of the experiment. A scaled drive writes as fast as the full one, so its runs are shorter."""
-    name = {PARTITIONED: "over-provisioned", SHRUNK: "shrunk", SMALL_WHOLE: "small", SMALL_PARTITIONED: "small"}
-    is_small = key.state in (SMALL_WHOLE, SMALL_PARTITIONED)
+    name = {PARTITIONED: "over-provisioned", SHRUNK: "shrunk"} | dict.fromkeys(SMALL, "small")
+    is_small = key.state in SMALL
     is_naive = key.account == NAIVE and key.state != TRIMMED
     text = (FOLDER / f"{name.get(key.state, 'unpartitioned')}.files").read_text(encoding="utf-8")
     return Template(text).substitute(
         USED=USED_BEFORE if key.account == POOL else "",
-        COPIES="test_file.[1-8]?" + ("" if key.state == OWN_COPIES else " test_file.9[01]"),
+        COPIES="test_file.[1-8]? test_file.9[01]",
         TRIMMED="fstrim" if key.state == TRIMMED else "",
         FILE_SYSTEM="186GiB" if key.state == SMALL_PARTITIONED else "100%",
         RUNS=str(RUNS_SMALL if is_small else RUNS_NAIVE if is_naive else RUNS),
