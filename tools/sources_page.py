@@ -18,7 +18,8 @@ the same table with the rows of its own run.
 - **met**, **missed**: within the study's tolerance or not. Of several rows the worst counts.
 - **saturated**: as many parameters as points, so that agreement is no evidence.
 - **input**: the figure follows from what was given, and could not miss.
-- **in part**: something of it is simulated, and nothing of that is missed; the last column says what is missing.
+- **in part**: something of it is simulated, and nothing of that is missed; the last column says what is shown, and what
+  is not.
 - **shown**: a command shows it; no figure was published that could be compared.
 - **not shown**, **not to be had**: the reason is in the last column.
 

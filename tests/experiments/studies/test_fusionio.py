@@ -50,6 +50,11 @@ def test_one_drive_file_repeats_the_published_points(monkeypatch: pytest.MonkeyP
     costs = {str(row[0]): row[-1] for row in result.tables[0].rows}
     assert costs[curve.VARIANTS[curve.BUS_BOUND].what] == pytest.approx(2.0, abs=0.1), "out of one die, into another"
     assert costs[curve.VARIANTS[curve.FORMATTED].what] == pytest.approx(3.1, abs=0.2)
+    least, *others = ([float(str(each)) for each in row[1:]] for row in result.tables[1].rows)
+    for other in others:
+        assert all(mine > theirs for mine, theirs in zip(least[1:], other[1:], strict=True)), (
+            "it depends on the collector"
+        )
 
 
 def test_what_was_fitted_is_said_with_its_points() -> None:

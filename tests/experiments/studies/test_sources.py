@@ -49,6 +49,13 @@ def test_each_line_is_shown_or_says_why_not() -> None:
     assert sources.counted(every).startswith(f"{len(every)} lines: ")
 
 
+def test_a_line_in_part_says_what_is_shown_and_what_is_not() -> None:
+    for _, claim in CLAIMS:
+        assert bool(claim.part) == bool(claim.in_part), claim.says
+        if claim.in_part:
+            assert lines.Line(claim, []).why == f"Shown: {claim.part} Not shown: {claim.in_part}"
+
+
 def test_each_published_figure_of_the_studies_belongs_to_a_line() -> None:
     shown = {
         each for document in sources.documents(sources.kept()) for line in document.lines for each in line.shown_by

@@ -45,6 +45,8 @@ _BUS_BOUND = {
     "nand.channel_mb_s": "30.0",
 }
 FORMATTED, RESERVED, PLAIN, BUS_BOUND, UNBUFFERED = "full format", "25 % reserved", "plain", "bus", "unbuffered"
+VICTIMS = ("random", "fifo")
+"""Other choices of what garbage collection collects; the drive file's is greedy."""
 ONE_CARD = "one card"
 ONE_CARD_GIB = 100
 """The file of the source's remark: 100 GiB on a card of 160 GB are not 100 GiB on 320 GB."""
@@ -62,6 +64,7 @@ VARIANTS = {
     PLAIN: _Variant("dies are the bound: array read, transfer and program", {FITTED_KEY: str(ARRAY_READ_US)}),
     BUS_BOUND: _Variant("channels are the bound: a copy crosses its channel twice", _BUS_BOUND),
     ONE_CARD: _Variant("one of the two cards", {"stripe.devices": "1", "ftl.user_bytes": str(_ONE_CARD_BYTES)}),
+    **{victim: _Variant(victim, {"ftl.victim": victim}) for victim in VICTIMS},
     UNBUFFERED: _Variant("the same, and writes wait for the flash", _BUS_BOUND | {"write_buffer.bytes": "0"}),
 }
 Speeds = dict[tuple[str, int, int], tuple[float, float]]
@@ -75,7 +78,7 @@ def run(context: Context) -> StudyResult:
     points = {int(row["file_size_gib"]): float(row["throughput_mib_s"]) for row in FIGURES}
     runs = [(FORMATTED, space, seed) for space in CURVE_GIB for seed in context.seeds(SEEDS)]
     runs += [(RESERVED, space, context.seed) for space in CURVE_GIB if space * 2**30 < RESERVED_BYTES]
-    runs += [(name, space, context.seed) for name in (PLAIN, BUS_BOUND, UNBUFFERED) for space in points]
+    runs += [(name, space, context.seed) for name in (PLAIN, BUS_BOUND, UNBUFFERED, *VICTIMS) for space in points]
     runs += [(name, FRESH_GIB, context.seed) for name in (FORMATTED, PLAIN, BUS_BOUND, UNBUFFERED)]
     runs += [(ONE_CARD, space, context.seed) for space in (ONE_CARD_GIB // 2, ONE_CARD_GIB)]
     speeds = _simulated(context, list(dict.fromkeys(runs)))
@@ -96,7 +99,7 @@ def run(context: Context) -> StudyResult:
         rows=rows,
         figures=[_curve(context, points, speeds)],
         series={"curve": frame},
-        tables=[_mechanisms(context, points, speeds)],
+        tables=[_mechanisms(context, points, speeds), _collectors(context, points, speeds)],
         notes=[
             "What a copy costs: where dies are the bound, an additional array read makes it little more than "
             "a host write. Where channels are the bound, as they are in a card of a hundred slow dies, a copy crosses "
@@ -105,7 +108,8 @@ def run(context: Context) -> StudyResult:
             "or the driver's own work on the host. None of these was published.",
             "The fitted key is nand.copy_read_us: it represents all costs of a copy in addition to its program. The "
             "card's own reads take nand.read_us.",
-            "With T free as well the points cannot tell a smaller T from dearer copies: 276 GiB with copies at two "
+            "With the flash that holds data free as well the points cannot tell less flash from dearer copies: 276 GiB "
+            "with copies at two "
             "host writes, or 298 GiB with copies at three.",
         ],
     )
@@ -214,8 +218,8 @@ def _rows(context: Context, points: dict[int, float], speeds: Speeds, left_out: 
                 printed="ours",
                 is_input=True,
                 group="A quarter of the cards reserved",
-                note="The source says almost identical. Here T is the same with and without the reservation, so that "
-                "nothing else could come out.",
+                note="The source says almost identical. Here the flash is the same with and without the reservation, "
+                "so that nothing else could come out.",
             )
         )
     return rows
@@ -260,4 +264,17 @@ def _mechanisms(context: Context, points: dict[int, float], speeds: Speeds) -> T
         ("mechanism", "fresh, MiB/s", *(f"at {space} GiB" for space in points)),
         rows,
         "From the engine: (fresh speed / speed - 1) / (WAF - 1).",
+    )
+
+
+def _collectors(context: Context, points: dict[int, float], speeds: Speeds) -> Table:
+    victims = {"the one with the least to copy": FORMATTED, "any one": VICTIMS[0], "the one written first": VICTIMS[1]}
+    rows = [
+        (what, *(f"{speeds[name, space, context.seed][0]:,.0f}" for space in points)) for what, name in victims.items()
+    ]
+    return Table(
+        "Which erase unit is collected",
+        ("erase unit that garbage collection takes", *(f"MiB/s at {space} GiB" for space in points)),
+        rows,
+        "The same cards with another rule. What theirs is was not published; the first is that of the drive file.",
     )

@@ -15,12 +15,20 @@ from ssdlab.simulator.workloads.specifying import specify
 if TYPE_CHECKING:
     from ssdlab.presentation.report.figure import Figure
     from ssdlab.simulator.results import Result
+    from ssdlab.simulator.workloads.jobs import JobFile
 
 FIGURES = published(FOLDER / "other-cards.csv")
 SCALE = "1/64"
 BYTES_PER_GIB = 2**30
-ERASED, USED = "free space was never written", "full of older data before"
-JOBS = {ERASED: "random-writes.fio", USED: "random-writes-on-used.fio"}
+FIRST, SECOND, PARTITIONED = "first", "second", "second in 120 GB"
+STATES = {
+    FIRST: "free space was never written",
+    SECOND: "the files a second time, without a trim",
+    PARTITIONED: "a second time, in a partition of 120 GB",
+}
+"""The states of a card before a file is written, as in other-cards.csv."""
+OLDER_GIB = {SECOND: 140, PARTITIONED: 110}
+"""The largest file of the first time, whose data lies on the card during the second."""
 SHARES = (0.1, 1 / 3, 1 / 2, 2 / 3, 0.9)
 """Shares of what is sold, for cards of which nothing was published."""
 
@@ -32,25 +40,26 @@ class Card:
     name: str
     drive: str | Path
     sold_gb: int
-    state: str = ERASED
+    state: str = FIRST
     fitted: Fitted | None = None
     """Parameters of its drive file that were fitted to its figures."""
     inputs: tuple[int, ...] = ()
     """The spaces whose figure the drive file was given."""
     fitted_to: tuple[int, ...] = ()
     """The spaces whose figure they were fitted to."""
+    spaces: tuple[float, ...] = ()
+    """The sizes of the files, where not those of the published figures alone."""
 
     @property
     def figures(self) -> list[dict[str, str]]:
         """What was published of it."""
-        return [row for row in FIGURES if isinstance(self.drive, Path) and row["card"] == self.drive.stem]
+        return [row for row in FIGURES if (row["card"], row["state"]) == (Path(self.drive).stem, self.state)]
 
     @property
     def spaces_gib(self) -> tuple[float, ...]:
-        """The sizes of the files."""
-        return tuple(float(row["space_gib"]) for row in self.figures) or tuple(
-            share * self.sold_gib for share in SHARES
-        )
+        """The sizes of the files, those with a published figure among them."""
+        published = tuple(float(row["space_gib"]) for row in self.figures)
+        return self.spaces or published or tuple(share * self.sold_gib for share in SHARES)
 
     @property
     def sold_gib(self) -> float:
@@ -59,7 +68,7 @@ class Card:
     @property
     def label(self) -> str:
         """Its name, with the state of its free space if that is not the usual one."""
-        return self.name if self.state == ERASED else f"{self.name}, {self.state}"
+        return self.name if self.state == FIRST else f"{self.name}, {STATES[self.state]}"
 
 
 DUO = Card("Fusion-io 320 GB SLC, two cards", DRIVE, 320)
@@ -71,23 +80,26 @@ MLC = Card(
     inputs=(10,),
     fitted_to=(290,),
 )
-INTEL_320 = Card("Intel 320, 160 GB", FOLDER / "intel-320-160gb.toml", 160)
-INTEL_320_USED = Card("Intel 320, 160 GB", FOLDER / "intel-320-160gb.toml", 160, USED)
+INTEL_320, INTEL_320_AGAIN, INTEL_320_PARTITIONED = (
+    Card("Intel 320, 160 GB", FOLDER / "intel-320-160gb.toml", 160, state, spaces=spaces)
+    for state, spaces in ((FIRST, ()), (SECOND, (10, 30, 60, 100, 140)), (PARTITIONED, (10, 30, 60, 110)))
+)
 X25M = Card("Intel X25-M G2, 160 GB", "x25m-g2-160gb", 160)
 UNPUBLISHED = (
     X25M,
     Card("Intel X25-E, 64 GB", FOLDER / "x25-e-64gb.toml", 64),
     Card("SandForce (Agility 2), 100 GB", "agility2-100gb", 100),
 )
-CARDS = (MLC, INTEL_320, INTEL_320_USED, *UNPUBLISHED)
+CARDS = (MLC, INTEL_320, INTEL_320_AGAIN, INTEL_320_PARTITIONED, *UNPUBLISHED)
 NOTES = {
     MLC.label: "The program time is set to the highest reading, and the flash that is not sold is fitted to the full "
     "card; a copy costs what it costs on the SLC cards. The half full card is predicted.",
     X25M.label: "Sold with 100 MB/s of sequential writes (AnandTech 3965), which its drive file does not keep: its "
     "fall counts, not its height.",
-    INTEL_320.label: "Nothing is fitted to these figures. The source says that it formatted the file system, and not "
-    "whether the free space was trimmed.",
-    INTEL_320_USED.label: "Nothing is fitted to these figures either; the spare area is then what the drive hides.",
+    INTEL_320.label: "Nothing is fitted to these figures.",
+    INTEL_320_AGAIN.label: "Published: below 40 from just after 50 GiB. Formatting the file system did not help, only "
+    "a secure erase, so that the data of the first time is taken to lie on the drive still.",
+    INTEL_320_PARTITIONED.label: "Published: about 50, and never below 40.",
 }
 
 
@@ -96,7 +108,7 @@ def run(context: Context, duo: Sequence[tuple[float, float]]) -> StudyResult:
     scale = context.scale(SCALE)
     runs = {
         (card.label, space): specify(
-            context.job(FOLDER / JOBS[card.state], SPACE=str(round(space * BYTES_PER_GIB) // 16384 * 16384)),
+            _job(context, card.state, space),
             drive_of(card.drive, scale=scale),
             seed=context.seed,
         )
@@ -118,6 +130,13 @@ def run(context: Context, duo: Sequence[tuple[float, float]]) -> StudyResult:
     )
 
 
+def _job(context: Context, state: str, space_gib: float) -> "JobFile":
+    size = {"SPACE": str(round(space_gib * BYTES_PER_GIB) // 16384 * 16384)}
+    if state == FIRST:
+        return context.job(FOLDER / "random-writes.fio", **size)
+    return context.job(FOLDER / "random-writes-on-used.fio", OLDER=str(OLDER_GIB[state] * BYTES_PER_GIB), **size)
+
+
 def _label(card: str, space: float) -> str:
     return f"{card}, {space:.4g} GiB in use"
 
@@ -127,14 +146,12 @@ def _speed(result: "Result") -> float:
 
 
 def _finding(speeds: Mapping[tuple[str, float], float]) -> str:
-    between = [
-        speeds[INTEL_320_USED.label, space] <= float(figure["low"]) <= speeds[INTEL_320.label, space]
-        for space, figure in zip(INTEL_320.spaces_gib, INTEL_320.figures, strict=True)
-    ]
     half = MLC.spaces_gib[1]
+    first, again = (speeds[card.label, 100] for card in (INTEL_320, INTEL_320_AGAIN))
     return (
-        f"Of an Intel 320 {sum(between)} of {len(between)} published speeds lie between those of a drive whose free "
-        "space was never written and of one that was full before; a half full card of MLC is predicted to write at "
+        f"With files of 100 GiB an Intel 320 writes {first:.0f} MiB/s on a drive that was erased and {again:.0f} when "
+        f"they are written a second time, with 110 GiB in a partition of 120 GB "
+        f"{speeds[INTEL_320_PARTITIONED.label, 110]:.0f}; a half full card of MLC is predicted to write at "
         f"{speeds[MLC.label, half]:.0f} MiB/s."
     )
 
@@ -154,12 +171,12 @@ def _rows(card: Card, speeds: Mapping[tuple[str, float], float]) -> list[Row]:
         ]
     rows = []
     for figure in card.figures:
-        space = int(figure["space_gib"])
+        space = float(figure["space_gib"])
         low, high = float(figure["low"]), float(figure["high"])
         printed: Printed = "ours" if figure["printed"] == "ours" else "text"
         rows.append(
             Row(
-                f"{space} GiB in use",
+                f"{space:g} GiB in use",
                 low if low == high else Range(low, high),
                 speeds[card.label, space],
                 "MiB/s",
@@ -168,7 +185,7 @@ def _rows(card: Card, speeds: Mapping[tuple[str, float], float]) -> list[Row]:
                 is_input=space in card.inputs,
                 fitted=card.fitted,
                 is_left_out=space not in card.fitted_to,
-                group=f"{card.name}, {card.state}",
+                group=f"{card.name}, {STATES[card.state]}",
                 note=NOTES[card.label],
             )
         )
@@ -183,17 +200,17 @@ def _figure(speeds: Mapping[tuple[str, float], float], duo: Sequence[tuple[float
     for card in CARDS:
         points = [(100 * space / card.sold_gib, speeds[card.label, space]) for space in card.spaces_gib]
         lines.append(Line(card.label, points))
-        if card.figures and card.state == ERASED:
+        if card.figures and card.state == FIRST:
             middles = [(float(row["low"]) + float(row["high"])) / 2 for row in card.figures]
             at = [100 * space / card.sold_gib for space in card.spaces_gib]
             marks.append(Marks(card.label, list(zip(at, middles, strict=True))))
-    used = {card.state: speeds[card.label, 140] for card in (INTEL_320, INTEL_320_USED)}
+    first, again = (speeds[card.label, 100] for card in (INTEL_320, INTEL_320_AGAIN))
     return published_lines(
         name="other-cards",
-        title="Every card slows down as it fills; the fullest Intel 320 writes at "
-        f"{used[ERASED]:.0f} MiB/s if its free space was never written, at {used[USED]:.0f} if it was full before",
+        title="Every card slows down as it fills; with 100 GiB in use an Intel 320 writes at "
+        f"{first:.0f} MiB/s the first time, and at {again:.0f} the second",
         caption="16 KiB random writes against the share of the sold space in use. Lines are simulated; marks are what "
-        "the same author published of two of the cards, with the middle of a range.",
+        "the same author published of two of the cards written for the first time, with the middle of a range.",
         lines=lines,
         marks=marks,
         x_title="space in use, % of what is sold",

@@ -42,7 +42,7 @@ STUDY = Study(
         Assumption(
             "free space is erased space",
             "Files are written on a formatted card; what they do not use was never written and serves as spare area. "
-            "For the Intel 320 the opposite is shown as well: full of older data, and never trimmed.",
+            "The Intel 320 is shown a second time as well, over the data of the first, which was never trimmed.",
         ),
         Assumption(
             "another card's flash, and what of it is spare, is its generation's",

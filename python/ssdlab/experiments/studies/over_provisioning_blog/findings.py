@@ -64,8 +64,9 @@ def result(found: Found, context: Context) -> StudyResult:
     fall_gb = whole.fall_gb()
     fallen = f"falls to {100 * whole.last():.0f} % after {fall_gb:.1f} GB" if fall_gb is not None else "does not fall"
     return StudyResult(
-        finding=f"With a reserve that leaves T near U the full drive {fallen}, and with unpartitioned space it keeps "
-        f"{100 * partitioned.last():.0f} % over all 36 runs. Of the other accounts, an SLC cache of 5 GB ends at "
+        finding=f"With a reserve that leaves hardly any spare area the full drive {fallen}, and with unpartitioned "
+        f"space it keeps {100 * partitioned.last():.0f} % over all 36 runs. Of the other accounts, an SLC cache of 5 "
+        "GB ends at "
         f"{100 * found[Key(CACHE, PARTITIONED, seed=seed)].last():.0f} % over-provisioned too, and a pool over a dirty "
         f"spare area keeps {100 * found[Key(POOL, WHOLE, seed=seed)].last():.0f} % on the full drive. An SLC cache "
         f"with a share of the free space ends at {100 * found[Key(FREE_SHARE, WHOLE, seed=seed)].last():.0f} % and "
@@ -110,7 +111,7 @@ def _of_the_reserve(found: Found, context: Context) -> list[Row]:
     falls = [gb for runs in whole if (gb := runs.fall_gb()) is not None]
     lasts = [100 * runs.last() for runs in whole]
     kept = [100 * runs.last() for runs in partitioned]
-    group = f"36 runs, with a reserve that leaves T near U (a flush every {WRITES_A_FLUSH} writes)"
+    group = f"36 runs, with a reserve that leaves hardly any spare area (a flush every {WRITES_A_FLUSH} writes)"
     fall, kept_speed = _published("written before the fall"), _published("speed at the end over-provisioned")
     trimmed, gain = _published("speed at the end after fstrim"), _published("gain in the small test")
     left, free, own, shrunk = (
@@ -297,7 +298,7 @@ def _figures(found: Found, context: Context) -> "list[Figure]":
             title=f"The full drive collapses after {fall_gb:.1f} GB of random writes; with unpartitioned space it "
             "does not",
             caption="Speed of each of 36 runs of sysbench fileio rndwr, 10 s each, over 140 GiB of files, and below it "
-            "what they have written; with a reserve that leaves T near U. The shade is the spread over "
+            "what they have written; with a reserve that leaves hardly any spare area. The shade is the spread over "
             f"{SEEDS} seeds; the diamond, the first run after the fall. Published: a fall shortly after 5 GB without "
             "over-provisioning, and none with it.",
             panels=[

@@ -38,7 +38,7 @@ RESERVE_GB = 15.7
 """The fitted reserve."""
 
 NAIVE = "all hidden spare area is free"
-RESERVE = "a reserve, T near U"
+RESERVE = "a reserve, hardly any spare area"
 POOL = "dirty spare area, 5 GB kept erased"
 CACHE = "SLC cache of 5 GB"
 FREE_SHARE = "SLC cache of 4 GB and 0.3 of the free space"

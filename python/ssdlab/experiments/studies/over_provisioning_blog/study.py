@@ -23,9 +23,9 @@ STUDY = Study(
             "how much of the flash serves the data",
             "Flash of 256 GiB sold as 256 GB would leave 19 GB of hidden spare area; with the 5 GB that are free the "
             "fall would come after more than 20 GB. Four accounts of why it comes after 5 are simulated: a reserve "
-            "for the drive's own use (15.7 GB, so that T is near U), a spare area that holds stale data and of which "
-            "garbage collection in idle time keeps 5 GB erased, an SLC cache of 5 GB over 15 GB of TLC, and an SLC "
-            "cache of 4 GB and a share of the free space.",
+            "for the drive's own use (15.7 GB, so that hardly any is spare), a spare area that holds stale data and of "
+            "which garbage collection in idle time keeps 5 GB erased, an SLC cache of 5 GB over 15 GB of TLC, and an "
+            "SLC cache of 4 GB and a share of the free space.",
         ),
         Assumption(
             "a flush of the drive's memory follows every two writes",

@@ -302,7 +302,8 @@ def _reserves_table(reserves: Mapping[float, Policy]) -> Table:
         ),
         rows,
         "The share of the written bytes that is never copied, fitted to each drive alone, and how far each drive's "
-        "write amplification is off with the share of the other.",
+        "write amplification is off with the share of the other. T: the flash that holds data; U: what the user may "
+        "use.",
     )
 
 

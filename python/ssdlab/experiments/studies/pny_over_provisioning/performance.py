@@ -305,7 +305,8 @@ def _first_minutes(series: Series, context: Context) -> "Figure":
         title="Both drives start at the same speed, and the one with less spare area loses it sooner and further",
         caption="Writes per second in the first half hour, straight after a secure erase, as in the white paper's "
         "first picture, and on drives that were written once sequentially. In the white paper the competitor starts "
-        'more slowly, which it attributes to its "settings"; here the drives differ in nothing but spare area.',
+        'more slowly, which it attributes to its "settings"; here the drives differ in nothing but spare area. '
+        "OP: over-provisioning.",
         lines=lines,
         x_title="time, minutes",
         y_title="4 KiB random writes per second",
@@ -335,7 +336,8 @@ def _whole(series: Series, gain: float, context: Context) -> "Figure":
         name="four-hours",
         title=f"In the fourth hour 7 % of over-provisioning makes the drive {gain:.0f} % faster",
         caption="Writes per second over four hours after a secure erase, as in the white paper's second picture: "
-        f"steady after two to three hours, and over 80 % faster; the shade is the spread over {SEEDS} seeds.",
+        f"steady after two to three hours, and over 80 % faster; the shade is the spread over {SEEDS} seeds. OP: "
+        "over-provisioning.",
         lines=lines,
         x_title="time, hours",
         y_title="4 KiB random writes per second",

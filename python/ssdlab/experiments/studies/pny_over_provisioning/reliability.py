@@ -209,7 +209,8 @@ def _against_op(reaching: dict[float, float], fast: dict[float, float]) -> "Figu
         title=f"{100 * reaching[ZERO]:.0f} % of the drives reach their rated TBW with 0 % of over-provisioning, "
         f"{100 * reaching[SEVEN]:.0f} % with 7 %",
         caption="Share of drives that reach the rated TBW, and that are still fast then, against the whole of "
-        f"over-provisioning, the hidden {ZERO:.0%} of a drive with 0 % included.",
+        f"over-provisioning, the hidden {ZERO:.0%} of a drive with 0 % included. TBW: the terabytes that may be "
+        "written; T: the flash that holds data; U: what the user may use.",
         lines=[
             Line("reach the rated TBW", [(100 * op, 100 * share) for op, share in reaching.items()]),
             Line("and are still fast", [(100 * op, 100 * share) for op, share in fast.items()]),

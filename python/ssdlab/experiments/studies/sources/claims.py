@@ -21,8 +21,10 @@ class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Patterns of the rows that show it, as in a shell: "GROUP: WHAT"."""
     pictures: tuple[str, ...] = ()
     tables: tuple[str, ...] = ()
+    part: str = ""
+    """What of it is shown, if something is missing."""
     in_part: str = ""
-    """What is missing."""
+    """What is missing, and why."""
     note: str = ""
     """What must be known of it; no verdict follows from it."""
     not_shown: str = ""

@@ -65,9 +65,11 @@ class Line:
 
     @property
     def why(self) -> str:
-        """What is missing, and why, or what must be known."""
+        """What is missing, and why, or what must be known; of a line in part also what is shown."""
         claim = self.claim
-        return claim.in_part or claim.not_shown or claim.not_to_be_had or claim.note
+        if claim.in_part:
+            return f"Shown: {claim.part} Not shown: {claim.in_part}"
+        return claim.not_shown or claim.not_to_be_had or claim.note
 
 
 @dataclass(frozen=True)
