@@ -149,10 +149,9 @@ def _finding(speeds: Mapping[tuple[str, float], float]) -> str:
     half = MLC.spaces_gib[1]
     first, again = (speeds[card.label, 100] for card in (INTEL_320, INTEL_320_AGAIN))
     return (
-        f"With files of 100 GiB an Intel 320 writes {first:.0f} MiB/s on a drive that was erased and {again:.0f} when "
-        f"they are written a second time, with 110 GiB in a partition of 120 GB "
-        f"{speeds[INTEL_320_PARTITIONED.label, 110]:.0f}; a half full card of MLC is predicted to write at "
-        f"{speeds[MLC.label, half]:.0f} MiB/s."
+        f"With 100 GiB in use an Intel 320 writes {first:.0f} MiB/s the first time and {again:.0f} the second, and "
+        f"{speeds[INTEL_320_PARTITIONED.label, 110]:.0f} the second time with 110 GiB in a partition of 120 GB; a half "
+        f"full card of MLC is predicted to write at {speeds[MLC.label, half]:.0f} MiB/s."
     )
 
 
