@@ -23,7 +23,7 @@ def figures(taken: Mapping[str, Readings]) -> "list[Figure]":
     return [
         _readings(
             "slowed",
-            f"Four NVMe drives read a rewritten file {min(factors):.1f} to {max(factors):.1f} times slower",
+            f"Four NVMe drives take {min(factors):.1f} to {max(factors):.1f} times as long to read a rewritten file",
             slowed,
             taken,
         ),
