@@ -52,6 +52,10 @@ def test_a_result_of_fio_beside_a_simulation(ssdlab: Program, tmp_path: Path) ->
     assert "only there: other; missing there: then" in ended.stdout
     page = (tmp_path / "out/report.html").read_text()
     assert "each run once" in page.casefold() or "Each was run once" in page
+    # Figures mean little without the state of the drive that gave them.
+    said = content["states"]["simulated:small.toml"]
+    assert said.startswith("the drive began filled once sequentially; the last stage")
+    assert said in page and said[:40] in ended.stdout
     # Nothing is called faster: how far another run would be off is not known.
     assert "faster" not in ended.stdout
     assert json.loads((tmp_path / "out/result-1-measured.json").read_text())["jobs"][0]["jobname"] == "first"

@@ -27,6 +27,7 @@ from ssdlab.experiments.comparison import targets
 from ssdlab.hardware.device.permission import Permission
 from ssdlab.presentation.terminal import fits, show
 from ssdlab.simulator import workloads
+from ssdlab.simulator.results import drive_state
 from ssdlab.simulator.targets import simulated
 from ssdlab.simulator.targets.preconditioning import specify_beginning
 from ssdlab.simulator.workloads.specifying import Beginning
@@ -95,13 +96,14 @@ def compare_targets(
     found: list[Figures] = []
     results: list[ResultJson | JsonObject] = []
     reasons: dict[str, str] = {}
+    states: dict[str, str] = {}
     for each in named:
         if each.kind == "measured":
             figures = targets.figures_of_report(reports[each.name], each.name)
             reasons |= _lacking(each.name, figures, found)
             results.append(reports[each.name])
         elif each.kind == "simulated":
-            figures, simulated_result = _simulated(job_file, each, changes, start, seed)
+            figures, simulated_result, states[each.label] = _simulated(job_file, each, changes, start, seed)
             results.append(simulated_result)
         else:
             figures, measured_result, reason = _measured(job_file, each, real, seed)
@@ -110,14 +112,23 @@ def compare_targets(
                 reasons[f"WAF on {each.label}"] = reason
         found.append(figures)
     compared = targets.rows(found)
-    form.give(Rows(targets.plain(named, compared)), lambda: _print(named, compared, reasons))
+    form.give(Rows(targets.plain(named, compared)), lambda: _print(named, compared, reasons, states))
     names = targets.write(
-        named, compared, reasons, directory, title=Path(job).stem, command_line=command_line(context), results=results
+        named,
+        compared,
+        reasons,
+        directory,
+        title=Path(job).stem,
+        command_line=command_line(context),
+        results=results,
+        states=states,
     )
     form.say_files(directory, names)
 
 
-def _print(named: Sequence[Target], compared: Sequence[targets.Row], reasons: Mapping[str, str]) -> None:
+def _print(
+    named: Sequence[Target], compared: Sequence[targets.Row], reasons: Mapping[str, str], states: Mapping[str, str]
+) -> None:
     console = Console()
     names = [each.label for each in named]
     letters = [chr(ord("A") + index) for index in range(len(names))]
@@ -131,7 +142,7 @@ def _print(named: Sequence[Target], compared: Sequence[targets.Row], reasons: Ma
             console.print(f"{letter}: {name}", highlight=False, markup=False)
     if found := targets.headline(named, compared):
         console.print(f"{found}. {targets.caution(named)}", highlight=False, markup=False)
-    for what, reason in reasons.items():
+    for what, reason in [*reasons.items(), *states.items()]:
         console.print(f"{what}: {reason}", highlight=False, markup=False)
 
 
@@ -186,7 +197,8 @@ def _lacking(file: str, measured: Figures, simulated: Sequence[Figures]) -> dict
 
 def _simulated(
     job_file: JobFile, target: Target, changes: options.Changes, start: Beginning, seed: int
-) -> tuple[Figures, ResultJson]:
+) -> tuple[Figures, ResultJson, str]:
+    """The figures, the result, and in which state the drive began and ended."""
     drive = changes.of(target.name)
     with shown([target.label]) as tell, TemporaryDirectory(prefix="ssdlab-") as folder:
         specification = specify_beginning(job_file, drive, start, Path(folder), seed=seed, until="job", timed=True)
@@ -196,7 +208,7 @@ def _simulated(
     own = {section.name for section in job_file.sections}
     # The jobs that only bring the drive into its state are not compared.
     before = [job.name for job in result.jobs if job.name not in own]
-    return targets.figures(result, skip=before), result.to_dict()
+    return targets.figures(result, skip=before), result.to_dict(), drive_state.sentence(result, start)
 
 
 def _measured(job_file: JobFile, target: Target, real: Real, seed: int) -> tuple[Figures, JsonObject, str | None]:

@@ -186,16 +186,18 @@ def write(
     title: str,
     command_line: str,
     results: Sequence[ResultJson | JsonObject],
+    states: Mapping[str, str],
 ) -> list[str]:
     """Writes `comparison.json`, the result of each target, pictures and `report.html`, all or none.
 
-    Returns the names, the page last.
+    `states` says of simulated targets in which state the drive began and ended. Returns the names, the page last.
     """
     names = ["comparison.json"]
     content = {
         "targets": [each.label for each in targets],
         "rows": [{**asdict(row), "ratio": row.ratio} for row in compared],
         "not_measured": dict(reasons),
+        "states": dict(states),
     }
     with staged(directory) as place:
         (place / names[0]).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
@@ -204,7 +206,7 @@ def write(
             (place / names[-1]).write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
         drawn = _pictures(targets, compared)
         names.extend(write_figures(drawn, place))
-        page = _page(targets, compared, drawn, reasons, title, command_line)
+        page = _page(targets, compared, drawn, reasons, states, title, command_line)
         (place / "report.html").write_text(page, encoding="utf-8")
     return [*names, "report.html"]
 
@@ -275,6 +277,7 @@ def _page(
     compared: Sequence[Row],
     drawn: "Sequence[Figure]",
     reasons: Mapping[str, str],
+    states: Mapping[str, str],
     title: str,
     command_line: str,
 ) -> str:
@@ -285,6 +288,8 @@ def _page(
         body += [job, *([row.said, *cells(row)] for row in rows)]
     heads = ["figure", *(target.label for target in targets), "last / first"]
     after = [page.Section("Comparison", parts.table("Comparison", heads, body, wraps=True))]
+    if states:
+        after.append(page.Section("State of the simulated drives", parts.definitions(list(states.items()))))
     if reasons:
         after.append(page.Section("Not measured", parts.definitions(sorted(reasons.items()))))
     after.append(page.Section("How to reproduce", parts.command(command_line)))
