@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import altair as alt
+from altair.utils.schemapi import debug_mode
 
 from ssdlab.presentation.report import drawing
 from ssdlab.presentation.report.theme import AXIS_EXTENT_PX, LIGHT, THEMES, Theme, VegaLite, vega_config
@@ -55,7 +56,7 @@ class Figure:
 
     def _whole(self) -> VegaLite:
         # By default, Altair refuses long series; these are thinned already.
-        with alt.data_transformers.enable("default", max_rows=None):
+        with alt.data_transformers.enable("default", max_rows=None), debug_mode(False):
             # Validating against Vega-Lite's schema takes longer than all else here; tests do it for each builder.
             specification: VegaLite = self.chart.to_dict(validate=False)
         # Altair's default theme would override that of the page.

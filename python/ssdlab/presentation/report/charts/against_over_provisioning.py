@@ -157,7 +157,7 @@ def _picture(
         .encode(x, y, variant_fill(variants), alt.Shape("shape:N", scale=None, legend=None), tooltip=tooltip),
         *label_layers(variants, labels, alt.X("label_x:Q"), alt.Y("label_value:Q"), dx=9, dots=False),
     ]
-    return switchable(alt.layer(*layers), HIDDEN_VARIANTS).properties(height=HEIGHT_PX)
+    return switchable(alt.layer(*layers, height=HEIGHT_PX), HIDDEN_VARIANTS)
 
 
 def _label_characters(position: float) -> int:
@@ -168,7 +168,7 @@ def _label_characters(position: float) -> int:
 def _curve_layer(curve: Sequence[Row], x: alt.X, y: alt.Y) -> alt.Chart:
     line = chart(curve).mark_line(style="theory-curve", clip=True)
     said = [alt.Tooltip("formula:N", title="theory")]
-    layer: alt.Chart = line.encode(x, y, detail="formula:N", order="over_provisioning:Q", tooltip=said)
+    layer: alt.Chart = line.encode(x, y, alt.Detail("formula:N"), alt.Order("over_provisioning:Q"), tooltip=said)
     return layer
 
 

@@ -174,6 +174,17 @@ NUMBER_LABEL = (
 )
 
 
+# As keywords of `encode`, such as `x=alt.value(0)`, Altair would look for the class of each among all of its classes.
+def at_x(pixels: float) -> alt.XValue:
+    """A place from the left edge of the plot."""
+    return alt.XValue(pixels)  # type: ignore[no-untyped-call]
+
+
+def at_y(pixels: float) -> alt.YValue:
+    """A place from the upper edge of the plot."""
+    return alt.YValue(pixels)  # type: ignore[no-untyped-call]
+
+
 def horizontal_grid(ticks: int) -> alt.Axis:
     return alt.Axis(tickCount=ticks, grid=True, labelExpr=NUMBER_LABEL)
 
@@ -235,7 +246,7 @@ def line_layers(
     are the further lines of the tooltip. `name` distinguishes two pictures of the same field.
     """
     colour = variant_colour(variants, legend=legend)
-    line = chart(rows).mark_line(clip=True).encode(x, y, colour, order=f"{order or along}:Q")
+    line = chart(rows).mark_line(clip=True).encode(x, y, colour, alt.Order(f"{order or along}:Q"))
     if len(variants) > _COLOURS:
         line = line.encode(variant_dash(variants))
     nearest = alt.selection_point(
@@ -253,7 +264,7 @@ def line_layers(
             x,
             y,
             variant_fill(variants, legend=False),
-            opacity=alt.condition(nearest, alt.value(1), alt.value(0)),
+            alt.OpacityValue(0, condition={"param": nearest.name, "empty": False, "value": 1}),
             tooltip=[
                 alt.Tooltip("variant:N"),
                 *where,

@@ -5,7 +5,15 @@ from collections.abc import Mapping, Sequence
 import altair as alt
 
 from ssdlab.presentation.report import wording
-from ssdlab.presentation.report.charts.encodings import HIDDEN_PARTS, HIDDEN_VARIANTS, Picture, Row, chart, switchable
+from ssdlab.presentation.report.charts.encodings import (
+    HIDDEN_PARTS,
+    HIDDEN_VARIANTS,
+    Picture,
+    Row,
+    at_x,
+    chart,
+    switchable,
+)
 from ssdlab.presentation.report.figure import NO_VERTICAL_AXIS, Key, KeyEntry
 from ssdlab.presentation.report.variant import LATENCY_PARTS, ComparedVariant
 
@@ -80,16 +88,16 @@ def _bars(
     layers = [
         chart(rows)
         .mark_bar(style="segment", size=_BAR_PX, yOffset=below)
-        .encode(x, y, colour, order="order:Q", tooltip=tooltip),
+        .encode(x, y, colour, alt.Order("order:Q"), tooltip=tooltip),
         chart(totals)
         .mark_text(style="number", align="left", dx=10, yOffset=below)
         .encode(x, y, text=alt.Text("total:N")),
         # The name is above its bar, so that a long name does not make the bars shorter on a phone.
         chart([{"variant": label} for label in labels])
         .mark_text(style="label", align="left", baseline="bottom", yOffset=-4)
-        .encode(y, x=alt.value(0), text="variant:N"),
+        .encode(y, at_x(0), alt.Text("variant:N")),
     ]
-    return alt.layer(*layers).properties(height=_ROW_PX * len(labels))
+    return alt.layer(*layers, height=_ROW_PX * len(labels))
 
 
 def _present(variants: Sequence[ComparedVariant]) -> list[str]:

@@ -9,6 +9,7 @@ from ssdlab.presentation.report import wording
 from ssdlab.presentation.report.charts.encodings import (
     HIDDEN_VARIANTS,
     Row,
+    at_x,
     chart,
     switchable,
     variant_fill,
@@ -59,13 +60,13 @@ def stacked_levels(*, name: str, title: str, caption: str, parts: Sequence[Part]
     whole = alt.layer(
         chart(rows)
         .mark_bar(style="segment", size=_BAR_PX, yOffset=below)
-        .encode(x, y, variant_fill(entries), x2="end:Q", tooltip=tooltip),
+        .encode(x, y, variant_fill(entries), alt.X2("end:Q"), tooltip=tooltip),
         chart(totals)
         .mark_text(style="number", align="left", baseline="middle", dx=12, yOffset=below)
         .encode(alt.X("total:Q"), y, text=alt.Text("total:Q", format=",.3~r")),
         chart(totals)
         .mark_text(style="label", align="left", baseline="bottom", yOffset=-4)
-        .encode(y, x=alt.value(0), text="level:N"),
+        .encode(y, at_x(0), alt.Text("level:N")),
         height=_ROW_PX * len(levels),
     )
     picture = switchable(whole, HIDDEN_VARIANTS).properties(usermeta=NO_VERTICAL_AXIS)

@@ -10,6 +10,7 @@ from ssdlab.presentation.report.charts.encodings import (
     HIDDEN_VARIANTS,
     Picture,
     Row,
+    at_y,
     chart,
     drive_writes_axis,
     horizontal_grid,
@@ -80,7 +81,7 @@ def waf_over_host_writes(variants: Sequence[ComparedVariant], series: Sequence[p
         *([_settled_layer(variants, settled)] if settled else []),
         *label_layers(variants, labels, alt.X("label_x:Q"), alt.Y("label_value:Q"), dx=9, dots=True),
     ]
-    return switchable(alt.layer(*layers), HIDDEN_VARIANTS).properties(height=HEIGHT_PX)
+    return switchable(alt.layer(*layers, height=HEIGHT_PX), HIDDEN_VARIANTS)
 
 
 def spare_over_host_writes(variants: Sequence[ComparedVariant], series: Sequence[pl.DataFrame]) -> Picture | None:
@@ -104,7 +105,7 @@ def spare_over_host_writes(variants: Sequence[ComparedVariant], series: Sequence
         layers = line_layers(
             variants, rows, x, y, field=field, said=said, number_format=number_format, legend=not charts
         )
-        charts.append(alt.layer(*layers).properties(height=_SMALL_HEIGHT_PX))
+        charts.append(alt.layer(*layers, height=_SMALL_HEIGHT_PX))
     if not charts:
         return None
     return switchable(alt.vconcat(*charts, spacing=24), HIDDEN_VARIANTS)
@@ -155,7 +156,7 @@ def _stage_layers(variants: Sequence[ComparedVariant], end: float) -> list[alt.C
     names_below = (
         chart(bands)
         .mark_text(style="note", baseline="bottom", dy=-4)
-        .encode(alt.X("middle:Q"), y=alt.value(HEIGHT_PX), text="shown:N")
+        .encode(alt.X("middle:Q"), at_y(HEIGHT_PX), alt.Text("shown:N"))
         .transform_calculate(shown=f"{fits} ? datum.name : ''")
     )
     return [*layers, names_below]

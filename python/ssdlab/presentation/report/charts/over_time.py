@@ -128,7 +128,7 @@ def _iops_part(
     )
     if height_px == HEIGHT_PX:
         layers = _with_end_labels(variants, rows, layers, scale, time)
-    return alt.layer(*layers).properties(height=height_px)
+    return alt.layer(*layers, height=height_px)
 
 
 def _with_end_labels(
@@ -188,7 +188,7 @@ def latency_over_time(variants: Sequence[ComparedVariant]) -> Picture | None:
             along="time",
             where=[alt.Tooltip("time:Q", title=time.unit, format=".3f")],
         )
-        charts.append(alt.layer(*layers).properties(height=_SMALL_HEIGHT_PX))
+        charts.append(alt.layer(*layers, height=_SMALL_HEIGHT_PX))
     return switchable(alt.vconcat(*charts, spacing=24), HIDDEN_VARIANTS) if charts else None
 
 

@@ -8,6 +8,7 @@ from ssdlab.presentation.report.charts.encodings import (
     HIDDEN_PARTS,
     HIDDEN_VARIANTS,
     Picture,
+    at_x,
     chart,
     present_parts,
     switchable,
@@ -63,7 +64,7 @@ def parts_of_nand_writes(variants: Sequence[ComparedVariant]) -> Picture | None:
     layers = [
         chart(rows)
         .mark_bar(style="segment", size=_BAR_PX, yOffset=below)
-        .encode(x, y, colour, order="order:Q", tooltip=tooltip),
+        .encode(x, y, colour, alt.Order("order:Q"), tooltip=tooltip),
         chart(rows)
         .transform_aggregate(units="sum(units)", groupby=["variant"])
         .mark_text(style="number", align="left", dx=10, yOffset=below)
@@ -71,7 +72,7 @@ def parts_of_nand_writes(variants: Sequence[ComparedVariant]) -> Picture | None:
         # The name is above its bar, so that a long name does not make the bars shorter on a phone.
         chart([{"variant": label} for label in labels])
         .mark_text(style="label", align="left", baseline="bottom", yOffset=-4)
-        .encode(y, x=alt.value(0), text="variant:N"),
+        .encode(y, at_x(0), alt.Text("variant:N")),
     ]
     if theory:
         marks = chart(theory).mark_tick(style="theory-tick", size=_BAR_PX + 10, yOffset=below, orient="vertical")

@@ -110,7 +110,7 @@ def label_layers(
     texts = (
         chart(labels)
         .mark_text(style="number", align="left", baseline="middle", dx=dx)
-        .encode(x, y, text="shown:N")
+        .encode(x, y, alt.Text("shown:N"))
         .transform_calculate(shown=f"width < {_NARROW_PX} ? datum.figure : datum.text")
     )
     if not dots:

@@ -14,6 +14,7 @@ from ssdlab.presentation.report.charts.encodings import (
     Labelled,
     Picture,
     Row,
+    at_x,
     chart,
     line_layers,
     number_axis,
@@ -264,7 +265,7 @@ def _bars(
         .encode(alt.X("end:Q"), y, text=alt.Text("value:Q", format=number_format)),
         chart(rows)
         .mark_text(style="label", align="left", baseline="bottom", yOffset=-4)
-        .encode(y, x=alt.value(0), text="name:N"),
+        .encode(y, at_x(0), alt.Text("name:N")),
     ]
     if any(row["low"] is not None for row in rows):
         spread = chart([row for row in rows if row["low"] is not None]).mark_rule(style="theory-tick", yOffset=below)
