@@ -195,6 +195,10 @@ class Device:
         """As that of LiveDrive. Raises IndexError."""
     def command(self, line: str) -> None:
         """Carry out a line as it is written to `control`. Raises ValueError when it is none."""
+    def record(self, place: str | PathLike[str]) -> None:
+        """Write down what is asked from now on, without data, in a new file. Raises OSError."""
+    def take_recording(self) -> Asked:
+        """End the recording. Raises ValueError without one, OSError if it could not be written."""
     def close(self) -> None:
         """An orderly end: all of it in flash, the map noted, a file on its disk. Raises OSError."""
     def mount(self, folder: str | PathLike[str], threads: int, render: Callable[[str], str]) -> Mount:
@@ -206,6 +210,14 @@ class Device:
     def serve_nvme(self, host: str, port: int, model: str, render: Callable[[str], str]) -> NvmeServer:
         """Serve it over NVMe/TCP at a port; 0 takes a free one. `render(state)` gives the figures of the logs as JSON.
         Raises OSError."""
+
+@final
+class Asked:
+    """What was asked of a drive, without data."""
+
+    def replay(self, drive_json: str, options_json: str) -> str:
+        """Ask a new drive of the same capacity the same; its state, as that of Device. Raises SpecificationError,
+        OSError for the recording, KeyboardInterrupt."""
 
 @final
 class Mount:

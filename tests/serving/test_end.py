@@ -1,6 +1,7 @@
 """Do `mount` and `serve` say at their end what was done: phases, write amplification, latency?"""
 
 import contextlib
+import json
 import mmap
 import os
 import re
@@ -9,10 +10,15 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from random import Random
 
 import pytest
 
+from own_devices import needs
+from program import program_in
 from running_drives import DRIVE
+from ssdlab.serving.drive import ServedDrive
+from ssdlab.simulator.drives import drive
 from waiting import wait_for
 
 SECONDS_MAX = 40
@@ -69,3 +75,67 @@ def test_a_mounted_drive_says_its_phases(tmp_path: Path) -> None:
 def test_a_served_drive_without_requests_says_so(tmp_path: Path) -> None:
     with running(tmp_path, "serve", "--socket", "s") as end:
         assert end().rstrip().endswith("no requests")
+
+
+def _rows(said: str) -> dict[str, list[str]]:
+    """The rows of the table of `--what-if`, by their spare area."""
+    table = said.partition("the same requests on")[2]
+    found = re.findall(r"(\d+(?:\.\d+)? %)( \(as served\))? +(\S+) +(.+)", table)
+    return {share + served: [waf, *latencies.split("  ")] for share, served, waf, latencies in found}
+
+
+def _overwrite(place: Path, times: int) -> None:
+    """Writes single units at random over the whole of a drive of 256 MiB, past the page cache."""
+    unit, drive, random = mmap.mmap(-1, 4096), os.open(place, os.O_RDWR | os.O_DIRECT), Random(1)
+    filling = mmap.mmap(-1, 1 << 20)
+    for place_bytes in range(0, 256 << 20, 1 << 20):
+        os.pwrite(drive, filling, place_bytes)
+    for _ in range(times):
+        os.pwrite(drive, unit, random.randrange(65536) * 4096)
+    os.close(drive)
+
+
+@pytest.mark.fuse
+def test_a_mounted_drive_says_what_it_would_have_been_with_more_flash(tmp_path: Path) -> None:
+    with running(tmp_path, "mount", "here", "--what-if", "6.25%,28%", "--output", "stats.json") as end:
+        _overwrite(tmp_path / "here/drive", 40_000)
+        said = end()
+    rows = _rows(said)
+    assert list(rows) == ["6.25 % (as served)", "6.25 %", "28.12 %"], said
+    # The same drive, asked the same, did the same.
+    assert rows["6.25 %"] == rows["6.25 % (as served)"]
+    assert float(rows["28.12 %"][0]) < float(rows["6.25 %"][0]) - 0.5
+    assert "Closed loop" in said
+    same, more = json.loads((tmp_path / "stats.json").read_text())["ssdlab"]["device"]["what_if"]
+    assert (f"{same['waf']:.3f}", f"{more['waf']:.3f}") == (rows["6.25 %"][0], rows["28.12 %"][0])
+    assert more["phases"][0]["write_p99_ns"] <= same["phases"][0]["write_p99_ns"]
+
+
+@needs("qemu-io")
+def test_a_drive_served_over_nbd_says_it_too_and_warns_of_a_short_session(tmp_path: Path) -> None:
+    with running(tmp_path, "serve", "--socket", "s", "--what-if", "28%") as end:
+        image = f"nbd+unix:///?socket={tmp_path / 's'}"
+        writes = [word for place in range(1200) for word in ("-c", f"write {place * 4}k 4k")]
+        subprocess.run(["qemu-io", "-f", "raw", *writes, image], check=True, capture_output=True)
+        said = end()
+    rows = _rows(said)
+    assert list(rows) == ["6.25 % (as served)", "28.12 %"], said
+    assert rows["28.12 %"][0] == "1.000", "nothing had to be moved"
+    assert "0.018 times the drive's capacity" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "refused"),
+    [
+        (("--what-if", "0%"), "too little spare area"),
+        (("--what-if", "28%", "--null"), "leave out --null"),
+        (("--what-if", "28%", "--store", "used"), "holds a drive in use"),
+        (("--what-if", "28%", "--set", "data_reduction.compression=true"), "depends on the data"),
+    ],
+)
+def test_what_cannot_be_asked_again_is_refused(tmp_path: Path, words: tuple[str, ...], refused: str) -> None:
+    (tmp_path / "drive.toml").write_text(DRIVE)
+    # An orderly session before.
+    ServedDrive(drive(tmp_path / "drive.toml"), store=tmp_path / "used").close()
+    done = program_in(tmp_path)("serve", "--drive", "drive.toml", *words)
+    assert (done.returncode, refused in done.stderr) == (2, True), done.stderr

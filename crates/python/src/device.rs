@@ -8,7 +8,7 @@ use pyo3::types::PyBytes;
 use serde::{Deserialize, Serialize};
 use ssdlab_blockdev::device::{self, DeviceError};
 use ssdlab_blockdev::drive::{
-    Achieved, Command, HostEvents, OpenError, Options, SYNTAX, SimulatedDevice, SimulatedQueue, memory_of,
+    Achieved, Command, HostEvents, OpenError, Options, Recording, SYNTAX, SimulatedDevice, SimulatedQueue, memory_of,
 };
 use ssdlab_blockdev::fuse::{self, Panel};
 use ssdlab_blockdev::nand::{Events, Recovery};
@@ -20,6 +20,8 @@ use ssdlab_blockdev::queue::{Immediate, Queue};
 use ssdlab_blockdev::zones::Zones;
 use ssdlab_engine::simulation::Outcome;
 use ssdlab_engine::specification::Drive;
+use std::fs::File;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
@@ -74,10 +76,7 @@ impl Device {
     #[new]
     fn open(py: Python<'_>, drive_json: &str, options_json: &str) -> PyResult<Self> {
         let (drive, opening) = described(drive_json, options_json)?;
-        let simulated = py.detach(|| SimulatedDevice::new(&drive, &opening.drive)).map_err(|error| match error {
-            OpenError::Specification(error) => refuse(error),
-            OpenError::Store(error) => os_error(&error),
-        })?;
+        let simulated = py.detach(|| SimulatedDevice::new(&drive, &opening.drive)).map_err(not_opened)?;
         let simulated = Arc::new(simulated);
         let capabilities = device::Device::capabilities(&*simulated);
         let front: Arc<dyn device::Device> = if opening.does_nothing {
@@ -127,6 +126,20 @@ impl Device {
             return Err(PyValueError::new_err(format!("{line:?} is no command; there are {SYNTAX}")));
         };
         py.detach(|| self.simulated.carry_out(&command)).map_err(|error| failed(&error))
+    }
+
+    /// Writes down what is asked from now on, without data, in a new file at this place.
+    fn record(&self, place: PathBuf) -> PyResult<()> {
+        let file = File::options().create(true).truncate(true).read(true).write(true).open(place);
+        self.simulated.core().record(file.map_err(|error| os_error(&error))?);
+        Ok(())
+    }
+
+    /// Ends the recording.
+    fn take_recording(&self) -> PyResult<Asked> {
+        let recording = self.simulated.core().take_recording();
+        let recording = recording.ok_or_else(|| PyValueError::new_err("nothing is recorded"))?;
+        Ok(Asked { recording: recording.map_err(|error| os_error(&error))? })
     }
 
     /// An orderly end: all data in flash, the map in a checkpoint, a file on its disk.
@@ -233,6 +246,36 @@ fn state(device: &SimulatedDevice) -> State {
         erase_units_when_new: core.erase_units_when_new(),
         free_erase_units: core.ftl().free_erase_units(),
         real_pace: device.achieved(),
+    }
+}
+
+fn not_opened(error: OpenError) -> PyErr {
+    match error {
+        OpenError::Specification(error) => refuse(error),
+        OpenError::Store(error) => os_error(&error),
+    }
+}
+
+/// What was asked of a drive.
+#[pyclass(frozen)]
+pub struct Asked {
+    recording: Recording,
+}
+
+#[pymethods]
+impl Asked {
+    /// Asks a new drive of the same capacity the same; its state, as JSON. Ctrl-C ends it.
+    fn replay(&self, py: Python<'_>, drive_json: &str, options_json: &str) -> PyResult<String> {
+        let (drive, opening) = described(drive_json, options_json)?;
+        let mut interrupted = None;
+        let replayed = py.detach(|| {
+            self.recording.replay(&drive, &opening.drive, &mut || {
+                interrupted = Python::attach(|py| py.check_signals()).err();
+                if interrupted.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            })
+        });
+        interrupted.map_or(Ok(()), Err)?;
+        as_json(&state(&replayed.map_err(not_opened)?))
     }
 }
 

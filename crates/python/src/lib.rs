@@ -24,7 +24,7 @@ use ssdlab_traces::Format;
 #[pymodule]
 mod _engine {
     #[pymodule_export]
-    use super::device::{Device, Mount, NvmeServer, Server};
+    use super::device::{Asked, Device, Mount, NvmeServer, Server};
     #[pymodule_export]
     use super::errors::{RunError, SpecificationError, TraceError};
     #[pymodule_export]

@@ -74,7 +74,7 @@ COMMANDS = {
     "live": Listed("Show a running drive in the browser.", "ssdlab live --drive generic-tlc-480 --scale 1/64"),
     "mount": Listed(
         "Mount a simulated drive as a file for real programs.",
-        "ssdlab mount drive/ --drive generic-tlc-480 --op 7% --scale 1/256",
+        "ssdlab mount drive/ --drive generic-tlc-480 --op 7% --scale 1/256 --what-if 14%,28%",
     ),
     "serve": Listed(
         "Serve a simulated drive over NBD or NVMe.",

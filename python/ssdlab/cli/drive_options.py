@@ -1,7 +1,7 @@
 """The options that `mount` and `serve` share: the drive, and the place of its contents."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,7 +9,7 @@ import typer
 
 from ssdlab.cli.groups import Parsed
 from ssdlab.errors import InputError, near
-from ssdlab.foundation.quantities import parse_share
+from ssdlab.foundation.quantities import parse_share, parse_spare_areas
 from ssdlab.serving.drive import ServedDrive
 from ssdlab.serving.mounting import Pace
 from ssdlab.simulator.results.files import check_writable, write_text
@@ -86,6 +86,21 @@ class Served:
             "--null", help="A device of the same size that does nothing, to measure the cost of the front end."
         ),
     ] = False
+
+    what_if: Annotated[
+        list[float],
+        typer.Option(
+            "--what-if",
+            metavar="LIST",
+            help="Say at the end what the same requests would have given with other spare areas, such as 14%,28%: as "
+            "much capacity with more or less flash. Requests are kept in the temporary folder, 32 bytes each.",
+        ),
+        Parsed(parse_spare_areas),
+    ] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if self.what_if and self.does_nothing:
+            raise InputError("--what-if asks drives again what one was asked; leave out --null, which has none")
 
     @property
     def place(self) -> str:

@@ -11,6 +11,7 @@ from ssdlab.foundation.quantities import format_bytes
 from ssdlab.serving.ending import print_end
 from ssdlab.serving.mounting import mounted
 from ssdlab.serving.watching import watchable
+from ssdlab.serving.what_if import WhatIf
 
 
 def mount(
@@ -49,6 +50,7 @@ def mount(
     write = drive_options.writer_of(output)
     resolved = changes.of(drive)
     served = serving.drive(resolved, seed)
+    asked = WhatIf(served, resolved, serving.what_if)
     with (
         mounted(served, Path(folder), threads=threads, with_loop=loop) as place,
         watchable(served, str(place.folder)) as unseen,
@@ -66,4 +68,7 @@ def mount(
             typer.echo("unmounting", err=True)
     state = served.device.state()
     write(served.render(state))
-    print_end(served, state, Console(stderr=True))
+    console = Console(stderr=True)
+    print_end(served, state, console)
+    if again := asked.say(state, console):
+        write(served.render(state, again))

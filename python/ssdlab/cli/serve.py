@@ -17,6 +17,7 @@ from ssdlab.foundation.quantities import format_bytes
 from ssdlab.serving import nbd, nvme
 from ssdlab.serving.ending import print_end
 from ssdlab.serving.watching import watchable
+from ssdlab.serving.what_if import WhatIf
 
 if TYPE_CHECKING:
     from ssdlab.serving.drive import ServedDrive
@@ -97,6 +98,7 @@ def serve(
     write = drive_options.writer_of(output)
     resolved = changes.of(drive)
     served = serving.drive(resolved, seed, knows_zones=address.nvme is not None)
+    asked = WhatIf(served, resolved, serving.what_if)
     signal.signal(signal.SIGUSR1, lambda _number, _frame: write(served.render(served.device.state())))
     with _place(served, address) as place, watchable(served, place) as unseen:
         typer.echo(place)
@@ -112,7 +114,10 @@ def serve(
             typer.echo("stopping", err=True)
     state = served.device.state()
     write(served.render(state))
-    print_end(served, state, Console(stderr=True))
+    console = Console(stderr=True)
+    print_end(served, state, console)
+    if again := asked.say(state, console):
+        write(served.render(state, again))
 
 
 @contextlib.contextmanager

@@ -1,7 +1,7 @@
 """A simulated drive that stores contents, and its statistics in the form of a result."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 
@@ -11,7 +11,7 @@ from ssdlab.serving.so_far import result_of
 from ssdlab.simulator import engine
 from ssdlab.simulator.engine import plain
 from ssdlab.simulator.results import fdp
-from ssdlab.simulator.results.device_json import DeviceState
+from ssdlab.simulator.results.device_json import DeviceState, WhatIfJson
 from ssdlab.simulator.results.result import Result, ResultJson
 
 if TYPE_CHECKING:
@@ -85,6 +85,8 @@ class ServedDrive:
         self._name = drive.name
         self._seed = seed
         self._store = store
+        self.is_real_pace = real_pace
+        self.began_new = store is None or not store.exists() or not store.stat().st_size
         options: _Options = {"seed": seed, "queue_depth": queue_depth}
         if real_pace:
             options["pace"] = "real"
@@ -92,6 +94,7 @@ class ServedDrive:
             options["faults"] = dict(faults)
         if store is not None:
             options["contents"] = {"file": str(store)}
+        self._options = options
         self.device: Device = engine.open_device(
             json.dumps(self._specification),
             json.dumps({"drive": options, "does_nothing": does_nothing}),
@@ -106,6 +109,10 @@ class ServedDrive:
         except OSError as error:
             where = f"--store {self._store}: " if self._store else ""
             raise RunFailed(f"the drive could not be closed cleanly: {where}{error.strerror or error}") from None
+
+    def options_of_another(self) -> str:
+        """The options of the native module for a new drive in memory that is otherwise served alike."""
+        return json.dumps({"drive": {key: value for key, value in self._options.items() if key != "contents"}})
 
     def description(self) -> Description:
         """The drive's `name`, `drive` (specification as given to the engine), `seed` and `scale`."""
@@ -128,9 +135,12 @@ class ServedDrive:
         """The result so far, from the state that the native module reports."""
         return self._result(state)[0]
 
-    def render(self, state: str) -> str:
+    def render(self, state: str, what_if: Sequence[WhatIfJson] = ()) -> str:
         """The text of `stats.json` from the state that the native module reports."""
-        return json.dumps(self.render_dict(state), indent=2) + "\n"
+        found = self.render_dict(state)
+        if what_if:
+            found["ssdlab"]["device"]["what_if"] = list(what_if)
+        return json.dumps(found, indent=2) + "\n"
 
     def render_logs(self, state: str) -> str:
         """The figures of an NVMe controller's logs, from the state that the native module reports."""

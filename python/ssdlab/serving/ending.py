@@ -23,7 +23,7 @@ def print_end(drive: ServedDrive, state: str, console: Console) -> None:
     ten requests above it.
     """
     result = drive.result_of(state)
-    phases = [job for job in result.jobs if job.read.total_ios or job.write.total_ios or job.trim.total_ios]
+    phases = [job for job in result.jobs if was_asked(job)]
     if not phases:
         console.print("no requests")
         return
@@ -34,22 +34,26 @@ def print_end(drive: ServedDrive, state: str, console: Console) -> None:
         table.add_row(
             job.name,
             *(format_bytes(getattr(job, name).io_bytes) for name in ("read", "write", "trim")),
-            _waf(job.waf),
-            *(_p99(job, name) for name in ("read", "write")),
+            waf_text(job.waf),
+            *(p99_text(job, name) for name in ("read", "write")),
         )
     show(table, console, ("trimmed", "read"))
     ledger = result.ledger
     console.print(
         f"{format_bytes(ledger.host_written_bytes)} from the host, {format_bytes(ledger.programmed_bytes)} to flash: "
-        f"WAF {_waf(result.waf)}"
+        f"WAF {waf_text(result.waf)}"
     )
 
 
-def _waf(value: float | None) -> str:
+def was_asked(phase: JobResult) -> bool:
+    return bool(phase.read.total_ios or phase.write.total_ios or phase.trim.total_ios)
+
+
+def waf_text(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f}"
 
 
-def _p99(job: JobResult, name: str) -> str:
+def p99_text(job: JobResult, name: str) -> str:
     latency = getattr(job, name).latency
     value = latency.percentile_ns(99) if latency else None
     return "-" if value is None else f"{value / _NS_PER_US:,.1f} us"

@@ -6,6 +6,7 @@ use super::arriving::Data;
 use super::fronts::{Devices, ServedFront};
 use super::host_events::HostEvents;
 use super::phases::Phases;
+use super::recording::{Event, Recorder};
 use super::served::Served;
 use super::stored::Stored;
 use super::zoned::HostZones;
@@ -25,7 +26,7 @@ use std::ops::Range;
 pub(super) const FIRST_PHASE: &str = "mounted";
 
 /// How a request is made, besides what it asks for.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Manner {
     /// A write is answered only when its data would survive a loss of power.
     pub is_through: bool,
@@ -56,6 +57,8 @@ pub struct Core {
     pub(super) seen: Option<Box<Seen>>,
     /// None for a drive without zones.
     pub(super) zones: Option<HostZones>,
+    /// None if what is asked is not written down.
+    pub(super) recorder: Option<Recorder>,
 }
 
 impl Core {
@@ -173,6 +176,7 @@ impl Core {
     /// The outcome of a run that ended now: phases are its jobs. Everything reported to the host as complete is
     /// counted.
     pub fn outcome(&mut self) -> Outcome {
+        self.note_asked(Event::Looked);
         self.bring_in_answered();
         self.devices.note();
         self.phases.outcome(self)
@@ -198,11 +202,13 @@ impl Core {
         manner: Manner,
     ) -> Result<(), DeviceError> {
         let Manner { is_through, identifier, is_granted } = manner;
+        let offset_bytes = transfer.offset_bytes();
+        self.note_asked(Event::Request { operation, offset_bytes, length_bytes, depth, manner });
         if !self.is_real_pace {
             self.wait_until_fewer_than(depth);
         }
         let content = Content { identifier, ..Content::default() };
-        let request = Request { content, ..Request::new(operation, transfer.offset_bytes(), length_bytes) };
+        let request = Request { content, ..Request::new(operation, offset_bytes, length_bytes) };
         if let Transfer::Read { offset_bytes, into } = transfer {
             let answer = self.read(offset_bytes, into);
             self.submit(request, false);
@@ -325,6 +331,7 @@ impl Core {
 
     /// Ensures that everything answered is in flash, or in memory that survives a loss of power.
     pub fn flush(&mut self) -> Result<(), DeviceError> {
+        self.note_asked(Event::Flush);
         if !self.is_real_pace {
             // Answered requests must be included in the flush.
             self.wait_until_fewer_than(1);
@@ -400,12 +407,14 @@ impl Core {
 
     /// After completion of a flush or a write-through: applies its durability to the flash array.
     pub(super) fn settle_durable(&mut self) -> Result<(), DeviceError> {
+        self.note_asked(Event::Settled);
         self.note_what_is_safe()?;
         self.take_late_failure()
     }
 
     /// Ends the phase and starts another.
     pub fn mark(&mut self, name: &str) {
+        self.note_marked(name);
         self.bring_in_answered();
         let latencies = std::mem::take(&mut self.served.latencies);
         let read_ahead = self.front.take_read_counts();
@@ -422,6 +431,7 @@ impl Core {
 
     /// Resets the counters.
     pub fn reset(&mut self) {
+        self.note_asked(Event::Reset);
         self.bring_in_answered();
         self.served.latencies = Default::default();
         self.front.take_read_counts();
@@ -433,6 +443,7 @@ impl Core {
 
     /// Advances simulated time without requests; the drive performs background operations.
     pub fn idle(&mut self, duration_ns: u64) -> Result<(), DeviceError> {
+        self.note_asked(Event::Idle { duration_ns });
         if !self.is_real_pace {
             self.wait_until_fewer_than(1);
         }

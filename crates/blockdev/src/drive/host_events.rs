@@ -4,6 +4,7 @@
 use super::SimulatedDevice;
 use super::core::{Core, first_error};
 use super::fronts::Devices;
+use super::recording::Event;
 use crate::device::DeviceError;
 use crate::placement::{EventType, Named, Placement};
 use serde::Serialize;
@@ -107,6 +108,16 @@ impl Core {
     }
 
     fn leave_reclaim_unit(&mut self, identifier: u8, named: Named) -> Result<(), DeviceError> {
+        let (has_left, done) = self.leave_own_reclaim_unit(identifier);
+        if has_left {
+            self.note_host_event(EventType::NotFullyWritten, HostEventKind::NotFullyWritten, named, Some(named.handle));
+        }
+        done
+    }
+
+    /// Returns whether one was left that was not fully written.
+    pub(super) fn leave_own_reclaim_unit(&mut self, identifier: u8) -> (bool, Result<(), DeviceError>) {
+        self.note_asked(Event::LeaveReclaimUnit { identifier });
         // What was written before is for the old one.
         self.bring_in_answered();
         let mut has_left = false;
@@ -118,10 +129,7 @@ impl Core {
         }));
         let devices = self.devices.devices_mut().iter_mut();
         devices.enumerate().for_each(|(index, device)| self.front.carry_out(index, device));
-        if has_left {
-            self.note_host_event(EventType::NotFullyWritten, HostEventKind::NotFullyWritten, named, Some(named.handle));
-        }
-        done
+        (has_left, done)
     }
 
     fn note_host_event(&mut self, event_type: EventType, kind: HostEventKind, named: Named, handle: Option<u8>) {

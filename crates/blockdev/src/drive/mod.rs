@@ -13,6 +13,7 @@ mod pace;
 mod packed;
 mod phases;
 mod queue;
+mod recording;
 mod served;
 mod stored;
 mod watching;
@@ -25,6 +26,7 @@ pub use host_events::{HostEvent, HostEventKind, HostEvents};
 pub use memory::memory_of;
 pub use pace::Achieved;
 pub use queue::SimulatedQueue;
+pub use recording::Recording;
 
 use crate::device::{Capabilities, Device, DeviceError, Durability, Extent};
 use crate::nand::Transfer;

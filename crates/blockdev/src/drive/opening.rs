@@ -7,6 +7,7 @@ use super::core::{Core, FIRST_PHASE, first_error};
 use super::fronts::{Devices, ServedFront};
 use super::host_events::HostEvents;
 use super::phases::Phases;
+use super::recording::Event;
 use super::served::Served;
 use super::stored::{Counters, Stored};
 use super::zoned;
@@ -73,6 +74,7 @@ impl Core {
             host_events: HostEvents::default(),
             seen: None,
             zones: None,
+            recorder: None,
         };
         core.take_up_zones();
         if is_old {
@@ -93,6 +95,7 @@ impl Core {
     /// A loss of power, and its return: the map, the write buffer and all operations in progress are lost, unless the
     /// drive has power-loss protection, which saves the buffer. Flushed data remains.
     pub fn cut_power(&mut self) {
+        self.note_asked(Event::PowerCut);
         if self.has_power_loss_protection() {
             // The drive has reported these writes to the host as complete.
             self.bring_in_answered();

@@ -1,6 +1,7 @@
 //! Observation of a served drive: the same figures and pictures as of a live simulated run.
 
 use super::core::Core;
+use super::recording::Event;
 use ssdlab_engine::ftl::picture::{CellsBy, Close, Marks, Pictured};
 use ssdlab_engine::request::Operation;
 use ssdlab_engine::simulation::live::figures::{ClockLook, Figures, Look, Seen};
@@ -9,6 +10,7 @@ impl Core {
     /// The figures of the drive, and the changes since the last call, including everything reported to the host as
     /// complete. From the first call on, moves are recorded.
     pub fn figures(&mut self) -> Figures {
+        self.note_asked(Event::Looked);
         self.bring_in_answered();
         self.devices.note();
         let look = self.look();

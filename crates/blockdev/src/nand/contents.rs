@@ -49,6 +49,11 @@ impl Nand {
         let is_whole = part.to - part.from == unit_bytes as usize;
         let mut state = PageState::Buffered;
         let version = self.next_version();
+        if is_whole && matches!(transfer, Transfer::Zero { .. }) {
+            self.medium.drop_data(ppn);
+            self.medium.set_spare(ppn, Spare { lpn: unit as u32, state, version });
+            return Ok(());
+        }
         let into = match self.medium.replace_data(ppn) {
             Ok(into) => into,
             Err(error) => {

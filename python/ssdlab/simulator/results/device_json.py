@@ -47,6 +47,8 @@ class DeviceJson(TypedDict):
     events: Events
     real_pace: RealPace | None
     """None when the drive runs in virtual time."""
+    what_if: NotRequired[list["WhatIfJson"]]
+    """At the end, with `--what-if`."""
 
 
 class HostEvent(TypedDict):
@@ -195,3 +197,24 @@ class SmartLogs(TypedDict):
     power_cycle_count: int | None
     power_on_time: Hours
     ocp_smart_log: OcpLog
+
+
+class WhatIfJson(TypedDict):
+    """What the same requests would have given with another spare area, as `mount` and `serve` say it at their end."""
+
+    over_provisioning: float
+    """Of the drive that was asked: the nearest that whole blocks allow."""
+    waf: float | None
+    phases: list["WhatIfPhaseJson"]
+    failure: NotRequired[str]
+    """Why the drive stopped writing, if it did."""
+
+
+class WhatIfPhaseJson(TypedDict):
+    """A phase of the served time."""
+
+    name: str
+    waf: float | None
+    read_p99_ns: int | None
+    """None below ten requests above it."""
+    write_p99_ns: int | None
