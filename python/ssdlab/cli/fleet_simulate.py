@@ -16,6 +16,7 @@ from ssdlab.errors import InputError
 from ssdlab.experiments.advice.setting import Setting
 from ssdlab.experiments.fleet.volumes import found
 from ssdlab.foundation.quantities import format_share, parse_spare_areas
+from ssdlab.presentation.terminal import wrapped
 from ssdlab.theory import endurance_class
 from ssdlab.theory.field_inference import more
 
@@ -117,10 +118,10 @@ def fleet_simulate(
 
     def print_all() -> None:
         if second_scale:
-            typer.echo(f"\n{second_scale}")
-        typer.echo(f"\n{page.sentence(wholes, made, life)}\n{setting.standing}")
+            typer.echo(f"\n{wrapped(second_scale)}")
+        typer.echo(f"\n{wrapped(page.sentence(wholes, made, life))}\n{wrapped(setting.standing)}")
         if enough:
-            typer.echo(enough)
+            typer.echo(wrapped(enough))
         print_rows(page.spread_rows(wholes, life))
         for note in page.price_notes(wholes):
             typer.echo(note)

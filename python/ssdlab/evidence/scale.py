@@ -69,8 +69,8 @@ def _changes(name: str, entry: Entry, loads: Iterable[Load]) -> str:
         for load, ratios in by_load.items()
     ]
     said = (
-        f"From {entry['scale']} to {entry['larger']} of {name} the 50 / 99 / 99.9 % of saturated 4 KiB requests change "
-        f"by {', '.join(parts)}"
+        f"From {entry['scale']} to {entry['larger']} of {name} median, 99 % and 99.9 % of the latency "
+        f"of 4 KiB requests, as many as the drive takes, change by {', '.join(parts)}"
     )
     moved = any(abs(ratio - 1) >= CHANGE_MAX for ratios in by_load.values() for ratio in ratios.values())
     return f"{said}{'' if moved else ': they hardly depend on it'}."

@@ -184,10 +184,11 @@ class TenantAdvice(Shown):
     def write(self, directory: str | Path, *, command_line: str = "") -> list[str]:
         """Writes report.html and result.json, all or none. Returns their names."""
         specification = self.result.specification
+        finding, _, figures = self.headline.text.partition(". All together")
         whole = page.Page(
-            title=wording.unbroken(self.headline.text.split(". All together", maxsplit=1)[0]),
+            title=wording.unbroken(finding),
             subtitle=f"Tenants on one drive, or each on a drive of its share; {specification.drive['name']}",
-            summary=wording.unbroken(self.headline.text),
+            summary=wording.unbroken(f"All together{figures}" if figures else finding),
             notices=[
                 self.standing,
                 *(["Runs of a smaller drive with the same ratios."] if specification.scale != "1" else []),

@@ -2,6 +2,7 @@
 files."""
 
 import json
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from ssdlab.simulator.results import page_folder
 
 HEAVIEST_SHOWN = 20
 _LEFT_OUT_SHOWN = 50
+_YEARS_TOLD_MAX = 50
+_DRIVES_OF_A_MEDIAN = 10
 _LOG_FROM = 20
 
 
@@ -117,7 +120,7 @@ def spread_rows(wholes: Sequence[Whole], years: float) -> list[list[str]]:
         wafs, lives = whole.figures("waf"), whole.figures("years")
         cells = [wording.share(whole.over_provisioning), wording.waf(whole.waf) if whole.waf else "-"]
         cells += [wording.waf(quantile(wafs, share)) if wafs else "-" for share in (0, 0.1, 0.5, 0.9, 1)]
-        cells += [wording.significant(quantile(lives, 0.5)) if lives else "-"]
+        cells += [_life(quantile(lives, 0.5)) if lives else "-"]
         undecided = len(whole.undecided(years))
         unsure = f", {undecided} undecided" if undecided else ""
         cells += [f"{len(whole.below(years))} of {len(lives)}{unsure}" if lives else "-"]
@@ -148,7 +151,7 @@ def heaviest_rows(whole: Whole, most: int) -> list[list[str]]:
                 wording.waf(row.waf) if row.waf else "-",
                 _size(nand),
                 wording.share(nand / total) if nand and total else "-",
-                wording.significant(row.years) if row.years else "-",
+                _life(row.years) if row.years else "-",
             ]
         )
     return rows
@@ -156,15 +159,24 @@ def heaviest_rows(whole: Whole, most: int) -> list[list[str]]:
 
 def _figures(wholes: Sequence[Whole]) -> list[Figure]:
     found = [_quantiles(wholes, "waf", "WAF (NAND bytes / host bytes)", "write amplification")]
-    found.append(_quantiles(wholes, "years", "years until the rated cycles", "life"))
+    lives = [life for whole in wholes for life in whole.figures("years")]
+    if lives and min(lives) < _YEARS_TOLD_MAX:
+        axis = f"years until the rated cycles, at most {_YEARS_TOLD_MAX}"
+        found.append(_quantiles(wholes, "years", axis, "life", most=_YEARS_TOLD_MAX))
     found.append(_concentration(wholes))
     return [figure for figure in found if figure is not None]
 
 
-def _quantiles(wholes: Sequence[Whole], name: str, axis: str, said: str) -> Figure | None:
+def _life(years: float) -> str:
+    """Years as text: what a rate of today says of a distant time is not known."""
+    return f">{_YEARS_TOLD_MAX}" if years > _YEARS_TOLD_MAX else wording.significant(years)
+
+
+def _quantiles(wholes: Sequence[Whole], name: str, axis: str, said: str, *, most: float = math.inf) -> Figure | None:
+    """The values of the drives in ascending order, those above `most` as `most`."""
     lines = []
     for whole in wholes:
-        values = whole.figures(name)
+        values = [min(value, most) for value in whole.figures(name)]
         if len(values) > 1:
             points = [(index / (len(values) - 1) * 100, value) for index, value in enumerate(values)]
             lines.append(Line(f"OP {wording.share(whole.over_provisioning)}", points))
@@ -173,9 +185,18 @@ def _quantiles(wholes: Sequence[Whole], name: str, axis: str, said: str) -> Figu
     ends = [y for line in lines for _, y in line.points]
     first = [y for _, y in lines[0].points]
     unit = " years" if name == "years" else ""
+    median = quantile(first, 0.5)
+    at = lines[0].label
+    if len(first) < _DRIVES_OF_A_MEDIAN:
+        least, greatest = wording.significant(first[0]), wording.significant(first[-1])
+        title = f"{wording.capitalized(said)} from {least} to {greatest}{unit}, {at}"
+    elif median >= most:
+        title = f"More than half of the drives have a {said} above {most:g}{unit}, {at}"
+    else:
+        title = f"Half of the drives have a {said} of {wording.significant(median)}{unit} or less, {at}"
     return published_lines(
         name=name,
-        title=f"Half of the drives have a {said} of {wording.significant(quantile(first, 0.5))}{unit} or less",
+        title=title,
         caption=f"{axis} of the drives in ascending order; the median is at 50 %.",
         lines=lines,
         x_title="drives in ascending order, %",

@@ -39,8 +39,9 @@ def rows(fleet: ReportedFleet, years: float) -> list[list[str]]:
 def write(fleet: ReportedFleet, directory: Path, *, years: float, line: str) -> list[str]:
     """Writes report.html, result.json and `data/fleet.parquet`, all or none. Returns their names, the page last."""
     head, *wholes = rows(fleet, years)
+    count = len(fleet.drives)
     whole = page.Page(
-        title=f"{len(fleet.drives):,} drives, and the effect of leaving a part of each empty",
+        title=f"{count:,} drive{'s' * (count != 1)}, and the effect of leaving a part of each empty",
         subtitle="From their SMART reports",
         summary=f"{format_bytes(round(fleet.nand_bytes_per_day))} a day to flash.",
         notices=[INFERENCE],

@@ -1,6 +1,7 @@
 """The findings of a comparison, as sentences computed from its figures: titles of pictures, and the summary."""
 
 from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 from ssdlab.evidence.comparing import differ
 from ssdlab.evidence.estimate import Estimate
@@ -35,7 +36,10 @@ def settling(variants: Sequence[ComparedVariant]) -> str:
         elif variant.steady_reached is False:
             verb, bytes_after, remark = "stands", variant.host_written_bytes, " and is not steady"
         else:
-            verb, bytes_after, remark = "ends", variant.host_written_bytes, ""
+            # The figure is a mean: at the end it may be twice that.
+            over = wording.significant(variant.drive_writes(_last_stage_bytes(variant)), 2)
+            clauses.append(f"{name} has a WAF of {wording.waf(waf)} on average of {over} drive writes")
+            continue
         after = wording.significant(variant.drive_writes(bytes_after), 2)
         clauses.append(f"{name} {verb} at a WAF of {wording.waf(waf)} after {after} drive writes{remark}")
     if all(variant.steady_reached for variant, _ in shown) and len(shown) == 2:
@@ -53,12 +57,22 @@ def spare_area_effect(variants: Sequence[ComparedVariant]) -> str:
     known = sorted(_by_waf(variants), key=lambda pair: pair[0].over_provisioning)
     if not known:
         return "WAF against over-provisioning"
-    (least, waf_least), (most, waf_most) = known[0], known[-1]
+    (least, waf_least), (most, waf_most) = _ends(known)
     effect = f"WAF {wording.waf(waf_least)} at {wording.share(least.over_provisioning)} of over-provisioning"
     if most.over_provisioning > least.over_provisioning:
         effect += f", {wording.waf(waf_most)} at {wording.share(most.over_provisioning)}"
     theory = _theory(variants)
     return f"{effect}; {theory}" if theory else effect
+
+
+_Known = TypeVar("_Known")
+
+
+def _ends(known: Sequence[tuple[ComparedVariant, _Known]]) -> tuple[tuple[ComparedVariant, _Known], ...]:
+    """The first variant with the least and the first with the most over-provisioning, of variants in order of it: of
+    policies at both ends the same one."""
+    most = known[-1][0].over_provisioning
+    return known[0], next(pair for pair in known if pair[0].over_provisioning == most)
 
 
 def _theory(variants: Sequence[ComparedVariant]) -> str:
@@ -84,7 +98,8 @@ def speed(variants: Sequence[ComparedVariant]) -> str:
     in_state = " in the steady state" if all(variant.steady_reached for variant, _ in known) else ""
     if len(known) == 1:
         name = wording.spoken(fastest.label)
-        return f"{name} serves {wording.estimated(high)} requests per second{_of_direction(fastest)}{in_state}"
+        when = in_state or ("" if fastest.speed and fastest.speed.is_as_recorded else " on average of the run")
+        return f"{name} serves {wording.estimated(high)} requests per second{_of_direction(fastest)}{when}"
     return headlines.faster_and_slower(fastest.label, high, slowest.label, low, in_state)
 
 
@@ -140,7 +155,7 @@ def speed_against_over_provisioning(variants: Sequence[ComparedVariant]) -> str:
     )
     if len(known) < 2:
         return "Requests per second against over-provisioning"
-    (least, iops_least), (most, iops_most) = known[0], known[-1]
+    (least, iops_least), (most, iops_most) = _ends(known)
     first = f"{wording.estimated(iops_least)} requests per second at {wording.share(least.over_provisioning)}"
     last = f"{wording.estimated(iops_most)} at {wording.share(most.over_provisioning)}"
     return f"{first} of over-provisioning, {last}"
@@ -154,7 +169,7 @@ def latency_against_over_provisioning(variants: Sequence[ComparedVariant]) -> st
     )
     if len(known) < 2:
         return "Latency against over-provisioning"
-    (least, longest), (most, shortest) = known[0], known[-1]
+    (least, longest), (most, shortest) = _ends(known)
     direction = least.speed.direction if least.speed else "request"
     first, last = (
         f"{wording.estimated_duration(mean)}{said} at {wording.share(variant.over_provisioning)}"
@@ -217,8 +232,15 @@ def _wrote_enough(variant: ComparedVariant) -> bool:
     """Whether the last stage wrote a part of the drive that says something of its life."""
     if variant.steady_reached or not variant.stages:
         return True
+    return variant.drive_writes(_last_stage_bytes(variant)) >= _DRIVE_WRITES_OF_A_LIFE
+
+
+def _last_stage_bytes(variant: ComparedVariant) -> float:
+    """What the host wrote in the last stage, to which the figures belong."""
+    if not variant.stages:
+        return variant.host_written_bytes
     _, start_bytes, end_bytes = variant.stages[-1]
-    return variant.drive_writes(end_bytes - start_bytes) >= _DRIVE_WRITES_OF_A_LIFE
+    return end_bytes - start_bytes
 
 
 def summary(variants: Sequence[ComparedVariant]) -> str:
@@ -232,7 +254,9 @@ def summary(variants: Sequence[ComparedVariant]) -> str:
     if len(known) > 1:
         said += f" and {wording.waf(waf_best)} with {best.label}"
     theory = _theory(variants)
-    sentences = [f"{said}{in_state}{f'; {theory}' if theory else ''}."]
+    # The title of a single run has its figures.
+    is_single = len(known) == 1 and best.steady_reached is None
+    sentences = [_made_of(best) if is_single else f"{said}{in_state}{f'; {theory}' if theory else ''}."]
     unsettled = [variant.label for variant in variants if variant.steady_reached is False]
     if unsettled:
         sentences.append(
@@ -248,6 +272,17 @@ def summary(variants: Sequence[ComparedVariant]) -> str:
         shortest = f"{wording.significant(worst.years, 2)} years with {worst.label}"
         sentences.append(f"{rate} {longest}." if best is worst else f"{rate} {shortest} and {longest}.")
     return " ".join(sentences)
+
+
+def _made_of(variant: ComparedVariant) -> str:
+    """What was written in a single run, and the largest part of it that is not the host's."""
+    total = sum(variant.waf_parts.values())
+    wrote = wording.significant(variant.drive_writes(_last_stage_bytes(variant)), 2)
+    said = f"The host wrote {wrote} times the drive's capacity"
+    part, units = max(((p, variant.waf_parts.get(p, 0.0)) for p in PARTS if p != "host"), key=lambda pair: pair[1])
+    if not total or units / total < _WORTH_SAYING:
+        return f"{said}, and nearly all that the flash got was the host's."
+    return f"{said}; {wording.share(units / total, 2)} of what the flash got was {PARTS[part]}."
 
 
 def theory_deviation(variant: ComparedVariant) -> float | None:

@@ -89,6 +89,8 @@ def _size(tested: DriveTests, *, alone: bool) -> str:
     if len(sizes) < len(tested.runs):
         return f"{of}no SLC cache shows" if not sizes else f"{of}an SLC cache shows in {len(sizes)} of its tests"
     slice_bytes = format_bytes(tested.runs[0][0].written_bytes)
+    if any(phases[0].end == 1 for phases in found):
+        return f"{of}The speed drops within a slice of {slice_bytes}: a write buffer, or an SLC cache smaller than that"
     least, most = format_bytes(min(sizes)), format_bytes(max(sizes))
     size = least if least == most else f"{least} to {most}"
     return f"{of}SLC cache of {size}, measured in slices of {slice_bytes}"

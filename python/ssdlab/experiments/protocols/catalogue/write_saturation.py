@@ -50,8 +50,8 @@ def conclude(figures: Sequence[Figures]) -> str | None:
     if not start or end * 1e6 * end_seconds < _START_WRITES * block_bytes:
         return None
     fresh, left = (rate * 1e6 / block_bytes for rate in (start, end))
-    share = format_share(left / fresh)
-    return f"Random writes begin at {rounded(fresh)} and end at {rounded(left)} per second, {share} of that"
+    share = format_share(left / fresh, 2)
+    return f"Random writes begin at {rounded(fresh, 3)} and end at {rounded(left, 3)} per second, {share} of that"
 
 
 def _mb_s(samples: Sequence[Sample]) -> float:

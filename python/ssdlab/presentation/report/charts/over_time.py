@@ -140,7 +140,9 @@ def _with_end_labels(
         own = [row for row in rows if row["variant"] == variant.label]
         if own and variant.speed is not None and variant.speed.direction_iops > 0:
             value = variant.speed.direction_iops
-            row = label_row(variant, value, wording.significant(value))
+            is_all = value == variant.speed.iops
+            shown = wording.estimated(variant.speed.estimate) if is_all else wording.significant(value)
+            row = label_row(variant, value, shown)
             labels.append({**row, "time": own[-1]["time"], "label_x": time.end * 1.02})
     if not labels:
         return layers
