@@ -28,7 +28,8 @@ def _measured(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_measured_drive_has_its_own_changes() -> None:
     assert scale.tails_said(["one", "one"]) == (
         "Percentiles depend on the scale. From 1/64 to 1/16 of one median, 99 % and 99.9 % of the latency of 4 KiB "
-        "requests, as many as the drive takes, change by +0 / +10 / +25 % (uniform writes), -20 / +50 / -50 % (writes under zipf 1.1)."
+        "requests, as many as the drive takes, change by +0 / +10 / +25 % (uniform writes), "
+        "-20 / +50 / -50 % (writes under zipf 1.1)."
     )
 
 

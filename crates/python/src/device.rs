@@ -265,6 +265,7 @@ pub struct Asked {
 #[pymethods]
 impl Asked {
     /// Asks a new drive of the same capacity the same; its state, as JSON. Ctrl-C ends it.
+    #[expect(clippy::redundant_closure_for_method_calls, reason = "the method is of one lifetime")]
     fn replay(&self, py: Python<'_>, drive_json: &str, options_json: &str) -> PyResult<String> {
         let (drive, opening) = described(drive_json, options_json)?;
         let mut interrupted = None;

@@ -25,13 +25,6 @@ def print_wrapped(text: str) -> None:
     typer.echo("\n".join(textwrap.wrap(text, text_columns())))
 
 
-def print_sentences(sentences: "Sequence[words.Sentence]") -> None:
-    """Prints the sentences as a list, and what the numbers of runs in them mean."""
-    say(sentences)
-    if any(sentence.runs for sentence in sentences):
-        typer.echo("[R...]: the runs behind a statement, as the report numbers them.")
-
-
 def say_own(found: "OwnDrive", form: Printing) -> None:
     """Prints what the reports of a real drive say."""
     for text in found.sentences:

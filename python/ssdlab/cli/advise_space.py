@@ -192,7 +192,7 @@ def _explaining(
 
 def _print(advice: "Advice") -> None:
     found = advice.found
-    advise.print_sentences(advice.sentences)
+    advise.say(advice.sentences)
     advise.print_wrapped(advice.trials.setting.standing)
     if found.over_provisioning not in (None, found.own):
         assert found.over_provisioning is not None

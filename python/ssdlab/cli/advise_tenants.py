@@ -49,6 +49,6 @@ def advise_tenants(
 def _print(advice: "TenantAdvice") -> None:
     advise.print_wrapped(f"{advice.headline}")
     typer.echo()
-    advise.print_sentences(advice.sentences)
+    advise.say(advice.sentences)
     advise.print_wrapped(advice.standing)
     typer.echo("\n" + "\n".join(namespace_lines(advice.result.namespaces or [])))

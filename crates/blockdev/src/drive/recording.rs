@@ -119,9 +119,9 @@ impl Core {
 
     #[inline]
     pub(super) fn note_asked(&mut self, event: Event) {
-        if self.recorder.is_some() {
-            let now_ns = self.now_ns();
-            self.recorder.as_mut().expect("it is there").note(now_ns, event);
+        let now_ns = self.now_ns();
+        if let Some(recorder) = &mut self.recorder {
+            recorder.note(now_ns, event);
         }
     }
 

@@ -36,7 +36,7 @@ class Sentence:
     """The reason in the terms of drive files, for `result.json` only."""
 
     def __str__(self) -> str:
-        return f"{self.text} [{', '.join(self.runs)}]" if self.runs else self.text
+        return f"{self.text} (run{'s' * (len(self.runs) > 1)} {', '.join(self.runs)})" if self.runs else self.text
 
     def to_dict(self) -> SentenceJson:
         """The sentence in the format of `result.json`."""

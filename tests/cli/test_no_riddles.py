@@ -1,0 +1,89 @@
+"""Is any of the texts that nobody could read on a page or on a terminal back?
+
+Real pages of real commands, as a reader sees them: without markup, scripts and the sources of runs. For the labels of axes,
+which are drawn, see `test_readable.py`.
+"""
+
+import re
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+from program import program_in
+from small_drives import drive_file
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+MONDAY, FRIDAY = (str(EXAMPLES / name) for name in ("monday.json", "friday.json"))
+
+SMALL = ("--drive", "small.toml")
+CALLS = {
+    "run": ["run", "uniform.fio", *SMALL, "--op", "20%"],
+    "compare": ["compare", "uniform.fio", *SMALL, "--op", "20%,28%", "--set", "ftl.victim=greedy,fifo"],
+    "compare, untimed": ["compare", "uniform.fio", *SMALL, "--until", "job", "--untimed"],
+    "compare targets": ["compare", "targets", "uniform.fio", "--target", "simulated:small.toml"],
+    "advise space": ["advise", "space", "uniform.fio", *SMALL, "--waf", "3"],
+    "advise smart": ["advise", "smart", MONDAY, FRIDAY],
+    "replay": ["replay", str(EXAMPLES / "traces/database.csv.gz"), *SMALL, "--op", "20%"],
+    "fleet smart": ["fleet", "smart", MONDAY, FRIDAY],
+    "health": ["health", MONDAY, FRIDAY],
+    "atlas": ["atlas"],
+    "fsync": ["measure", "fsync", "--protocol", *SMALL, "--quick"],
+    "write saturation": ["measure", "write-saturation", "--protocol", *SMALL, "--quick"],
+    "sweep": ["sweep", "spare.toml"],
+}
+
+RIDDLES = {
+    "eff. OP": r"\beff\. ?OP",
+    "dev.": r"\bdev\.(?!\w)",
+    "6.1 U": r"\d U\b",
+    "[R1, R9]": r"\[R\d",
+    "saturated": r"\bsaturated \d",
+    "pt": r"[\d.]+ pt\b",
+    "3/1024 leaves": r"(?<!--scale )\b\d+/\d+ leaves",
+    "2e-05 %": r"\de-\d+",
+    "4,748 %": r"\d,\d{3}(?:\.\d+)? %",
+    "829.85 %": r"\b\d{3,}\.\d+ %",
+    "ftl.placement = ... should": r"\w\.\w+ = '?[\w-]+'? should",
+    "1,0001,1001,2001": r"\d,\d{4},\d{4}",
+    "2,000,000,000 MB/s": r"\d,\d{3},\d{3},\d{3} MB/s",
+}
+"""Each with the pattern of its kind."""
+LONE_CELLS = r"whole|saturated|dev|pt|\d+/\d+"
+"""What a cell or a head of a table must not be alone: "whole", "2/2"."""
+
+
+def texts(page: str) -> Iterator[str]:
+    """The visible texts of a page, element by element."""
+    for hidden in ("style", "script", "pre"):
+        page = re.sub(rf"<{hidden}\b.*?</{hidden}>", "", page, flags=re.DOTALL)
+    yield from (unescape(text).replace("\xa0", " ").strip() for text in re.split(r"<[^>]+>", page) if text.strip())
+
+
+def test_each_pattern_finds_its_text() -> None:
+    """The canary of the next test."""
+    for text, pattern in RIDDLES.items():
+        shown = {"ftl.placement = ... should": "ftl.placement = 'host-streams' should be", "pt": "21.4 pt"}.get(
+            text, text
+        )
+        assert re.search(pattern, f"a {shown.replace('saturated', 'saturated 4 KiB')} b"), text
+    assert re.fullmatch(LONE_CELLS, "2/2") and re.fullmatch(LONE_CELLS, "whole")
+    assert list(texts("<p>one <b>two</b></p><script>three</script>")) == ["one", "two"]
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_neither_page_nor_terminal_has_one(name: str, tmp_path: Path) -> None:
+    (tmp_path / "small.toml").write_text(drive_file("small", blocks=256, pages=16, user_bytes=13_631_488))
+    (tmp_path / "uniform.fio").write_text("[uniform]\nrw=randwrite\nbs=4k\nnorandommap\n")
+    (tmp_path / "spare.toml").write_text(
+        'name = "spare"\n[axes]\ndrive = ["small.toml"]\njob = ["uniform.fio"]\nop = [0.2, 0.28]\n'
+        "[run]\ntimed = false\n"
+    )
+    ended = program_in(tmp_path)(*CALLS[name], "--output", "out")
+    assert ended.returncode == 0, ended.stderr
+    page = (tmp_path / "out/report.html").read_text()
+    shown = [*texts(page), *ended.stdout.splitlines()]
+    found = [(text, each) for text, pattern in RIDDLES.items() for each in shown if re.search(pattern, each)]
+    assert found == []
+    assert [each for each in shown if re.fullmatch(LONE_CELLS, each)] == []
