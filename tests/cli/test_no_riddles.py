@@ -1,7 +1,7 @@
 """Is any of the texts that nobody could read on a page or on a terminal back?
 
-Real pages of real commands, as a reader sees them: without markup, scripts and the sources of runs. For the labels of axes,
-which are drawn, see `test_readable.py`.
+Real pages of real commands, as a reader sees them: without markup, scripts and the sources of runs. For the labels of
+axes, which are drawn, see `test_readable.py`.
 """
 
 import re

@@ -69,7 +69,7 @@ COMMANDS = {
         "ssdlab fleet smart examples/monday.json examples/friday.json",
     ),
     "sweep": Listed(
-        "Run a grid or sample of a parameter space, resumably.", "ssdlab sweep sweeps/spare-area.toml --jobs 2"
+        "Run a grid or sample of a parameter space, resumably.", "ssdlab sweep sweeps/spare-area.toml --workers 2"
     ),
     "live": Listed("Show a running drive in the browser.", "ssdlab live --drive generic-tlc-480 --scale 1/64"),
     "mount": Listed(

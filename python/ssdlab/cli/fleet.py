@@ -82,7 +82,9 @@ class Runs:
     ] = None
     jobs: Annotated[
         int | None,
-        typer.Option("--jobs", min=1, metavar="N", help="Number of processes.  [default: limited by memory]"),
+        typer.Option(
+            "--workers", "--jobs", min=1, metavar="N", help="Number of processes.  [default: limited by memory]"
+        ),
     ] = None
     cluster: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="Dask scheduler to run on, such as tcp://scheduler:8786.")
@@ -91,7 +93,9 @@ class Runs:
 
     def __post_init__(self) -> None:
         if self.cluster and self.jobs:
-            raise InputError("--jobs counts processes of this machine; with --cluster the workers' own threads count")
+            raise InputError(
+                "--workers counts processes of this machine; with --cluster the workers' own threads count"
+            )
 
     def stored(self, planned: "Sequence[Planned]", directory: Path, form: Printing, what: str) -> dict[str, TableRow]:
         """The results of the runs by their keys; those that the folder lacks are run."""

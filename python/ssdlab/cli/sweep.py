@@ -37,7 +37,11 @@ def sweep(
     jobs: Annotated[
         int | None,
         typer.Option(
-            "--jobs", min=1, metavar="N", help="Number of processes; default: limited by processors and memory."
+            "--workers",
+            "--jobs",
+            min=1,
+            metavar="N",
+            help="Number of processes; default: limited by processors and memory.",
         ),
     ] = None,
     cluster: Annotated[
@@ -59,7 +63,7 @@ def sweep(
     from ssdlab.experiments.sweeps.sweeping import swept as swept_of
 
     if cluster and jobs:
-        raise InputError("--jobs counts processes of this machine; with --cluster the workers' own threads count")
+        raise InputError("--workers counts processes of this machine; with --cluster the workers' own threads count")
     swept = swept_of(file, output)
     whole = swept.runs
     missing, total = len(whole.missing()), len(whole.all_keys())
