@@ -370,26 +370,8 @@ impl Flash {
             if operation.work() == Work::CopyRead {
                 self.groups.arrive(operation.target(), operation.units());
                 self.program_if_complete(now, operation.target(), true);
-                self.dies.note_done(operation);
-                self.dies.go_on(now, die);
-                continue;
-            }
-            match operation.work() {
-                Work::HostRead => {
-                    self.ended = self.dies.end_of_host(now, die);
-                    self.finished.push(Finished::Read { slot: operation.target(), units: operation.units() });
-                }
-                Work::Program => {
-                    self.ended = self.dies.end_of_host(now, die);
-                    let slots = self.groups.waiting(operation.target());
-                    if self.dies.reports_begun() {
-                        self.begun.units -= slots.len() as u64;
-                    }
-                    self.finished.extend(slots.iter().map(|&slot| Finished::Written { slot }));
-                    self.groups.end(operation.target());
-                }
-                Work::Marker => self.marker_ended(now, operation.target()),
-                Work::Quiet | Work::CopyRead => {}
+            } else if !operation.is_quiet() {
+                self.note_end(now, die, operation);
             }
             self.dies.note_done(operation);
             self.dies.go_on(now, die);
@@ -400,6 +382,28 @@ impl Flash {
         }
         self.note_begun();
         events_max
+    }
+
+    /// An operation that the host or an erase waits for has ended.
+    #[inline(never)]
+    fn note_end(&mut self, now: u64, die: usize, operation: Operation) {
+        match operation.work() {
+            Work::HostRead => {
+                self.ended = self.dies.end_of_host(now, die);
+                self.finished.push(Finished::Read { slot: operation.target(), units: operation.units() });
+            }
+            Work::Program => {
+                self.ended = self.dies.end_of_host(now, die);
+                let slots = self.groups.waiting(operation.target());
+                if self.dies.reports_begun() {
+                    self.begun.units -= slots.len() as u64;
+                }
+                self.finished.extend(slots.iter().map(|&slot| Finished::Written { slot }));
+                self.groups.end(operation.target());
+            }
+            Work::Marker => self.marker_ended(now, operation.target()),
+            Work::Quiet | Work::CopyRead => {}
+        }
     }
 
     fn queue_erase(&mut self, now: u64, erase_unit: u32, erase: Operation) {
