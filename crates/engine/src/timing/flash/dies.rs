@@ -403,16 +403,12 @@ impl Dies {
 
     #[inline(always)]
     pub(super) fn start_current(&mut self, now: u64, index: usize) {
+        if self.has_own_channels {
+            return self.start_with_own_channel(now, index);
+        }
         let operation = self.dies[index].current;
         let array_ns = self.costs.array_ns(operation);
         let is_read = operation.array() == Array::Read;
-        // With a private channel nothing can happen between array operation and transfer: one event is enough.
-        if is_read && self.has_own_channels {
-            let end = self.use_channel(now + array_ns, index, operation);
-            let die = &mut self.dies[index];
-            (die.phase, die.end_ns) = (Phase::LastPart, end);
-            return self.events.set(index, end);
-        }
         // Without a branch, since the branch predictor cannot know which operation is next. A marker and an erase have
         // nothing to transfer.
         let transfers_first = !is_read & (operation.units() > 0);
@@ -424,6 +420,21 @@ impl Dies {
         die.phase = select_unpredictable(is_read, Phase::ReadingArray, Phase::LastPart);
         die.end_ns = select_unpredictable(is_read, u64::MAX, event);
         self.events.set(index, event);
+    }
+
+    /// With a private channel nothing can happen between array operation and transfer: one event is enough.
+    #[inline(never)]
+    fn start_with_own_channel(&mut self, now: u64, index: usize) {
+        let operation = self.dies[index].current;
+        let array_ns = self.costs.array_ns(operation);
+        let end = match operation.array() {
+            Array::Read => self.use_channel(now + array_ns, index, operation),
+            _ if operation.units() > 0 => self.use_channel(now, index, operation) + array_ns,
+            _ => now + array_ns,
+        };
+        let die = &mut self.dies[index];
+        (die.phase, die.end_ns) = (Phase::LastPart, end);
+        self.events.set(index, end);
     }
 
     /// Grants the die its channel, now or after earlier requests. Returns when the transfer ends.
