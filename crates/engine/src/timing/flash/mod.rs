@@ -66,21 +66,6 @@ struct CopyRun {
     units: u32,
 }
 
-/// The copies at the start.
-#[inline(always)]
-pub(super) fn copies_at(decisions: &[Decision]) -> &[Decision] {
-    &decisions[..decisions.iter().take_while(|decision| matches!(decision, Decision::Copy(..))).count()]
-}
-
-/// From where to where a copy goes.
-#[inline(always)]
-pub(super) fn slots_of_copy(copy: &Decision) -> (u32, u32) {
-    match *copy {
-        Decision::Copy(from, to, _) => (from.0, to.0),
-        _ => unreachable!("it is a copy"),
-    }
-}
-
 /// The flash of one device.
 pub struct Flash {
     mapping_unit_bytes: u64,
@@ -508,9 +493,7 @@ impl Flash {
                     self.queue_lone_read(now, copied_page);
                     copied_page = NONE;
                     let from_here = &all[all.len() - decisions.len() - 1..];
-                    let (copies, later) = from_here.split_at(copies_at(from_here).len());
-                    decisions = later.iter();
-                    self.take_copies(now, copies, &mut run);
+                    decisions = self.take_copies(now, from_here, &mut run).iter();
                 }
                 Decision::Program(ppn, cause) => {
                     let group = self.groups.of(ppn, self.places.is_slc(ppn.0));
@@ -546,28 +529,29 @@ impl Flash {
         units_of_slot
     }
 
-    /// Takes copies into the run as long as page and group stay the same, and queues those before.
+    /// Takes the first decisions, which are copies, into the run as long as page and group stay the same, and queues
+    /// those before. Returns the decisions after the copies.
     #[inline(always)]
-    fn take_copies(&mut self, now: u64, mut copies: &[Decision], run: &mut CopyRun) {
-        while let Some(first) = copies.first() {
-            let (from, to) = slots_of_copy(first);
-            let page = self.places.page_of(from);
-            let group = self.groups.of(Ppn(to), self.places.is_slc(to));
+    fn take_copies<'d>(&mut self, now: u64, mut decisions: &'d [Decision], run: &mut CopyRun) -> &'d [Decision] {
+        while let Some(&Decision::Copy(from, to, _)) = decisions.first() {
+            let page = self.places.page_of(from.0);
+            let group = self.groups.of(to, self.places.is_slc(to.0));
             self.take_on_run(now, run, page, group);
-            let count_max = copies.len().min(self.groups.room(group) as usize);
+            let count_max = decisions.len().min(self.groups.room(group) as usize);
             let slots = self.places.first_of(page)..self.places.first_of(page + 1);
-            let is_next = |copy: &Decision, next_to: u32| {
-                let (from, to) = slots_of_copy(copy);
-                slots.contains(&from) & (to == next_to)
+            let is_next = |decision: &Decision, next_to: u32| match *decision {
+                Decision::Copy(from, to, _) => slots.contains(&from.0) & (to.0 == next_to),
+                _ => false,
             };
             let mut count = 1;
-            while count < count_max && is_next(&copies[count], to + count as u32) {
+            while count < count_max && is_next(&decisions[count], to.0 + count as u32) {
                 count += 1;
             }
             self.groups.issue(group, count as u32);
             run.units += count as u32;
-            copies = &copies[count..];
+            decisions = &decisions[count..];
         }
+        decisions
     }
 
     /// Queues the run and starts another, unless it has this page and group.

@@ -10,7 +10,7 @@ use crate::timing::flash::in_memory::{GroupId, InMemory};
 use crate::timing::flash::layout::DieLayout;
 use crate::timing::flash::operation::{Array, Operation, Work};
 use crate::timing::flash::service::{Ended, Queued, Service};
-use crate::timing::flash::{Finished, Flash, copies_at, slots_of_copy};
+use crate::timing::flash::{Finished, Flash};
 use crate::units::Ppn;
 
 /// Not a page.
@@ -27,6 +27,21 @@ pub(super) struct PlainFlash {
     /// The operation that produced the entries of `finished`.
     ended: Ended,
     pub now_ns: u64,
+}
+
+/// The copies at the start.
+#[inline(always)]
+fn copies_at(decisions: &[Decision]) -> &[Decision] {
+    &decisions[..decisions.iter().take_while(|decision| matches!(decision, Decision::Copy(..))).count()]
+}
+
+/// From where to where a copy goes.
+#[inline(always)]
+fn slots_of_copy(copy: &Decision) -> (u32, u32) {
+    match *copy {
+        Decision::Copy(from, to, _) => (from.0, to.0),
+        _ => unreachable!("it is a copy"),
+    }
 }
 
 /// A read for the drive itself that is decided and not queued: what the host asks for at the same time goes before.
