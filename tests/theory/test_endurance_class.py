@@ -40,3 +40,16 @@ def test_no_class_is_named_for_a_write_amplification_that_no_rating_is_for() -> 
 )
 def test_the_sentence_of_many(rates: list[float], said: str) -> None:
     assert sentence_of_drives(rates) == said
+
+
+@pytest.mark.parametrize(
+    ("rates", "wafs", "said"),
+    [
+        ([0.1, 0.1], [1.5, 72.0], "A drive of 0.3 drive writes a day is enough for 1 of 2; 1 amplify more than"),
+        ([0.1], [72.0], "No class of drives is said to be enough: 1 amplify more than ratings are for (WAF 5)"),
+        ([0.1, 200.0], [None, 9.0], "A drive of 0.3 drive writes a day is enough for 1 of 2; 1 write more than any"),
+    ],
+)
+def test_drives_that_amplify_more_than_ratings_are_for(rates: list[float], wafs: list[float | None], said: str) -> None:
+    """A regression: `fleet smart` called a class enough for all, one of which had a write amplification of 72."""
+    assert sentence_of_drives(rates, wafs).startswith(said)

@@ -65,8 +65,9 @@ def _print(fleet: "ReportedFleet", rows: Sequence[TableRow], years: float) -> No
 
 def _classes(rows: Sequence[TableRow]) -> str:
     """How many of the drives a drive of each class would be enough for; empty if no rate is known."""
-    rates = [rate for row in rows if (rate := row["drive_writes_per_day"]) is not None]
-    return endurance_class.sentence_of_drives(rates)
+    known = [row for row in rows if row["drive_writes_per_day"] is not None]
+    wafs = [row["recent_waf"] or row["waf"] for row in known]
+    return endurance_class.sentence_of_drives([row["drive_writes_per_day"] or 0.0 for row in known], wafs)
 
 
 def _heaviest(drives: Sequence[Any]) -> None:

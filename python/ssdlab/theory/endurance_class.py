@@ -33,17 +33,24 @@ def sentence(drive_writes_per_day: float, waf: float | None = None) -> str:
     return f"{rate} drive writes a day: a drive of {found:g} drive write{'s' * (found != 1)} a day is enough."
 
 
-def sentence_of_drives(rates: Sequence[float]) -> str:
-    """`A drive of 1 drive write a day is enough for 31 of 35, one of 3 for all.`; empty without rates."""
-    found = [class_of(rate) for rate in rates]
+def sentence_of_drives(rates: Sequence[float], wafs: Sequence[float | None] | None = None) -> str:
+    """`A drive of 1 drive write a day is enough for 31 of 35, one of 3 for all.`; empty without rates. `wafs` are the
+    drives' write amplification; no class is named for one above `WAF_MAX`."""
+    found = [class_of(rate, waf) for rate, waf in zip(rates, wafs or [None] * len(rates), strict=True)]
     needed = sorted({each for each in found if each is not None})
+    beyond = sum(rate > CLASSES[-1] for rate in rates)
+    amplified = found.count(None) - beyond
+    amplify = f"{amplified:,} amplify more than ratings are for (WAF {WAF_MAX:g}), so that none is named for them"
     if not needed:
-        return f"All write more than any class of drives is rated for ({CLASSES[-1]:g})." if rates else ""
+        said = f"All write more than any class of drives is rated for ({CLASSES[-1]:g})."
+        if amplified:
+            said = f"No class of drives is said to be enough: {amplify}."
+        return said if rates else ""
     counts = [(each, sum(other is not None and other <= each for other in found)) for each in needed]
     (first, enough), *others = [
         (each, "all" if count == len(rates) else f"{count:,} of {len(rates):,}") for each, count in counts
     ]
     said = f"A drive of {first:g} drive write{'s' * (first != 1)} a day is enough for {enough}"
     said += "".join(f", one of {each:g} for {count}" for each, count in others)
-    beyond = found.count(None)
+    said += f"; {amplify}" if amplified else ""
     return f"{said}; {beyond:,} write more than any class is rated for." if beyond else f"{said}."

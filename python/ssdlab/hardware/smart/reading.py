@@ -304,7 +304,7 @@ def _ata(report: Mapping[str, Any], common: _Common) -> Reading:
     attributes, statistics = attributes_of(report), statistics_of(report)
     model_family = _text(report.get("model_family")) or None
     is_known = _is_known(report, model_family, attributes)
-    doubt = None if is_known else _doubt(common["model"], attributes)
+    doubt = None if is_known else _doubt(report, common["model"], attributes)
     if not is_known:
         attributes = default_names.without_defaults(attributes)
     identity = Identity(model_family, common["model"], _text(report.get("firmware_version")), _oui(report))
@@ -345,10 +345,14 @@ def _is_known(report: Mapping[str, Any], model_family: str | None, attributes: S
     return any(not default_names.is_default(each) for each in attributes)
 
 
-def _doubt(model: str, attributes: Sequence[Attribute]) -> str:
+def _doubt(report: Mapping[str, Any], model: str, attributes: Sequence[Attribute]) -> str:
     if not any(each.name for each in attributes):
         return "the report has no names of attributes"
-    return "smartctl's database does not know the drive" if model else "the report does not say what drive it is of"
+    if not model:
+        return "the report does not say what drive it is of"
+    if "in_smartctl_database" not in report and not _mapping(report.get("smartctl")).get("version"):
+        return "the report does not say whether smartctl's database knows the drive"
+    return "smartctl's database does not know the drive"
 
 
 def _unknown(attributes: Sequence[Attribute], family: Family | None, host: Count | None) -> tuple[int, ...]:

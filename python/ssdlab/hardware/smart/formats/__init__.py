@@ -13,6 +13,8 @@ from ssdlab.hardware.smart.formats import (
     crystaldiskinfo,
     emmc,
     esxi,
+    hdsentinel,
+    intel_tool,
     json_text,
     json_variants,
     libatasmart,
@@ -24,6 +26,8 @@ from ssdlab.hardware.smart.formats import (
     sg_logs,
     smartctl_text,
     smartd,
+    tables,
+    telegraf,
     windows,
     wmic,
 )
@@ -38,7 +42,8 @@ _ALLOWED = (
     "smartctl -a, smartctl --json, nvme smart-log, nvme ocp smart-add-log, nvme fdp stats, a maker's log, "
     "smartd's attrlog, the APIs of scrutiny and Proxmox VE, smartctl_exporter, CrystalDiskInfo, "
     "Get-StorageReliabilityCounter, mmc extcsd, storcli, ssacli, racadm, Redfish's Drive, openSeaChest -i, "
-    "sg_logs -a, wmic diskdrive, skdump, udisks's attributes, esxcli, Backblaze's CSV"
+    "sg_logs -a, wmic diskdrive, skdump, udisks's attributes, esxcli, nvmecontrol, intelmas, msecli, Telegraf's lines, "
+    "Hard Disk Sentinel's console, Backblaze's CSV"
 )
 
 # Lines of a program in another language: "Verfügbare Reserve: 100 %".
@@ -62,6 +67,9 @@ _OTHERS: tuple[tuple[Callable[[str], bool], Callable[[str], Iterator[JsonObject]
     (sg_logs.is_text, sg_logs.reports),
     (wmic.is_text, wmic.reports),
     (libatasmart.is_text, libatasmart.reports),
+    (hdsentinel.is_text, hdsentinel.reports),
+    (telegraf.is_text, telegraf.reports),
+    (intel_tool.is_text, intel_tool.reports),
 )
 
 
@@ -86,13 +94,18 @@ def recognised(data: bytes, where: str) -> Iterator[JsonObject]:
             if is_text(text):
                 return reports(text)
     has_figures = len(_FIGURE.findall(text)) >= _FIGURES_MIN
-    return _or_said(pasted.reports(json_variants.as_json(text), where), _IN_ENGLISH if has_figures else "")
+    hint = _IN_ENGLISH if has_figures else ""
+    return _or_table(pasted.reports(json_variants.as_json(text), where), text, hint)
 
 
-def _or_said(found: Iterator[JsonObject], hint: str) -> Iterator[JsonObject]:
-    """The reports; to the error that there are none, the hint and what is allowed are added."""
+def _or_table(found: Iterator[JsonObject], text: str, hint: str) -> Iterator[JsonObject]:
+    """The reports; if there are none, those of another program's tables of attributes. To the error that there are none
+    of these either, the hint and what is allowed are added."""
     try:
         yield from found
     except InputError as error:
         is_unknown = any(words in str(error) for words in ("not a known report", "not of a known program"))
+        if is_unknown and tables.is_text(text):
+            yield from tables.reports(text)
+            return
         raise InputError(f"{error}{hint}; allowed: {_ALLOWED}" if is_unknown else str(error)) from None

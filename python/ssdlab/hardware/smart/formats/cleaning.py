@@ -44,7 +44,7 @@ def cleaned(text: str) -> str:
     text = _COLOUR.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     if _ENTITY.search(text):
         text = html.unescape(_TAG.sub("", text.replace("&nbsp;", " ")))
-    text = _TABLE_ROW.sub(lambda row: row[0].replace("|", " "), _FENCE.sub("", text))
+    text = _TABLE_ROW.sub(lambda row: row[0].replace("|", "  "), _FENCE.sub("", text))
     text = _WEB_LABEL.sub(r"\1: ", _WEB_ROW.sub(_attribute_line, text))
     lines = text.count("\n") + 1 - len(re.findall(r"^[ \t]*$", text, re.MULTILINE))
     if len(_QUOTED.findall(text)) > lines / 2:

@@ -1,4 +1,5 @@
-"""The wear of eMMC and UFS devices: `mmc extcsd read`, and the files of the kernel below /sys.
+"""The wear of eMMC and UFS devices: `mmc extcsd read`, `ufs-utils desc -t 9`, and the files of the kernel below /sys,
+as `grep .`, `head` and `tail` print them with their names.
 
 Registers of JEDEC JESD84-B51 (eMMC 5.1): a life time estimation is a step of 10 %, 01h for 0 to 10 % used, 0Bh for past
 the maximum; PRE_EOL_INFO is the state of the reserved blocks. UFS (JESD220) has the same values in its health
@@ -12,11 +13,18 @@ from ssdlab.foundation.foreign import JsonObject
 from ssdlab.hardware.smart.plain import Plain
 
 _LIFE = re.compile(
-    r"EXT_CSD_DEVICE_LIFE_TIME_EST_TYP_([AB])\]?:?[ \t]*(0x[0-9a-f]+)|life_time_estimation_([ab])[:= \t]+(0x[0-9a-f]+)",
+    r"EXT_CSD_DEVICE_LIFE_TIME_EST_TYP_([AB])\]?:?[ \t]*(0x[0-9a-f]+)"
+    r"|(?:life_time_estimation_|bDeviceLifeTimeEst)([ab])[:= \t]+(0x[0-9a-f]+)",
     re.I,
 )
 _BOTH = re.compile(r"life_time[:= \t]+(0x[0-9a-f]+)[ \t]+(0x[0-9a-f]+)", re.I)
-_END = re.compile(r"(?:EXT_CSD_PRE_EOL_INFO\]?:?|pre_eol_info[:=]?|(?<!pre_)\beol_info[:=]?)[ \t]*(0x[0-9a-f]+)", re.I)
+_END = re.compile(
+    r"(?:EXT_CSD_PRE_EOL_INFO\]?:?|pre_eol_info[:=]?|(?<!pre_)\beol_info[:=]?|bPreEOLInfo[ \t]*=)"
+    r"[ \t]*(0x[0-9a-f]+)",
+    re.I,
+)
+# `head` and `tail` print the name of each file above its content.
+_HEADED = re.compile(r"^==> (\S+)(?: <==)?[ \t]*\n", re.MULTILINE)
 # `cat` of the kernel's files prints no names; the command line above has them.
 _FILE = re.compile(r"/(life_time|pre_eol_info)\b")
 _BARE_LIFE = re.compile(r"^[ \t]*(0x[0-9a-f]{1,2})[ \t]+(0x[0-9a-f]{1,2})[ \t]*$", re.MULTILINE | re.I)
@@ -31,6 +39,7 @@ _SECTOR_BYTES = 512
 
 def is_text(text: str) -> bool:
     """Whether a text has one of the registers."""
+    text = _HEADED.sub(r"\1: ", text)
     return any(register.search(text) for register in (_LIFE, _BOTH, _END)) or _is_bare(text)
 
 
@@ -40,6 +49,7 @@ def _is_bare(text: str) -> bool:
 
 def reports(text: str) -> Iterator[JsonObject]:
     """One report for each device."""
+    text = _HEADED.sub(r"\1: ", text)
     begins = [match.start() for match in _BEGIN.finditer(text)][1:]
     for start, end in zip([0, *begins], [*begins, len(text)], strict=True):
         yield _report(text[start:end])
@@ -68,7 +78,7 @@ def _report(text: str) -> JsonObject:
         is_urgent=state == 3,
         remark=f"Life time estimations: {'; '.join(_words(*entry) for entry in known.items())}." if known else None,
     )
-    is_ufs = "life_time_estimation" in text.lower()
+    is_ufs = bool(re.search(r"life_time_estimation|bDeviceLifeTimeEst", text, re.I))
     size = int(sectors[1], 16) * _SECTOR_BYTES if sectors else None
     return plain.report(
         "UFS" if is_ufs else "MMC",

@@ -6,7 +6,15 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ssdlab.foundation.foreign import JsonObject
-from ssdlab.hardware.smart.formats import megaraid, nvme_cli, proxmox, scrutiny, servers, windows
+from ssdlab.hardware.smart.formats import (
+    megaraid,
+    nvme_cli,
+    prometheus_text,
+    proxmox,
+    scrutiny,
+    servers,
+    windows,
+)
 
 _DEPTH_MAX = 4
 """Greatest depth of a report inside other objects, for example an object of reports by device."""
@@ -21,6 +29,7 @@ _OTHERS: tuple[tuple[Callable[[Mapping[str, Any]], bool], Callable[[Mapping[str,
     (proxmox.is_object, lambda value: iter((proxmox.report_of(value),))),
     (proxmox.is_disk, lambda value: iter((proxmox.report_of_disk(value),))),
     (servers.is_object, lambda value: iter((servers.report_of(value),))),
+    (prometheus_text.is_answer, prometheus_text.reports_of_answer),
 )
 
 
@@ -42,6 +51,9 @@ def parts_of(value: Any) -> Iterator[JsonObject]:
 def _objects(value: Any, depth: int) -> Iterator[JsonObject]:
     """The reports in a value: the value itself, or those in its arrays and objects."""
     if isinstance(value, list):
+        if _is_table(value):
+            yield {"smartctl": {}, "device": {"protocol": "ATA"}, "ata_smart_attributes": {"table": value}}
+            return
         for entry in value:
             yield from _objects(entry, depth)
     elif isinstance(value, dict):
@@ -55,3 +67,9 @@ def _objects(value: Any, depth: int) -> Iterator[JsonObject]:
             for entry in value.values():
                 if isinstance(entry, dict | list):
                     yield from _objects(entry, depth + 1)
+
+
+def _is_table(value: list[Any]) -> bool:
+    """Whether a list is the table of smartctl's attributes alone, as TrueNAS' `disk.smart_attributes` gives it."""
+    keys = {"id", "name", "value", "raw"}
+    return bool(value) and all(isinstance(each, dict) and each.keys() >= keys for each in value)

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
 from ssdlab.foundation.foreign import JsonObject
+from ssdlab.hardware.smart.counts import NVME_DATA_UNIT_BYTES
+from ssdlab.hardware.smart.formats.nvme_cli import HEALTH
 
 # skdump: "  9 power-on-hours   92  92  0  4.3 years  0x009293000000 old-age online n/a n/a".
 _DUMPED = re.compile(
@@ -31,9 +33,19 @@ _COUNTED_BYTES, _MB = 65536 * 512, 10**6
 _ZERO_CELSIUS_K = 273.15
 
 
+# udisks of 2.10 and later, of an NVMe controller: a dictionary, with what was written in bytes.
+_NVME_VALUE = re.compile(
+    r"'(avail_spare|spare_thresh|percent_used|total_data_written|media_errors|power_cycles)': "
+    r"<(?:byte |uint64 )?(0x[0-9a-f]+|\d+)>"
+)
+_NVME_NAMES = {"avail_spare": "available_spare", "spare_thresh": "available_spare_threshold"}
+_NVME_NAMES |= {"percent_used": "percentage_used", "total_data_written": "data_units_written"}
+
+
 def is_text(text: str) -> bool:
     """Whether one of the programs printed the text."""
-    return any(pattern.search(text) for pattern in (_DUMPED, _CALLED)) or "org.freedesktop.UDisks2.Drive:" in text
+    patterns = (_DUMPED, _CALLED, _NVME_VALUE)
+    return any(pattern.search(text) for pattern in patterns) or "org.freedesktop.UDisks2.Drive:" in text
 
 
 def reports(text: str) -> Iterator[JsonObject]:
@@ -42,7 +54,13 @@ def reports(text: str) -> Iterator[JsonObject]:
     for start, end in pairwise([*starts, len(text)]):
         part = text[start:end]
         said: dict[str, str] = dict(reversed(_VALUE.findall(part)))
-        yield _report(said, [*_dumped(part), *_called(part)])
+        report = _report(said, [*_dumped(part), *_called(part)])
+        log = {_NVME_NAMES.get(name, name): int(value, 0) for name, value in _NVME_VALUE.findall(part)}
+        if log:
+            if "data_units_written" in log:
+                log["data_units_written"] //= NVME_DATA_UNIT_BYTES
+            report |= {"device": {"protocol": "NVMe"}, HEALTH: log}
+        yield report
 
 
 def _dumped(text: str) -> Iterator[JsonObject]:

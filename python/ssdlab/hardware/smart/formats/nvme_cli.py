@@ -34,6 +34,15 @@ _HEALTH_NAMES = {
     "warning_temperature_time": "warning_temp_time",
     # ESXi's
     "composite_temperature": "temperature",
+    # FreeBSD's nvmecontrol
+    "critical_warning_state": "critical_warning",
+    # DriveDx
+    "power_on_time": "power_on_hours",
+    # illumos' nvmeadm
+    "device_life_used": "percentage_used",
+    "available_spare_capacity": "available_spare",
+    # Intel's isdct and intelmas
+    "critical_warnings": "critical_warning",
 }
 _GROUP_KEYS = ("data_units_written", "media_units_written", "percent_used", "avl_spare", "avl_spare_threshold")
 _OCP_KEYS = ("physical media units written", "physical_media_units_written", "physical_media_units_written_bytes")
@@ -44,7 +53,9 @@ _DIGITS_MAX = 39
 _HEADING = re.compile(
     r"^(?:Smart Log for NVME device|SMART Cloud Attributes|Host Bytes with Metadata Written"
     r"|Endurance Group Log for NVME device|Additional Smart Log for NVME device|NVME Identify Controller"
-    r"|[ \t]*(?:CA|D0)(?: Smart)? Log Page [A-Za-z ]*Statistics)",
+    r"|[ \t]*(?:CA|D0)(?: Smart)? Log Page [A-Za-z ]*Statistics"
+    r"|SMART/Health Information Log[ \t]*\n=+|\S+: SMART/Health Information[ \t]*$"
+    r"|-[ \t]+(?:SMART and Health Information|Intel|Solidigm)[^\n]*[ \t]-[ \t]*$)",
     re.MULTILINE | re.IGNORECASE,
 )
 _LINE = re.compile(r"^[ \t]*([A-Za-z][^:\n]*?)[ \t]*:[ \t]*(.*)$", re.MULTILINE)
@@ -54,11 +65,15 @@ _OCP_LINE = re.compile(
     r"(?:[ \t]+(\d{1,39}))?[ \t]*$",
     re.MULTILINE | re.I,
 )
-_KELVINS = re.compile(r"(\d{1,4}) ?K")
+_KELVINS = re.compile(r"(\d{1,4})(?:\.\d+)? ?K")
+# The bits of the warning, indented below it: nvmecontrol's have the names of other values.
+_BITS = re.compile(r"^([ \t]*)(Critical.Warning[^\n]*\n)(?:\1[ \t]+[^\n]*\n)+", re.MULTILINE | re.I)
 _FAHRENHEIT = re.compile(r"\s*(-?\d{1,4}) ?°?F")
 _DEVICE = re.compile(r"device:[ \t]*(\S+)")
 # Lines of `nvme id-ctrl`: model, serial number and capacity.
 _IDENTITY = re.compile(r"^(mn|sn|tnvmcap)[ \t]*:[ \t]*(\S.*?)[ \t]*$", re.MULTILINE)
+# Other programs' lines, before the values.
+_NAMED = re.compile(r"^(Model|Model ?Number|Serial ?Number)[ \t]*:[ \t]*(\S.*?)[ \t]*$", re.MULTILINE)
 _IDENTITY_KEYS = {"mn": "model_name", "sn": "serial_number", "tnvmcap": "nvme_total_capacity"}
 _NUMBER = re.compile(r"[0-9][^A-Za-z%(\[°]*")
 
@@ -136,8 +151,9 @@ def _text_logs(part: str) -> JsonObject:
     if identity.keys() >= {"mn", "sn"}:
         logs |= _identity(identity)
     values: dict[str, int] = {}
-    for match in _LINE.finditer(part):
-        name = match[1].strip().lower().replace(" ", "_")
+    for match in _LINE.finditer(_BITS.sub(r"\1\2", part)):
+        # Intel's tools write `PercentageUsed`.
+        name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", match[1].strip()).lower().replace(" ", "_")
         number = _celsius(match[2]) if "temperature" in name else _first_number(match[2])
         if number is not None:
             values.setdefault(name, number)
@@ -145,8 +161,10 @@ def _text_logs(part: str) -> JsonObject:
         logs[GROUP] = {key: values.get(key) for key in _GROUP_KEYS}
         return logs
     health = {_HEALTH_NAMES.get(name, name): value for name, value in values.items()}
-    if "data_units_written" in health and "percentage_used" in health:
-        logs[HEALTH] = health
+    if "percentage_used" in health and ("data_units_written" in health or "available_spare" in health):
+        logs[HEALTH] = _in_celsius(health)
+        named = {("model_name" if name[0] == "M" else "serial_number"): value for name, value in _NAMED.findall(part)}
+        logs |= {key: value for key, value in named.items() if key not in logs}
     placed = {short: value for name, value in values.items() for short in ("hbmw", "mbmw") if f"({short})" in name}
     if len(placed) == 2:
         logs[FDP] = placed
@@ -160,10 +178,14 @@ def _health(value: Mapping[str, Any]) -> JsonObject:
         whole = _whole(entry.get("value") if name == "critical_warning" and isinstance(entry, Mapping) else entry)
         if whole is not None:
             health[_HEALTH_NAMES.get(name, name)] = whole
+    return _in_celsius(health)
+
+
+def _in_celsius(health: dict[str, int]) -> JsonObject:
+    """The log with a temperature in Kelvin converted: no drive has more than 182 degrees Celsius."""
     temperature = health.get("temperature")
-    if temperature is not None and temperature > 2 * _KELVIN // 3:
-        health["temperature"] = temperature - _KELVIN
-    return health
+    is_kelvin = temperature is not None and temperature > 2 * _KELVIN // 3
+    return health | ({"temperature": temperature - _KELVIN} if temperature is not None and is_kelvin else {})
 
 
 def _celsius(text: str) -> int | None:

@@ -1,12 +1,13 @@
-"""Scrapes in Prometheus' text format: of smartctl_exporter, of ssdlab itself, and of node-exporter's textfile scripts
-`smartmon` and `nvme_metrics`.
+"""Scrapes in Prometheus' text format: of smartctl_exporter, of ssdlab itself, of nvme_exporter, and of node-exporter's
+textfile scripts `smartmon` and `nvme_metrics`; and the answers of Prometheus' API to a query of them.
 
 Every sample has the label `device` or `disk`. Times of samples are not read: a scrape is one reading.
 """
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from ssdlab.foundation.foreign import JsonObject
 from ssdlab.hardware.smart.counts import NVME_DATA_UNIT_BYTES
@@ -42,6 +43,16 @@ _LOG: dict[str, tuple[str, float]] = {
     "nvme_media_errors_total": ("media_errors", 1),
     "nvme_data_units_written_total": ("data_units_written", 1),
     "nvme_power_on_hours_total": ("power_on_hours", 1),
+    # nvme_exporter: the keys of nvme-cli's JSON. Its temperature is in Fahrenheit or Celsius, by version: not read.
+    "nvme_percent_used": ("percentage_used", 1),
+    "nvme_percentage_used": ("percentage_used", 1),
+    "nvme_avail_spare": ("available_spare", 1),
+    "nvme_available_spare": ("available_spare", 1),
+    "nvme_spare_thresh": ("available_spare_threshold", 1),
+    "nvme_critical_warning": ("critical_warning", 1),
+    "nvme_media_errors": ("media_errors", 1),
+    "nvme_data_units_written": ("data_units_written", 1),
+    "nvme_power_on_hours": ("power_on_hours", 1),
 }
 _COLUMNS = {"value": "value", "worst": "worst", "thresh": "thresh", "threshold": "thresh", "raw": "raw"}
 _SMARTMON = re.compile(r"smartmon_(\w+?)_(value|worst|threshold|raw_value)")
@@ -54,18 +65,50 @@ def is_text(text: str) -> bool:
 
 def reports(text: str) -> Iterator[JsonObject]:
     """One report for each device."""
-    drives: dict[str, _Drive] = {}
-    for name, labelled, number in _SAMPLE.findall(text):
-        labels = {key: value.replace("\\\\", "\\").replace('\\"', '"') for key, value in _LABEL.findall(labelled)}
+    return _reports_of(
+        (
+            name,
+            {key: value.replace("\\\\", "\\").replace('\\"', '"') for key, value in _LABEL.findall(labelled)},
+            number,
+        )
+        for name, labelled, number in _SAMPLE.findall(text)
+    )
+
+
+def is_answer(value: Mapping[str, Any]) -> bool:
+    """Whether a JSON object is the answer of Prometheus' API to a query, with at least one sample."""
+    return value.get("resultType") in ("vector", "matrix") and bool(_samples(value))
+
+
+def reports_of_answer(value: Mapping[str, Any]) -> Iterator[JsonObject]:
+    """One report for each device of an answer; of a range of time the last sample of each."""
+    return _reports_of(_samples(value))
+
+
+def _samples(value: Mapping[str, Any]) -> list[tuple[str, dict[str, str], str]]:
+    found = []
+    for entry in value.get("result") or ():
+        labels = entry.get("metric") if isinstance(entry, Mapping) else None
+        last = entry.get("value") or (entry.get("values") or [None])[-1] if isinstance(labels, Mapping) else None
+        if isinstance(labels, Mapping) and isinstance(last, list) and len(last) == 2:
+            found.append((str(labels.get("__name__", "")), {k: str(v) for k, v in labels.items()}, str(last[1])))
+    return found
+
+
+def _reports_of(samples: Iterable[tuple[str, dict[str, str], str]]) -> Iterator[JsonObject]:
+    drives: dict[tuple[str, str], _Drive] = {}
+    for name, labels, number in samples:
         device = labels.get("device") or labels.get("disk")
         try:
             value = float(number)
         except ValueError:
             continue
         if device and math.isfinite(value):
-            drives.setdefault(device.removeprefix("/dev/"), _Drive()).add(name, labels, value)
-    for name, drive in drives.items():
-        yield drive.report(name)
+            # Prometheus itself has the drives of many hosts.
+            at = (labels.get("instance", ""), device.removeprefix("/dev/"))
+            drives.setdefault(at, _Drive()).add(name, labels, value)
+    for (_, device), drive in drives.items():
+        yield drive.report(device)
 
 
 class _Drive:

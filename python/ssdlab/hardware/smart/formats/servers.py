@@ -20,6 +20,8 @@ _BEGIN = re.compile(
 )
 _LINE = re.compile(r"^[ \t]*([A-Za-z][^:=\n]*?)[ \t]*[:=][ \t]*(\S.*?)[ \t]*$", re.MULTILINE)
 _LEFT_JSON = "PredictedMediaLifeLeftPercent"
+_USED_JSON = "SSDEnduranceUtilizationPercentage"
+"""HPE's iLO 4 and 5 below SmartStorage: the share that is used, unlike in Redfish."""
 _SIZES = {"HPE": {"GB": 10**9, "TB": 10**12}, "Dell": {"GB": 1 << 30, "TB": 1 << 40}}
 """Dell's GB is a GiB: a drive of 960 GB has 959,656,755,200 bytes behind its controllers, shown as 893.750 GB."""
 _LEFT_MAX = 100
@@ -32,7 +34,11 @@ def is_text(text: str) -> bool:
 
 def is_object(value: Mapping[str, Any]) -> bool:
     """Whether a JSON object is a Drive of Redfish."""
-    return _LEFT_JSON in value or ("MediaType" in value and "CapacityBytes" in value and "FailurePredicted" in value)
+    return (
+        _LEFT_JSON in value
+        or _USED_JSON in value
+        or ("MediaType" in value and "CapacityBytes" in value and "FailurePredicted" in value)
+    )
 
 
 def reports(text: str) -> Iterator[JsonObject]:
@@ -56,7 +62,11 @@ def reports(text: str) -> Iterator[JsonObject]:
 
 def report_of(value: Mapping[str, Any]) -> JsonObject:
     """The report of a Drive of Redfish."""
-    left, size = value.get(_LEFT_JSON), value.get("CapacityBytes")
+    left, used, size, mebibytes = (value.get(name) for name in (_LEFT_JSON, _USED_JSON, "CapacityBytes", "CapacityMiB"))
+    if left is None and isinstance(used, int | float):
+        left = 100 - used
+    if size is None and isinstance(mebibytes, int):
+        size = mebibytes << 20
     said = {str(key): str(entry) for key, entry in value.items() if isinstance(entry, str | int | float | bool)}
     return _report(
         float(left) if isinstance(left, int | float) and not isinstance(left, bool) else None,
@@ -86,7 +96,8 @@ def _report(
         reported="The server's management predicts a failure of the drive." if is_failing else None,
         is_urgent=is_failing,
     )
-    temperature, hours = (_first(said, name) or "" for name in ("Current Temperature (C)", "Power On Hours"))
+    temperature = _first(said, "Current Temperature (C)", "CurrentTemperatureCelsius") or ""
+    hours = _first(said, "Power On Hours", "PowerOnHours") or ""
     return plain.report(
         "",
         model_name=" ".join(model.split()) if model else None,
