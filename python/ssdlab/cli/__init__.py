@@ -34,7 +34,8 @@ EXIT_FAILED = 1
 EXIT_INPUT = 2
 EXIT_BROKEN_PIPE = 141
 
-_CALLED = ("fio", "fio.exe", "sudo", "sysbench")
+# The calls of the last ones are not read, but answered with a call of fio.
+_CALLED = ("fio", "sudo", "sysbench", "dd", "diskspd", "ioping", "bonnie++", "iozone", "elbencho", "vdbench")
 _TRACEBACK_VARIABLE = "SSDLAB_TRACEBACK"
 _UNDECODED = re.compile(r'[^\s"]*[\udc80-\udcff][^\s"]*')
 """A name with the characters by which Python represents bytes that are not UTF-8."""
@@ -131,7 +132,7 @@ def _arguments(given: list[str]) -> list[str]:
     called = given[at + 1 :]
     if given[:1] == ["blame"] and called:
         return [*given[:at], "--command", shlex.join(called)]
-    begins = bool(called) and Path(called[0]).name in _CALLED
+    begins = bool(called) and Path(called[0]).name.removesuffix(".exe") in _CALLED
     # Behind numactl, ionice and the like.
     if len(called) > 1 and (begins or any(Path(a).name == "fio" and b[0] == "-" for a, b in pairwise(called) if b)):
         return [*given[:at], shlex.join(called)]

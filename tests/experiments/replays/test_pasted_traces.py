@@ -28,3 +28,12 @@ def test_a_trace(case: dict[str, Any], tmp_path: Path) -> None:
             for each in survey.volumes
         ]
         assert (survey.formats[0], survey.has_times, found) == (case["format"], case["has_times"], case["volumes"])
+
+
+def test_a_trace_that_powershell_wrote(tmp_path: Path) -> None:
+    """A regression: `program > trace.txt` writes UTF-16, which was an unknown format."""
+    path = tmp_path / "trace.csv"
+    path.write_text("".join(f"{128166372000000000 + at},h,0,Write,{4096 * at},4096,0\n" for at in range(300)), "utf-16")
+    with opened([str(path)], None, 0) as recording:
+        assert (recording.survey.formats, recording.names) == (["msr"], (str(path),))
+        assert recording.survey.volumes[0].writes == 300

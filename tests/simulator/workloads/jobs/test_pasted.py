@@ -66,3 +66,44 @@ def test_what_stands_before_fio_is_taken_behind_two_dashes() -> None:
 def test_capitals_are_no_option_and_the_right_one_is_named() -> None:
     with pytest.raises(InputError, match="'RW' is not an option of fio's job language; did you mean 'rw'"):
         parse("[a]\nRW=read\n")
+
+
+CONFIG_MAP = """apiVersion: v1
+kind: ConfigMap
+data:
+  job.fio: |
+    [global]
+    bs=8k
+
+    [w]
+      rw=randwrite
+    size=64m
+  other: "[x]"
+"""
+
+
+def test_a_job_file_in_a_config_map() -> None:
+    (job,) = parse(CONFIG_MAP).resolve(USER_BYTES, seed=1)
+    assert (job["name"], job["block_sizes"]["write"][0]["bytes"], job["size_bytes"]) == ("w", 8192, 64 << 20)
+    with pytest.raises(InputError, match="line 9"):
+        parse(CONFIG_MAP.replace("randwrite", "randwrit")).resolve(USER_BYTES, seed=1)
+
+
+def test_a_job_file_that_powershell_wrote(tmp_path: Path) -> None:
+    path = tmp_path / "job.fio"
+    path.write_text("[a]\nrw=randwrite\nsize=1m\n", "utf-16")
+    assert [job["name"] for job in load(path).resolve(USER_BYTES, seed=1)] == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("called", "said"),
+    [
+        (["dd", "if=/dev/zero", "of=t", "bs=1M", "count=9"], "dd as a call of fio: fio --name=dd --rw=write --bs=1M"),
+        (["diskspd.exe", "-b8K", "t.dat"], "diskspd is another benchmark"),
+    ],
+)
+def test_another_benchmark_behind_two_dashes_is_answered_with_a_call_of_fio(called: list[str], said: str) -> None:
+    """A regression: its words were unexpected arguments."""
+    *_, workload = cli._arguments(["run", "--", *called])
+    with pytest.raises(InputError, match=re.escape(said)):
+        load(workload)

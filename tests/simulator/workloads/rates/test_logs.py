@@ -542,3 +542,37 @@ def test_device_is_for_logs_only(tmp_path: Path) -> None:
     ):
         pass
     assert Reading(device="sda").device == "sda"
+
+
+def _perfmon(*, disks: str = "PhysicalDisk", lines: int = 4) -> str:
+    paths = [
+        f"\\\\H\\{disks}({disk})\\Disk {what}/sec"
+        for disk in ("0 C: D:", "1 E:", "_Total")
+        for what in ("Reads", "Writes", "Read Bytes", "Write Bytes")
+    ]
+    values = ["10.5", "500", "43008", "4096000", "0", "0", "0", "0", "10.5", "500", "43008", "4096000"]
+    rows = [["(PDH-CSV 4.0) (W. Europe Standard Time)(-60)", *paths]]
+    rows += [[f"01/09/2024 10:00:{5 * at:02}.123", *(values if at else [" "] * len(values))] for at in range(lines)]
+    return "".join(",".join(f'"{cell}"' for cell in row) + "\r\n" for row in rows)
+
+
+@pytest.mark.parametrize("disks", ["PhysicalDisk", "LogicalDisk"])
+def test_performance_monitor(tmp_path: Path, disks: str) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text(_perfmon(disks=disks))
+    log = read(str(path), "log.csv")
+    name = log.device(None, "log.csv")
+    assert name == ("0" if disks == "PhysicalDisk" else "0 C: D:")
+    *_, last = log.devices[name]
+    assert len(log.devices[name]) == 3 and last.seconds == 5.0
+    assert (last.writes.requests_per_s, last.writes.bytes_per_s, last.reads.requests_per_s) == (500.0, 4096000.0, 10.5)
+    path.write_text(_perfmon().replace("Disk Write Bytes", "Avg. Disk Bytes"))
+    with pytest.raises(InputError, match="record Disk Reads/sec"):
+        read(str(path), "log.csv")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-8-sig"])
+def test_a_log_that_powershell_wrote(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "log.txt"
+    path.write_text(_reports(_12, _ROW_12, _ROW_12), encoding=encoding)
+    assert is_log(str(path)) and read(str(path), "log.txt").device(None, "log.txt")

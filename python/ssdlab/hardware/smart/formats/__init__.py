@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from ssdlab.errors import InputError
+from ssdlab.foundation.decoding import text_of
 from ssdlab.foundation.foreign import JsonObject
 from ssdlab.hardware.smart.formats import (
     backblaze,
@@ -32,7 +33,6 @@ from ssdlab.hardware.smart.formats import (
     wmic,
 )
 from ssdlab.hardware.smart.formats.cleaning import cleaned
-from ssdlab.hardware.smart.formats.decoding import text_of
 
 __all__ = ["recognised"]
 

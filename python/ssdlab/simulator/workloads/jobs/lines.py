@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ssdlab.errors import InputError, near, near_files
+from ssdlab.foundation.decoding import text_of
 from ssdlab.simulator.workloads.jobs import variables
 
 # A job file is a page of text; a much larger file is something else, for instance a device or an image.
@@ -63,6 +64,8 @@ def _other_workloads(path: Path) -> str:
     words = str(path).split(maxsplit=1)
     if path.exists() or not words:
         return ""
+    if len(words) > 1 and (instead := _instead(str(path))) != _FIRST_SECTION:
+        return f"; {instead}"
     if path.parts[0] in ("jobs", "examples") and not path.parent.exists():
         return (
             "; the files of the examples are in ssdlab's repository; a job without a file: "
@@ -84,7 +87,8 @@ def read_text(path: Path) -> str:
     if len(content) > FILE_BYTES_MAX:
         raise InputError(f"{path}: is larger than {FILE_BYTES_MAX:,} bytes; a fio job file is expected, a text")
     try:
-        text = content.decode("utf-8-sig")
+        # PowerShell's `>` writes UTF-16.
+        text = (b"\0" in content[:512] and text_of(content)) or content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise InputError(f"{path}, line {line}: is not text (byte {error.start} is not UTF-8); {_TEXT}") from None
@@ -115,6 +119,7 @@ def split_sections(text: str, source: str, environment: Mapping[str, str]) -> li
     return sections
 
 
+_FIRST_SECTION = "add a section above it, such as [global]"
 _OTHER_BENCHMARKS = ("diskspd", "ioping", "bonnie++", "iozone", "elbencho", "iometer", "vdbench")
 
 
@@ -131,7 +136,7 @@ def _instead(line: str) -> str:
             f"{program} is another benchmark, whose calls are not read; say its requests as a call of fio, such as: "
             "fio --name=a --rw=randwrite --bs=4k --iodepth=32 --ioengine=libaio --direct=1 --runtime=60s --time_based"
         )
-    return "add a section above it, such as [global]"
+    return _FIRST_SECTION
 
 
 def _of_dd(words: Sequence[str]) -> str:

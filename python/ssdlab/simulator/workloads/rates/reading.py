@@ -6,7 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ssdlab.errors import InputError
-from ssdlab.simulator.workloads.rates import counters, sysstat
+from ssdlab.foundation.decoding import text_of
+from ssdlab.simulator.workloads.rates import counters, perfmon, sysstat
 from ssdlab.simulator.workloads.rates.log import Log
 
 _HEAD_CHARACTERS = 65_536
@@ -33,6 +34,8 @@ def _plain(text: str) -> str:
 
 
 def _reader(head: str) -> Callable[[str, str], Log] | None:
+    if perfmon.HEAD.match(head):
+        return perfmon.read_csv
     if _JSON.match(head):
         return sysstat.read_json
     if _SYSSTAT.search(head):
@@ -58,7 +61,7 @@ def read(path: str, name: str) -> Log:
     assert found is not None, "asked by is_log before"
     try:
         data = Path(path).read_bytes()
-        text = (gzip.decompress(data) if data[:2] == _GZIP else data).decode("utf-8", errors="replace")
+        text = text_of(gzip.decompress(data) if data[:2] == _GZIP else data) or ""
     except (OSError, EOFError) as error:
         raise InputError(f"{name}: cannot be read: {error}") from None
     return found(_plain(text), name)
@@ -72,4 +75,5 @@ def _head_reader(path: str) -> Callable[[str, str], Log] | None:
             head = file.read(_HEAD_CHARACTERS)
     except (OSError, EOFError):
         return None
-    return None if b"\0" in head else _reader(_plain(head.decode("utf-8", errors="replace")))
+    text = text_of(head)
+    return None if text is None else _reader(_plain(text))

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Literal, TypedDict
 
 from ssdlab.errors import InputError, naming, near, near_files
+from ssdlab.foundation.decoding import text_of
 from ssdlab.simulator import engine
 from ssdlab.simulator.specification import PlacedJson, SampleJson, ShuffleJson
 from ssdlab.simulator.workloads.rates import drawing
@@ -131,6 +132,7 @@ class Placed:
 
 
 # Messages list this many volumes; the others are counted.
+_HEAD_BYTES = 512
 _VOLUMES_SHOWN = 12
 
 
@@ -351,6 +353,7 @@ def opened(
                 shutil.copyfileobj(sys.stdin.buffer, file, 1 << 20)
             names = tuple("standard input" if file == STANDARD_INPUT else file for file in files)
             paths = tuple(str(aside) if file == STANDARD_INPUT else file for file in files)
+        paths = tuple(_as_utf8(path, stack) for path in paths)
         if format_name is None and columns is None and is_log(paths[0]):
             yield _drawn(names, paths, device, span_bytes, stack)
             return
@@ -360,6 +363,21 @@ def opened(
                 "--volume chooses"
             )
         yield Recording(names, paths, format_name, skip_bad_max, columns=columns)
+
+
+def _as_utf8(path: str, stack: ExitStack) -> str:
+    """The path, or that of a copy if the file is in UTF-16, as PowerShell's `>` writes it."""
+    if not Path(path).is_file():
+        return path
+    with naming(Path(path)), Path(path).open("rb") as file:
+        head = file.read(_HEAD_BYTES)
+        if b"\0" not in head or (text := text_of(head)) is None:
+            return path
+        text = text_of(head + file.read()) or text
+    aside = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ssdlab-"))) / Path(path).name
+    with naming(aside):
+        aside.write_text(text, encoding="utf-8")
+    return str(aside)
 
 
 def _drawn(

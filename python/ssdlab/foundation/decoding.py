@@ -1,4 +1,4 @@
-"""Decodes reports to text, including the encodings that terminals, editors or PowerShell produce."""
+"""Decodes users' files to text, including the encodings that terminals, editors or PowerShell produce."""
 
 import codecs
 
