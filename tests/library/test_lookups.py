@@ -172,3 +172,10 @@ def test_errors_name_the_arguments(program: Program, call: Any, said: str) -> No
         call()
     assert str(raised.value).startswith(said)
     assert "--" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"), [("Samsung PM983", "samsung-pm983-960gb"), ("P4500 2TB", "intel-p4500-2tb")]
+)
+def test_a_drive_by_the_name_on_its_box_is_suggested(program: Program, said: str, meant: str) -> None:
+    assert f"did you mean '{meant}'" in program("drives", said).stderr

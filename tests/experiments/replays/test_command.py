@@ -125,7 +125,7 @@ def test_a_malformed_line_may_be_skipped(trace: Path, replayed: Any) -> None:
     [
         (("torn.log", "--drive", "tiny.toml"), "torn.log: line 4 of the fio-iolog-v3 trace: expected"),
         (("missing.log", "--drive", "tiny.toml"), "missing.log: No such file"),
-        ((".", "--drive", "tiny.toml"), "Is a directory"),
+        ((".", "--drive", "tiny.toml"), "is a folder"),
         (("empty.log", "--drive", "tiny.toml"), "empty.log: the trace is empty"),
         (("tiny.toml", "--drive", "tiny.toml"), "tiny.toml: the trace's format is not recognised"),
         (("cut.gz", "--drive", "tiny.toml"), "cut.gz: reading the trace failed"),

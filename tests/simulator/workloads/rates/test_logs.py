@@ -4,13 +4,17 @@ The layouts are those of iostat(1) and sar(1) of sysstat 10 to 12, of the kernel
 and of PostgreSQL's documentation of pg_stat_io.
 """
 
+import bz2
 import gzip
 import json
+import lzma
 import re
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
+import zstandard
 
 from ssdlab.errors import InputError
 from ssdlab.experiments.advice.described import of_log
@@ -576,3 +580,13 @@ def test_a_log_that_powershell_wrote(tmp_path: Path, encoding: str) -> None:
     path = tmp_path / "log.txt"
     path.write_text(_reports(_12, _ROW_12, _ROW_12), encoding=encoding)
     assert is_log(str(path)) and read(str(path), "log.txt").device(None, "log.txt")
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress, zstandard.compress])
+def test_a_compressed_log(tmp_path: Path, compress: Callable[[bytes], bytes]) -> None:
+    """A regression: of compressions only gzip was known, though traces and reports are read in all."""
+    path = tmp_path / "log.txt"
+    path.write_bytes(compress(_reports(_12, _ROW_12, _ROW_12).encode()))
+    assert is_log(str(path)) and read(str(path), "log.txt").device(None, "log.txt") == "sda"
+    path.write_bytes(path.read_bytes()[:-20])
+    assert not is_log(str(path)) or compress is zstandard.compress

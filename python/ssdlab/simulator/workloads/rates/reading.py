@@ -1,9 +1,15 @@
 """Recognises a log of rates by its beginning, and reads it."""
 
+import bz2
 import gzip
+import lzma
 import re
+import zlib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+import zstandard
 
 from ssdlab.errors import InputError
 from ssdlab.foundation.decoding import text_of
@@ -11,7 +17,14 @@ from ssdlab.simulator.workloads.rates import counters, perfmon, sysstat
 from ssdlab.simulator.workloads.rates.log import Log
 
 _HEAD_CHARACTERS = 65_536
-_GZIP = b"\x1f\x8b"
+_OPENERS: dict[bytes, Callable[[str], Any]] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ\x00": lzma.open,
+    b"\x28\xb5\x2f\xfd": zstandard.open,
+}
+"""How a compressed file is opened, by its first bytes."""
+_UNREADABLE = (OSError, EOFError, zlib.error, lzma.LZMAError, zstandard.ZstdError)
 _JSON = re.compile(r'\s*\{\s*"sysstat"\s*:')
 _SYSSTAT = re.compile(
     r"^\s*(?:#.*;|\d\S*(?: [AP]M)?\s+)?(?:[Dd]evice:?|DEV)[\s;].*\b(?:r/s|tps|kB_read/s)"
@@ -60,20 +73,25 @@ def read(path: str, name: str) -> Log:
     found = _head_reader(path)
     assert found is not None, "asked by is_log before"
     try:
-        data = Path(path).read_bytes()
-        text = text_of(gzip.decompress(data) if data[:2] == _GZIP else data) or ""
-    except (OSError, EOFError) as error:
+        with _opened(path) as file:
+            text = text_of(file.read()) or ""
+    except _UNREADABLE as error:
         raise InputError(f"{name}: cannot be read: {error}") from None
     return found(_plain(text), name)
 
 
+def _opened(path: str) -> Any:
+    with Path(path).open("rb") as file:
+        mark = file.read(6)
+    opener = next((opener for begin, opener in _OPENERS.items() if mark.startswith(begin)), None)
+    return opener(path) if opener else Path(path).open("rb")
+
+
 def _head_reader(path: str) -> Callable[[str, str], Log] | None:
     try:
-        with Path(path).open("rb") as file:
-            is_compressed = file.read(2) == _GZIP
-        with gzip.open(path) if is_compressed else Path(path).open("rb") as file:
+        with _opened(path) as file:
             head = file.read(_HEAD_CHARACTERS)
-    except (OSError, EOFError):
+    except _UNREADABLE:
         return None
     text = text_of(head)
     return None if text is None else _reader(_plain(text))

@@ -343,6 +343,8 @@ def opened(
         try:
             if each != STANDARD_INPUT:
                 Path(each).stat()
+                if Path(each).is_dir():
+                    raise InputError(f"{each}: is a folder; name the trace in it")
         except OSError as error:
             raise InputError(f"{each}: {error.strerror}{near_files(Path(each))}") from None
     with ExitStack() as stack:
