@@ -13,6 +13,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -200,7 +201,7 @@ def _recorded(number: int, recording: Path) -> Iterator[None]:
     if strace is None:
         raise InputError("--record requires strace (package strace); allowed: --pid without --record")
     attached = subprocess.Popen([strace, *_CALLS, "-o", str(recording), "-p", str(number)], stderr=subprocess.PIPE)
-    with attached:
+    with attached, ThreadPoolExecutor(1) as beside:
         assert attached.stderr is not None
         # "strace: Process 12 attached", or why not.
         said = attached.stderr.readline().decode(errors="replace").strip()
@@ -210,11 +211,11 @@ def _recorded(number: int, recording: Path) -> Iterator[None]:
                     f"--record: strace may not attach to process {number} ({said.removeprefix('strace: ')}); allowed: "
                     "as root, or --pid without --record"
                 )
+            # It says so of each child, too, and once the pipe is full it would wait, and the children with it.
+            beside.submit(attached.stderr.read)
             yield
         finally:
             attached.terminate()
-            # What it says about children that it attached to, until it ends.
-            attached.stderr.read()
 
 
 def everything(seconds: float, tell: Tell | None) -> Watched:
