@@ -63,7 +63,8 @@ line and what was expected; `--skip-bad N` skips up to N such lines and counts t
 
 `iostat` (sysstat 9 to 12, with `-x` or without, `-k`, `-m`, `-t`, `-h`, `-o JSON`; those of FreeBSD and illumos),
 `sar -d` and `-dp`, `sadf -d` and `-j`, `typeperf`'s CSV, repeated readings of `/proc/diskstats`, `vmstat -d 1`, and
-repeated tables of PostgreSQL's `pg_stat_io` are no traces: they have numbers and sizes of requests for each interval, and no addresses.
+repeated tables of PostgreSQL's `pg_stat_io` are no traces: they have numbers and sizes of requests for each interval,
+and no addresses.
 `ssdlab replay iostat.txt` draws requests with these rates and sizes; `ssdlab advise space iostat.txt` and `ssdlab
 lifetime iostat.txt` take their mean as a job, and the bytes that it writes a day. What is guessed is listed with every
 answer:
