@@ -137,10 +137,7 @@ class ServedDrive:
 
     def render(self, state: str, what_if: Sequence[WhatIfJson] = ()) -> str:
         """The text of `stats.json` from the state that the native module reports."""
-        found = self.render_dict(state)
-        if what_if:
-            found["ssdlab"]["device"]["what_if"] = list(what_if)
-        return json.dumps(found, indent=2) + "\n"
+        return json.dumps(self.render_dict(state, what_if), indent=2) + "\n"
 
     def render_logs(self, state: str) -> str:
         """The figures of an NVMe controller's logs, from the state that the native module reports."""
@@ -150,7 +147,7 @@ class ServedDrive:
         logs = {"host": host, "live_units": live_units, "fdp": found.get("fdp")}
         return json.dumps({**found.get("smart", {}), **logs})
 
-    def render_dict(self, state: str) -> ResultJson:
+    def render_dict(self, state: str, what_if: Sequence[WhatIfJson] = ()) -> ResultJson:
         result, whole = self._result(state)
         found = result.to_dict()
         found["ssdlab"]["device"] = {
@@ -159,6 +156,8 @@ class ServedDrive:
             "events": whole["events"],
             "real_pace": whole["real_pace"],
         }
+        if what_if:
+            found["ssdlab"]["device"]["what_if"] = list(what_if)
         placement, host_events = found["ssdlab"].get("fdp"), whole.get("host_events")
         if placement and host_events:
             groups = fdp.reclaim_groups(self._specification)

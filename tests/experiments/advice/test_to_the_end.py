@@ -46,7 +46,7 @@ def test_a_life_of_a_data_centre_drive_is_within_some_percent_of_one_that_is_wri
     settings = {"nand.endurance_cycles": "300", "faults.endurance_spread": "0.1"}
     setting = Setting(load(name), settings, name)
     life = whole_life(of_job_file(str(tmp_path / "w.fio")), setting, 1, None, timed=False)
-    assert life.scale == Fraction(1, 1024)
+    assert life.scale is not None and life.scale == Fraction(1, 1024)
     worn = setting.with_settings({"faults.wear_out": "true"}).at(None, life.scale)
     dead = simulated.run(specify(tmp_path / "until.fio", worn, precondition="fill", timed=False))
     assert dead.failure is not None
