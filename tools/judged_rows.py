@@ -2,7 +2,7 @@
 
 usage: judged_rows.py [NAME ...]    # only these studies; the rows of the others stay as they are
 
-docs/theory/sources.md is made from that file (`make docs`), without a run. Takes eight minutes of processor time, most
+docs/theory/sources.md is made from that file (`make docs`), without a run. Takes 21 minutes of processor time, most
 of it in spare-area-sandforce and free-space-fusionio.
 """
 
