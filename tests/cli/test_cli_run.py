@@ -239,6 +239,10 @@ def test_too_few_writes_say_nothing_of_the_end(ssdlab: Any, tmp_path: Path) -> N
     assert (
         "began fresh; the last stage wrote nothing\n       for a written drive add --precondition fill" in ended.stderr
     )
+    # fio 3.33 makes no request either: the zones of a drive without any begin empty.
+    (tmp_path / "zones.fio").write_text("[r]\nrw=read\nzonemode=zbd\nzonesize=1m\nsize=4m\n")
+    ended = ssdlab("run", "zones.fio", "--drive", "small.toml", "--untimed")
+    assert "wrote nothing and read nothing: its zones are empty" in ended.stderr
 
 
 def test_run_and_compare_name_states_and_options_in_one_order(ssdlab: Any) -> None:

@@ -47,7 +47,7 @@ def sentence(result: "Result", start: str) -> str:
     written = result.last_stage_ledger.host_written_bytes
     share = written / result.capacity.user_bytes
     if not written or result.waf is None:
-        return f"{began}; the last stage wrote nothing"
+        return f"{began}; the last stage wrote nothing{_read_nothing(result)}"
     wrote = f"the last stage wrote {share:.2g} times its capacity"
     cold = f"; {_COLD}; leave them out with ramp_time" if is_cold(result) else ""
     needed = _needed(start)
@@ -60,6 +60,14 @@ def sentence(result: "Result", start: str) -> str:
     ended = "near steady" if _is_level(before, last) else "not steady"
     figures = f"WAF {last:.2f} over the last fifth of that, {whole:.2f} over all of it"
     return f"{began} and ended {ended}: {wrote}, {figures}{cold}"
+
+
+def _read_nothing(result: "Result") -> str:
+    """Why the last stage made no request, if it reads zones in which nothing is written, which fio leaves out, too."""
+    zoned = result.specification.engine["jobs"][-1].get("zoned")
+    if not zoned or zoned["read_beyond_pointer"] or result.jobs[-1].read.total_ios:
+        return ""
+    return " and read nothing: its zones are empty, and only what is written is read (read_beyond_wp=1: all of a zone)"
 
 
 def is_cold(result: "Result") -> bool:
