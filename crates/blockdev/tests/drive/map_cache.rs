@@ -1,13 +1,10 @@
 //! Does a drive without room for its map find its map pages again after a loss of power? In addition to `model` and
 //! `durability`, which know only of the host's data, this one looks at what the drive fetches for it.
 
-#[expect(dead_code, reason = "what is written is the same each time")]
-mod tiny;
-
+use crate::tiny::{Tiny, UNIT};
 use ssdlab_blockdev::device::{Device, Durability};
 use ssdlab_blockdev::drive::{Options, SimulatedDevice};
 use ssdlab_engine::ledger::Ledger;
-use tiny::{Tiny, UNIT};
 
 /// Those that a map page names.
 const ENTRIES: u64 = 16;

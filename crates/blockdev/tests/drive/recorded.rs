@@ -1,9 +1,7 @@
 //! Is a drive that is asked again what another was asked in the same state as that one, and does one with more flash
 //! move less?
 
-#[expect(dead_code, reason = "other tests use the rest")]
-mod tiny;
-
+use crate::tiny::{SlcCache, Tiny, UNIT};
 use ssdlab_blockdev::device::{Device, Durability};
 use ssdlab_blockdev::drive::{Command, Options, Pace, SimulatedDevice, SimulatedQueue};
 use ssdlab_blockdev::queue::{Asked, Queue};
@@ -14,7 +12,6 @@ use std::fs::File;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
-use tiny::{SlcCache, Tiny, UNIT};
 
 const USER_UNITS: u64 = 320;
 

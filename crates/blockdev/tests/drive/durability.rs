@@ -2,19 +2,15 @@
 //! so small that everything rare is common. `cargo run --release -p ssdlab-blockdev --example durability` goes on for
 //! hours.
 
-#[path = "tiny/durability.rs"]
-mod simulation;
-mod tiny;
-
-use simulation::{Scenario, Summary, itself, operations, shrink};
+use crate::simulation::{Operation, Scenario, Summary, itself, operations, shrink};
+use crate::tiny::{Reduction, SlcCache, Tiny};
 use ssdlab_blockdev::nand::FlashFaults;
-use tiny::{Reduction, SlcCache, Tiny};
 
 const RUNS: u64 = 200;
 const OPERATIONS: u64 = 5_000;
 
-fn run_caught(scenario: &Scenario, operations: &[simulation::Operation]) -> Result<Summary, String> {
-    simulation::run_caught(scenario, operations, itself)
+fn run_caught(scenario: &Scenario, operations: &[Operation]) -> Result<Summary, String> {
+    crate::simulation::run_caught(scenario, operations, itself)
 }
 
 /// What happened, so that nothing is taken for tested that did not.

@@ -1,14 +1,11 @@
 //! Are data where they belong while an SLC cache fills and is folded? In addition to `model` and `durability`, which
 //! know nothing of the cache, this one sees to it that it was in use when the power went.
 
-#[expect(dead_code, reason = "what is written is the same each time")]
-mod tiny;
-
+use crate::tiny::{SlcCache, Tiny, UNIT};
 use ssdlab_blockdev::device::{Device, Durability};
 use ssdlab_blockdev::drive::{Command, Options, Pace, SimulatedDevice};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
-use tiny::{SlcCache, Tiny, UNIT};
 
 const SECOND_NS: u64 = 1_000_000_000;
 

@@ -3,14 +3,11 @@
 //! The file is mapped: a page that the file system has no room for ended the process with SIGBUS. Room for the tables
 //! is taken when the drive is opened; a payload that finds none is an error of its write, and harms nothing else.
 
-#[expect(dead_code, reason = "what is written is the same each time")]
-mod tiny;
-
+use crate::tiny::{Tiny, UNIT};
 use ssdlab_blockdev::device::{Device, DeviceError, Durability};
 use ssdlab_blockdev::drive::{Contents, OpenError, Options, SimulatedDevice};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use tiny::{Tiny, UNIT};
 
 /// A file system of so many bytes, gone with the value.
 struct SmallFileSystem(PathBuf);

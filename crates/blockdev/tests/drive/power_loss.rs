@@ -1,12 +1,9 @@
 //! Does a run say of a loss of power what a drive with contents finds when it happens?
 
-#[expect(dead_code, reason = "what is written is of no matter here")]
-mod tiny;
-
+use crate::tiny::{Tiny, UNIT};
 use ssdlab_blockdev::device::{Device, Durability};
 use ssdlab_blockdev::drive::{Options, SimulatedDevice};
 use ssdlab_engine::simulation::live::power::PowerLoss;
-use tiny::{Tiny, UNIT};
 
 /// Before the first checkpoint every page that holds anything is looked at, and one of each erased erase unit.
 #[test]

@@ -1,16 +1,13 @@
 //! Drives that reduce data, with real contents: what lz4 and hashes make of them is what a simulated run of the same
 //! sizes comes to, and none of it is lost.
 
-#[expect(dead_code, reason = "other contents are written here")]
-mod tiny;
-
+use crate::tiny::{Model, Reduction, Tiny, UNIT, contents};
 use ssdlab_blockdev::device::{Device, Durability};
 use ssdlab_blockdev::drive::{Contents, Options, SimulatedDevice};
 use ssdlab_engine::ledger::Ledger;
 use ssdlab_engine::random::Random;
 use ssdlab_engine::request::{Content, Operation, Request};
 use ssdlab_engine::simulation::build_timed;
-use tiny::{Model, Reduction, Tiny, UNIT, contents};
 
 /// With its memory safe nothing is programmed before it must be, as in a run without losses of power.
 fn device(tiny: &Tiny) -> SimulatedDevice {

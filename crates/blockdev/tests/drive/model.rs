@@ -1,13 +1,11 @@
 //! Is what is read what was written? Random requests go to the drive and to a model that is a map of units, on drives
 //! so small that garbage collection never stops; every read is compared, and in the end all of it.
 
-mod tiny;
-
+use crate::tiny::{Model, Reduction, SlcCache, Tiny, UNIT, contents, range};
 use ssdlab_blockdev::device::{Device, Durability, Extent, punch};
 use ssdlab_blockdev::drive::{Options, SimulatedDevice};
 use ssdlab_engine::random::Random;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use tiny::{Model, Reduction, SlcCache, Tiny, UNIT, contents, range};
 
 /// Runs so many random requests. The error says what was wrong first.
 fn compare(tiny: &Tiny, device: &SimulatedDevice, seed: u64, requests: u64) -> Result<(), String> {

@@ -4,9 +4,7 @@
 //! A mounted SATA drive once read 2,727 MB/s where a run of the same job said 560: what served drives had their own
 //! clock, which knew neither link nor read-ahead.
 
-#[expect(dead_code, reason = "what is written is of no matter here")]
-mod tiny;
-
+use crate::tiny::{SlcCache, Tiny};
 use ssdlab_blockdev::device::{Device, Durability};
 use ssdlab_blockdev::drive::{Command, Options, SimulatedDevice};
 use ssdlab_engine::random::Random;
@@ -17,10 +15,9 @@ use ssdlab_engine::specification::drive::devices_of;
 use ssdlab_engine::timing::breakdown::Parts;
 use ssdlab_engine::timing::front::{Completion, Front, Intake, StripedFront};
 use ssdlab_engine::timing::host::{Client, Host};
-use tiny::{SlcCache, Tiny};
 
 /// What `tools/served_catalogue` prints: each as small as it can be made.
-const CATALOGUE: &str = include_str!("catalogue.jsonl");
+const CATALOGUE: &str = include_str!("../catalogue.jsonl");
 const REQUESTS: u64 = 3000;
 /// Where the requests of a large drive lie.
 const AREA_BYTES: u64 = 8 << 20;

@@ -1,8 +1,7 @@
 //! Is what was flushed there after the process was killed? A child writes to a drive in a file and says what it has
 //! flushed; it is killed at a random moment, a hundred times, and the drive opened again and read.
 
-mod tiny;
-
+use crate::tiny::{Model, Reduction, SlcCache, Tiny, UNIT, range};
 use ssdlab_blockdev::device::{Device, Durability};
 use ssdlab_blockdev::drive::{Contents, Options, SimulatedDevice};
 use ssdlab_engine::random::Random;
@@ -11,7 +10,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
-use tiny::{Model, Reduction, SlcCache, Tiny, UNIT, range};
 
 const FILE: &str = "SSDLAB_KILLED_FILE";
 const SEED: &str = "SSDLAB_KILLED_SEED";
@@ -103,7 +101,7 @@ fn what_was_flushed_outlives_a_hundred_kills() {
         let which = (seed % DRIVES) as usize;
         let (path, model) = (&paths[which], &mut models[which]);
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["child", "--exact", "--nocapture", "--test-threads=1"])
+            .args(["killed::child", "--exact", "--nocapture", "--test-threads=1"])
             .env(FILE, path)
             .env(SEED, seed.to_string())
             .stdout(Stdio::null())
