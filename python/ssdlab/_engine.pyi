@@ -5,6 +5,7 @@ from os import PathLike
 from typing import Literal, final
 
 __all__ = [
+    "Asked",
     "Device",
     "HeldTrace",
     "LiveDrive",

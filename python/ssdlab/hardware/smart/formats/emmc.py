@@ -3,7 +3,7 @@ as `grep .`, `head` and `tail` print them with their names.
 
 Registers of JEDEC JESD84-B51 (eMMC 5.1): a life time estimation is a step of 10 %, 01h for 0 to 10 % used, 0Bh for past
 the maximum; PRE_EOL_INFO is the state of the reserved blocks. UFS (JESD220) has the same values in its health
-descriptor.
+descriptor; the names of ufs-utils were written without an original output at hand.
 """
 
 import re

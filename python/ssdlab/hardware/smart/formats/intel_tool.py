@@ -3,7 +3,8 @@ a block of lines for each attribute, its number in hexadecimal.
 
 The tools know only these makers' drives, so that the attributes with the makers' units get smartctl's names of them.
 Values are those of the makers' data sheets: 225, 241 and 243 count 32 MiB (Intel, DC S3500 and S3700 product
-specifications, table of attributes). NVMe drives' values are read by `nvme_cli`.
+specifications, table of attributes). NVMe drives' values are read by `nvme_cli`. The
+layout was written without an original output at hand.
 """
 
 import re

@@ -3,7 +3,7 @@ cli64), NetBSD's atactl, Checkmk's agent.
 
 A table has a head that names a column for the number, one for the value, and others; columns are parted by two blanks,
 a tab or a bar. Names are the programs' own, so that the meaning of a number depends on the model, where a line above
-the table says it.
+the table says it. The layouts were written without original outputs at hand.
 """
 
 import re
