@@ -4,27 +4,21 @@ A file's type is detected by its first bytes, not by its name. Folders are walke
 memory use does not grow with the number of files. `ssdlab.hardware.smart.formats` detects the format of the reports.
 """
 
-import bz2
-import gzip
 import io
-import lzma
 import os
 import sys
 import tarfile
 import zipfile
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
-
-import zstandard
+from typing import IO
 
 from ssdlab.errors import InputError
+from ssdlab.foundation import compressed
 
 _TAR_MARK, _TAR_MARK_AT = b"ustar", 257
 _ZIP_MARK = b"PK\x03\x04"
-_MARKS = {b"\x1f\x8b": "gz", b"\x28\xb5\x2f\xfd": "zst", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz"}
 _START_BYTES = 512
 CONTENT_BYTES_MAX = 1 << 30
 """Larger content is not a report. The limit also bounds the memory for data unpacked from an archive."""
@@ -32,11 +26,7 @@ CONTENT_BYTES_MAX = 1 << 30
 _BROKEN = (
     tarfile.TarError,
     zipfile.BadZipFile,
-    zstandard.ZstdError,
-    lzma.LZMAError,
-    zlib.error,
-    EOFError,
-    OSError,
+    *compressed.BROKEN,
     NotImplementedError,
     RuntimeError,
 )
@@ -115,7 +105,7 @@ def _of_file(path: Path, name: str) -> Iterator[Content]:
 
 
 def _is_packed(start: bytes) -> bool:
-    return start.startswith((*_MARKS, _ZIP_MARK)) or start[_TAR_MARK_AT : _TAR_MARK_AT + 5] == _TAR_MARK
+    return start.startswith((*compressed.MARKS, _ZIP_MARK)) or start[_TAR_MARK_AT : _TAR_MARK_AT + 5] == _TAR_MARK
 
 
 def _unpacked(name: str, file: IO[bytes], stamp: str, depth: int = 0) -> Iterator[Content]:
@@ -126,25 +116,13 @@ def _unpacked(name: str, file: IO[bytes], stamp: str, depth: int = 0) -> Iterato
         if start.startswith(_ZIP_MARK):
             yield from _in_zip(name, file, stamp, depth)
             return
-        kind = next((kind for mark, kind in _MARKS.items() if start.startswith(mark)), None)
-        stream = _decompressed(file, kind) if kind else file
-        buffered = io.BufferedReader(stream, 1 << 20)  # type: ignore[type-var]
+        buffered = compressed.unpacked(file)
         if buffered.peek(_START_BYTES)[_TAR_MARK_AT : _TAR_MARK_AT + 5] == _TAR_MARK:
             yield from _in_tar(name, buffered, stamp, depth)
         else:
             yield _content(name, buffered, stamp)
     except _BROKEN as error:
         yield Content(name, failed=f"is damaged or cut off: {error or type(error).__name__}")
-
-
-def _decompressed(file: IO[bytes], kind: str) -> Any:
-    if kind == "gz":
-        return gzip.GzipFile(fileobj=file)
-    if kind == "bz2":
-        return bz2.BZ2File(file)
-    if kind == "xz":
-        return lzma.LZMAFile(file)
-    return zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
 
 
 def _in_tar(name: str, stream: IO[bytes], stamp: str, depth: int) -> Iterator[Content]:

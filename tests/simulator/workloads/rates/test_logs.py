@@ -590,3 +590,9 @@ def test_a_compressed_log(tmp_path: Path, compress: Callable[[bytes], bytes]) ->
     assert is_log(str(path)) and read(str(path), "log.txt").device(None, "log.txt") == "sda"
     path.write_bytes(path.read_bytes()[:-20])
     assert not is_log(str(path)) or compress is zstandard.compress
+    # A log that was appended to has several frames.
+    parts = _reports(_12, _ROW_12), _reports(_12, _ROW_12, _ROW_12)
+    path.write_text("".join(parts))
+    plain = read(str(path), "log.txt")
+    path.write_bytes(b"".join(compress(part.encode()) for part in parts))
+    assert read(str(path), "log.txt") == plain

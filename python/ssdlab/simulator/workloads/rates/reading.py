@@ -1,30 +1,16 @@
 """Recognises a log of rates by its beginning, and reads it."""
 
-import bz2
-import gzip
-import lzma
 import re
-import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
-
-import zstandard
 
 from ssdlab.errors import InputError
+from ssdlab.foundation import compressed
 from ssdlab.foundation.decoding import text_of
 from ssdlab.simulator.workloads.rates import counters, perfmon, sysstat
 from ssdlab.simulator.workloads.rates.log import Log
 
 _HEAD_CHARACTERS = 65_536
-_OPENERS: dict[bytes, Callable[[str], Any]] = {
-    b"\x1f\x8b": gzip.open,
-    b"BZh": bz2.open,
-    b"\xfd7zXZ\x00": lzma.open,
-    b"\x28\xb5\x2f\xfd": zstandard.open,
-}
-"""How a compressed file is opened, by its first bytes."""
-_UNREADABLE = (OSError, EOFError, zlib.error, lzma.LZMAError, zstandard.ZstdError)
 _JSON = re.compile(r'\s*\{\s*"sysstat"\s*:')
 _SYSSTAT = re.compile(
     r"^\s*(?:#.*;|\d\S*(?: [AP]M)?\s+)?(?:[Dd]evice:?|DEV)[\s;].*\b(?:r/s|tps|kB_read/s)"
@@ -73,25 +59,18 @@ def read(path: str, name: str) -> Log:
     found = _head_reader(path)
     assert found is not None, "asked by is_log before"
     try:
-        with _opened(path) as file:
-            text = text_of(file.read()) or ""
-    except _UNREADABLE as error:
+        with Path(path).open("rb") as file:
+            text = text_of(compressed.unpacked(file).read()) or ""
+    except compressed.BROKEN as error:
         raise InputError(f"{name}: cannot be read: {error}") from None
     return found(_plain(text), name)
 
 
-def _opened(path: str) -> Any:
-    with Path(path).open("rb") as file:
-        mark = file.read(6)
-    opener = next((opener for begin, opener in _OPENERS.items() if mark.startswith(begin)), None)
-    return opener(path) if opener else Path(path).open("rb")
-
-
 def _head_reader(path: str) -> Callable[[str, str], Log] | None:
     try:
-        with _opened(path) as file:
-            head = file.read(_HEAD_CHARACTERS)
-    except _UNREADABLE:
+        with Path(path).open("rb") as file:
+            head = compressed.unpacked(file).read(_HEAD_CHARACTERS)
+    except compressed.BROKEN:
         return None
     text = text_of(head)
     return None if text is None else _reader(_plain(text))
