@@ -28,8 +28,9 @@ its source.
 TAIL = """
 Of the events of the kernel's block layer (blktrace, blkparse, trace-cmd, perf, LTTng), the earliest kind that a
 recording has stands for a request: queue events if it has them, otherwise issue events, otherwise completions; a note
-says which. A write with FUA, which completes when its data is on the medium, is a write and a flush, as Linux makes of
-it on a drive without FUA. The reset of a zone is a trim of the zone; opening, closing and finishing zones move no data.
+says which. A write with FUA, which completes when its data is on the medium, does so on the drive, too: by NVMe's FUA,
+or, on SATA, by a flush behind it, as Linux does there; the report says what these writes took. The reset of a zone is a
+trim of the zone; opening, closing and finishing zones move no data.
 
 A text in another layout, such as `blkparse -f` prints, needs the names of its columns: `--columns
 time,op,sector,sectors`. They are one of `time` (seconds), `time_ms`, `time_us`, `time_ns`; `op` (a word such as `read`

@@ -29,6 +29,8 @@ pub struct Request {
     pub length_bytes: u32,
     /// What to do with it.
     pub operation: Operation,
+    /// Whether it is a write that completes only when its data would survive a loss of power (FUA).
+    pub is_through: bool,
     /// The contents of a write, as far as they matter for data reduction and placement.
     pub content: Content,
 }
@@ -48,6 +50,6 @@ impl Request {
     /// A request with incompressible, unique data.
     #[inline(always)]
     pub fn new(operation: Operation, offset_bytes: u64, length_bytes: u32) -> Self {
-        Self { offset_bytes, length_bytes, operation, content: Content::default() }
+        Self { offset_bytes, length_bytes, operation, is_through: false, content: Content::default() }
     }
 }

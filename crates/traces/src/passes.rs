@@ -130,6 +130,7 @@ mod tests {
             arrival_ns: at * at,
             volume: 0,
             operation: if at % 3 == 2 { Operation::Read } else { Operation::Write },
+            is_through: false,
             offset_bytes: at,
             length_bytes: 10,
         };

@@ -134,7 +134,7 @@ impl Reader {
         self.decoder.note()
     }
 
-    /// Requests so far that complete when their data is on the medium (FUA); each is a write and a flush.
+    /// Writes so far that complete when their data is on the medium (FUA).
     pub fn through(&self) -> u64 {
         self.progress.through
     }
@@ -202,26 +202,25 @@ fn fill<D: Decode>(
                 match decoder.decode(piece, &mut progress.volumes) {
                     Ok(Event::Request(record)) => {
                         progress.requests += 1;
+                        progress.through += u64::from(record.is_through);
                         let first_ns = *progress.first_ns.get_or_insert(record.arrival_ns);
                         out.push(Record { arrival_ns: record.arrival_ns.saturating_sub(first_ns), ..record });
                     }
                     Ok(Event::FlushThenRequest(record)) => {
                         progress.requests += 2;
+                        progress.through += u64::from(record.is_through);
                         let first_ns = *progress.first_ns.get_or_insert(record.arrival_ns);
                         let arrival_ns = record.arrival_ns.saturating_sub(first_ns);
-                        let flush = Operation::Flush;
-                        out.push(Record { arrival_ns, operation: flush, offset_bytes: 0, length_bytes: 0, ..record });
+                        let (operation, is_through) = (Operation::Flush, false);
+                        out.push(Record {
+                            arrival_ns,
+                            operation,
+                            is_through,
+                            offset_bytes: 0,
+                            length_bytes: 0,
+                            ..record
+                        });
                         progress.pending = Some(Record { arrival_ns, ..record });
-                    }
-                    Ok(Event::RequestThenFlush(record)) => {
-                        progress.requests += 2;
-                        progress.through += 1;
-                        let first_ns = *progress.first_ns.get_or_insert(record.arrival_ns);
-                        let arrival_ns = record.arrival_ns.saturating_sub(first_ns);
-                        let flush = Operation::Flush;
-                        out.push(Record { arrival_ns, ..record });
-                        progress.pending =
-                            Some(Record { arrival_ns, operation: flush, offset_bytes: 0, length_bytes: 0, ..record });
                     }
                     Ok(Event::NotARequest) => {}
                     Ok(Event::WithoutDirection) => progress.without_direction += 1,

@@ -43,6 +43,8 @@ pub struct Record {
     pub volume: u32,
     /// What the request does.
     pub operation: Operation,
+    /// Whether it is a write that completes only when its data is on the medium (FUA).
+    pub is_through: bool,
     /// `offset_bytes + length_bytes` never overflows.
     pub offset_bytes: u64,
     /// Length of the request.

@@ -8,6 +8,7 @@ import pytest
 
 from ssdlab import InputError
 from ssdlab.experiments.replays.replaying import replay
+from ssdlab.experiments.replays.variant import ReplayedVariant
 from ssdlab.simulator.workloads.traces.recording import Survey, opened
 
 CASES = Path(__file__).parent / "cases"
@@ -73,11 +74,25 @@ def test_a_table_without_offsets_says_how_to_convert() -> None:
 
 
 def test_writes_that_are_through_reach_the_drive_as_such(folder: Path) -> None:
-    """A regression: each took as long as a write into the drive's memory."""
+    """A regression: each took as long as a write into the drive's memory; then each was a write and a flush on NVMe,
+    too, which has FUA."""
     found = survey("fua-writes.txt")
-    assert (found.volumes[0].writes, found.volumes[0].flushes, found.through) == (12, 12, 12)
-    replays = replay(CASES / "fua-writes.txt", folder / "small.toml", workers=1)
-    assert any("12 writes complete when their data is on the medium (FUA)" in note for note in replays.notes)
+    assert (found.volumes[0].writes, found.volumes[0].flushes, found.through) == (12, 0, 12)
+    text = (folder / "small.toml").read_text()
+    for name, interface, how in (
+        ("sata", "sata-6g", "a write and a flush"),
+        ("nvme", "pcie3x4", "NVMe's forced unit access"),
+    ):
+        buffered = "[write_buffer]\nbytes = 65536\npower_loss_protection = false\n"
+        (folder / f"{name}.toml").write_text(f'{text}[host_link]\ninterface = "{interface}"\n{buffered}')
+        replays = replay(CASES / "fua-writes.txt", folder / f"{name}.toml", workers=1)
+        assert any("12 writes complete when their data is on the medium (FUA)" in note for note in replays.notes)
+        (replayed,) = replays.variants
+        assert isinstance(replayed, ReplayedVariant)
+        through, writes = replayed.result.jobs[-1].through, replayed.result.jobs[-1].write.latency
+        assert through is not None and writes is not None and through.count == writes.count == 12
+        assert through.mean_ns == writes.mean_ns and through.mean_ns > 100_000
+        assert any(fact.startswith("12 writes with FUA took") and how in fact for fact in replayed.facts())
 
 
 def test_a_zone_that_is_reset_is_trimmed() -> None:

@@ -208,10 +208,11 @@ impl Core {
             self.wait_until_fewer_than(depth);
         }
         let content = Content { identifier, ..Content::default() };
-        let request = Request { content, ..Request::new(operation, offset_bytes, length_bytes) };
+        let is_through = is_through && operation != Operation::Read;
+        let request = Request { content, is_through, ..Request::new(operation, offset_bytes, length_bytes) };
         if let Transfer::Read { offset_bytes, into } = transfer {
             let answer = self.read(offset_bytes, into);
-            self.submit(request, false);
+            self.submit(request);
             return answer;
         }
         self.refuse_writes()?;
@@ -228,7 +229,7 @@ impl Core {
         }
         let tag = self.next_tag;
         self.take_in(tag, operation, &range, &transfer);
-        self.submit(request, is_through);
+        self.submit(request);
         if self.is_real_pace {
             return Ok(());
         }
@@ -315,15 +316,15 @@ impl Core {
     }
 
     /// Submits a request to the front, now. Returns its tag.
-    fn submit(&mut self, request: Request, is_through: bool) -> u32 {
+    fn submit(&mut self, request: Request) -> u32 {
         let tag = self.next_tag;
         self.next_tag = self.next_tag.wrapping_add(1);
         self.submitted = Some(tag);
-        if self.is_real_pace || is_through {
+        if self.is_real_pace || request.is_through {
             self.served.wait_for(tag);
         }
         self.phases.count(request.operation, u64::from(request.length_bytes));
-        let submission = Submission { request, issued_ns: self.front.now_ns(), tag, is_through, host_ns: 0 };
+        let submission = Submission { request, issued_ns: self.front.now_ns(), tag, host_ns: 0 };
         let Self { front, devices, served, .. } = self;
         front.submit(submission, devices, served).expect("what fails is noted for the request");
         tag
@@ -336,7 +337,7 @@ impl Core {
             // Answered requests must be included in the flush.
             self.wait_until_fewer_than(1);
         }
-        self.submit(Request::new(Operation::Flush, 0, 0), false);
+        self.submit(Request::new(Operation::Flush, 0, 0));
         if self.is_real_pace {
             return Ok(());
         }

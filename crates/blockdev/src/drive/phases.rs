@@ -108,6 +108,7 @@ impl Phases {
             write: latencies.of(Operation::Write).latency(),
             trim: latencies.of(Operation::Trim).latency(),
             flush: latencies.of(Operation::Flush).latency(),
+            through: None,
             breakdown: Some(latencies.breakdown()),
             log: None,
             steady_state: None,

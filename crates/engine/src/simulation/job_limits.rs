@@ -182,7 +182,15 @@ mod tests {
         // The job starts at one second of the host's time.
         let completed_ns = SECOND_NS + time_ns;
         let issued_ns = completed_ns - latency_ns;
-        Completion { tag: 0, operation, length_bytes: 1000, offset_bytes: 7, issued_ns, completed_ns }
+        Completion {
+            tag: 0,
+            operation,
+            is_through: false,
+            length_bytes: 1000,
+            offset_bytes: 7,
+            issued_ns,
+            completed_ns,
+        }
     }
 
     /// This many requests evenly over each second, and the first of the next; returns when and why the job failed.

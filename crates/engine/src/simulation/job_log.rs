@@ -201,7 +201,15 @@ mod tests {
     use crate::request::Operation;
 
     fn completion(operation: Operation, issued_ns: u64, completed_ns: u64) -> Completion {
-        Completion { tag: 0, operation, length_bytes: 4096, offset_bytes: 8192, issued_ns, completed_ns }
+        Completion {
+            tag: 0,
+            operation,
+            is_through: false,
+            length_bytes: 4096,
+            offset_bytes: 8192,
+            issued_ns,
+            completed_ns,
+        }
     }
 
     #[test]

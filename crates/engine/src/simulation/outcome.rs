@@ -110,6 +110,10 @@ pub struct JobTiming {
     pub trim: Latency,
     /// Latencies of flushes.
     pub flush: Latency,
+    /// Latencies of the writes of a recording that survive a loss of power when they complete (FUA), which are among
+    /// its writes. None without any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub through: Option<Latency>,
     /// None where requests come from outside.
     pub breakdown: Option<JobBreakdown>,
     /// None unless the job requests a log.

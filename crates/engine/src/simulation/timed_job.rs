@@ -41,6 +41,8 @@ pub struct RunningJob {
     pub end_ns: Option<u64>,
     /// By operation.
     pub latencies: [Histogram; Operation::COUNT],
+    /// Of the writes among given requests that are through; None for a job of a specification.
+    pub through: Option<Box<Histogram>>,
     /// By operation, except flushes.
     pub breakdowns: [Breakdown; 3],
     /// Boxed, because few jobs have one.
@@ -83,7 +85,7 @@ impl RunningJob {
 
     pub fn given(name: &str, stage: u32, source: Box<dyn RequestSource>, arrival: Arrival) -> Self {
         let plan = Plan { depth: arrival.depth, has_arrivals: arrival.has_times, ..Plan::default() };
-        Self::plain(source, stage, plan, JobOutcome::new(name, 0, stage))
+        Self { through: Some(Box::default()), ..Self::plain(source, stage, plan, JobOutcome::new(name, 0, stage)) }
     }
 
     fn plain(source: Box<dyn RequestSource>, stage: u32, plan: Plan, outcome: JobOutcome) -> Self {
@@ -104,6 +106,7 @@ impl RunningJob {
             over_ns: u64::MAX,
             end_ns: None,
             latencies: Default::default(),
+            through: None,
             breakdowns: Default::default(),
             log: None,
             rounds: None,
@@ -149,6 +152,7 @@ impl RunningJob {
         let outcome = JobOutcome::new(&self.outcome.name, self.outcome.clone, self.outcome.stage);
         let JobOutcome { read, write, trim, .. } = std::mem::replace(&mut self.outcome, outcome);
         let latencies = std::mem::take(&mut self.latencies);
+        self.through = self.through.take().map(|_| Box::default());
         self.before = Some(Box::new(Counted { latencies, ios: [read.ios, write.ios, trim.ios] }));
         self.breakdowns = Default::default();
         self.log = self.log.take().map(|log| Box::new(log.restarted()));
@@ -206,6 +210,7 @@ impl RunningJob {
             write: latency(Operation::Write),
             trim: latency(Operation::Trim),
             flush: latency(Operation::Flush),
+            through: self.through.as_ref().map(|through| through.latency()).filter(|latency| latency.count > 0),
             breakdown: Some(JobBreakdown {
                 read: breakdown(Operation::Read),
                 write: breakdown(Operation::Write),

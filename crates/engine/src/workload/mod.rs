@@ -188,14 +188,26 @@ fn generate_sized<P: Place, S: Sizes>(
         Kinds::All(operation) => out.extend((0..count).map(|_| {
             let extent = places.next(0, sizes, &mut local);
             bytes += u64::from(extent.length_bytes);
-            Request { offset_bytes: extent.offset_bytes, length_bytes: extent.length_bytes, operation, content }
+            Request {
+                offset_bytes: extent.offset_bytes,
+                length_bytes: extent.length_bytes,
+                operation,
+                is_through: false,
+                content,
+            }
         })),
         Kinds::Mixed { reads_below } => out.extend((0..count).map(|_| {
             let job_class = usize::from(local.bits() >= reads_below);
             let operation = if job_class == 0 { Operation::Read } else { Operation::Write };
             let extent = places.next(job_class, sizes, &mut local);
             bytes += u64::from(extent.length_bytes);
-            Request { offset_bytes: extent.offset_bytes, length_bytes: extent.length_bytes, operation, content }
+            Request {
+                offset_bytes: extent.offset_bytes,
+                length_bytes: extent.length_bytes,
+                operation,
+                is_through: false,
+                content,
+            }
         })),
         Kinds::TrimWrite => {
             return generate_sized(places, sizes, Kinds::All(Operation::Trim), content, random, out, count);

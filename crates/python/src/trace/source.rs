@@ -171,6 +171,8 @@ struct TraceSource<M> {
     at: usize,
     /// The rest of the request being mapped.
     rest: Option<Extent>,
+    /// Whether that request is a write which completes only when it would survive a loss of power.
+    is_through: bool,
     is_whole: bool,
     failure: Option<Failure>,
     counts: Counts,
@@ -193,6 +195,7 @@ impl<M: AddressMap> TraceSource<M> {
             records: Vec::new(),
             at: 0,
             rest: None,
+            is_through: false,
             is_whole: true,
             failure: None,
             counts: Counts { passes: 1, ..Counts::default() },
@@ -248,7 +251,8 @@ impl<M: AddressMap> TraceSource<M> {
             self.counts.empty += 1;
             return;
         }
-        let &Record { offset_bytes, length_bytes, .. } = record;
+        let &Record { offset_bytes, length_bytes, is_through, .. } = record;
+        self.is_through = is_through;
         self.rest = Some(Extent { operation, offset_bytes, length_bytes });
         self.is_whole = true;
     }
@@ -274,7 +278,8 @@ impl<M: AddressMap> TraceSource<M> {
         match piece.offset_bytes {
             Some(offset_bytes) => {
                 let length_bytes = piece.length_bytes;
-                out.push(Request::new(operation, offset_bytes, length_bytes));
+                let is_through = self.is_through;
+                out.push(Request { is_through, ..Request::new(operation, offset_bytes, length_bytes) });
                 self.arrivals_ns.push(self.times.latest_ns);
                 if operation == Operation::Write {
                     self.written_bytes += u64::from(length_bytes);

@@ -9,10 +9,10 @@
 //! `blk_io_trace` and its constants in Linux, `include/uapi/linux/blktrace_api.h`.
 
 use super::stage::Stage;
-use super::{Cut, Decode, Event, request, sectors_to_bytes};
+use super::{Cut, Decode, Event, checked, sectors_to_bytes};
 use crate::error::PieceKind;
 use crate::recognition::Likeness;
-use crate::record::Operation;
+use crate::record::{Operation, Record};
 use crate::volumes::Volumes;
 
 const HEADER_BYTES: usize = 48;
@@ -137,13 +137,9 @@ impl Decode for Blktrace {
         // The kernel's device number: 20 bits of minor under 12 of major.
         let name = || format!("{},{}", device >> 20, device & 0xf_ffff);
         let volume = || volumes.intern_named(&device.to_le_bytes(), name);
-        match request(time_ns, operation, offset_bytes, length_bytes, volume)? {
-            Event::Request(record) if has_flush && length_bytes > 0 => Ok(Event::FlushThenRequest(record)),
-            Event::Request(record) if action & CATEGORY_FUA != 0 && operation == Operation::Write => {
-                Ok(Event::RequestThenFlush(record))
-            }
-            event => Ok(event),
-        }
+        let plain = checked(time_ns, operation, offset_bytes, length_bytes, volume)?;
+        let record = Record { is_through: action & CATEGORY_FUA != 0 && operation == Operation::Write, ..plain };
+        Ok(if has_flush && length_bytes > 0 { Event::FlushThenRequest(record) } else { Event::Request(record) })
     }
 
     fn likeness(head: &[u8], _is_whole: bool) -> Likeness {

@@ -27,8 +27,6 @@ pub enum Event {
     Request(Record),
     /// A request that the device's cache is flushed for first: it becomes two records.
     FlushThenRequest(Record),
-    /// A write that completes when its data is on the medium: it becomes two records, the write and a flush.
-    RequestThenFlush(Record),
     /// A request that does not say whether it reads or writes.
     WithoutDirection,
     /// A header, a blank line, an event that is not the arrival of a request.
@@ -202,8 +200,6 @@ impl FromStr for Format {
 
 pub(crate) const SECTOR_BYTES: u64 = 512;
 
-/// A request, its extent checked once for all formats. The volume is asked for last: a request that is refused must not
-/// leave its name in the table.
 #[inline]
 fn request(
     time_ns: u64,
@@ -212,10 +208,23 @@ fn request(
     length_bytes: u64,
     volume: impl FnOnce() -> Result<u32, &'static str>,
 ) -> Result<Event, &'static str> {
+    checked(time_ns, operation, offset_bytes, length_bytes, volume).map(Event::Request)
+}
+
+/// A request, its extent checked once for all formats. The volume is asked for last: a request that is refused must not
+/// leave its name in the table.
+#[inline]
+fn checked(
+    time_ns: u64,
+    operation: Operation,
+    offset_bytes: u64,
+    length_bytes: u64,
+    volume: impl FnOnce() -> Result<u32, &'static str>,
+) -> Result<Record, &'static str> {
     let length_bytes = u32::try_from(length_bytes).map_err(|_| "a length below 4 GiB")?;
     offset_bytes.checked_add(u64::from(length_bytes)).ok_or("an extent that ends below 2^64 bytes")?;
     let volume = volume()?;
-    Ok(Event::Request(Record { arrival_ns: time_ns, volume, operation, offset_bytes, length_bytes }))
+    Ok(Record { arrival_ns: time_ns, volume, operation, is_through: false, offset_bytes, length_bytes })
 }
 
 #[inline]

@@ -6,8 +6,8 @@
 //! `drivers/nvme/host/core.c`). Source: `blk_fill_rwbs` in Linux, `kernel/trace/blktrace.c`.
 
 use super::stage::Stage;
-use super::{Event, request};
-use crate::record::Operation;
+use super::{Event, checked, request};
+use crate::record::{Operation, Record};
 
 /// What an RWBS says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,14 +74,9 @@ impl Rwbs {
         }
         match self.operation {
             Some(operation) if length_bytes > 0 || !self.has_flush => {
-                let event = request(time_ns, operation, offset_bytes, length_bytes, volume)?;
-                Ok(match event {
-                    Event::Request(record) if self.has_flush => Event::FlushThenRequest(record),
-                    Event::Request(record) if self.is_through && operation == Operation::Write => {
-                        Event::RequestThenFlush(record)
-                    }
-                    event => event,
-                })
+                let plain = checked(time_ns, operation, offset_bytes, length_bytes, volume)?;
+                let record = Record { is_through: self.is_through && operation == Operation::Write, ..plain };
+                Ok(if self.has_flush { Event::FlushThenRequest(record) } else { Event::Request(record) })
             }
             _ if self.has_flush => request(time_ns, Operation::Flush, 0, 0, volume),
             _ => Ok(Event::NotARequest),

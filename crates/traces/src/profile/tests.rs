@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn record(operation: Operation, volume: u32, offset_bytes: u64, length_bytes: u32) -> Record {
-    Record { arrival_ns: 0, volume, operation, offset_bytes, length_bytes }
+    Record { arrival_ns: 0, volume, operation, is_through: false, offset_bytes, length_bytes }
 }
 
 fn profile_of(records: &[Record]) -> ProfileReport {

@@ -168,8 +168,8 @@ def notes(
     found += [f"{name} {note}" for name, note in zip(recording.names, survey.notes, strict=True) if note is not None]
     if survey.through:
         found.append(
-            f"{survey.through:,} writes complete when their data is on the medium (FUA): each is replayed as a write "
-            "and a flush, as Linux does on a drive without FUA; the latency of the flush is how long that takes"
+            f"{survey.through:,} writes complete when their data is on the medium (FUA), and are replayed so"
+            f"{'' if choices.timed else '; without a clock that has no effect'}"
         )
     if choices.timed and not survey.has_times:
         depth = choices.iodepth or CLOSED_DEPTH

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from ssdlab.experiments.comparison.variant import Variant
 from ssdlab.presentation.report.wording import duration
 from ssdlab.simulator.engine import plain
+from ssdlab.simulator.results.durability import through_sentence
 from ssdlab.simulator.results.result import ResultJson
 from ssdlab.simulator.workloads.traces.specification import TraceSpecification
 from ssdlab.theory.expectation import Expectation
@@ -57,6 +58,8 @@ class ReplayedVariant(Variant):
             facts.append(f"{trace['trimmed_nowhere_bytes']:,} bytes of trims had addresses that were never accessed")
         if trace["flushes"]:
             facts.append(f"{trace['flushes']:,} flushes {self._flushing}")
+        if through := through_sentence(self.result.specification.drive, self.result.jobs[-1].through):
+            facts.append(through)
         if trace["empty"]:
             facts.append(f"{trace['empty']:,} requests of 0 bytes were counted; they have no effect")
         return facts

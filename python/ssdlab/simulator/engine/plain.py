@@ -990,6 +990,9 @@ class JobTiming(TypedDict):
     """None if the job met its limits, or has none."""
     depth: DepthFound | None
     """None unless the job searches for a depth."""
+    through: NotRequired[Latency | None]
+    """Latencies of the writes of a recording that survive a loss of power when they complete (FUA), which are among its
+    writes. None without any."""
 
 
 class NamespaceOutcome(TypedDict):

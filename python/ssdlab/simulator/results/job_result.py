@@ -166,6 +166,8 @@ class JobResult:
     write: DirectionResult
     trim: DirectionResult
     flush: FlushResult
+    through: Latency | None
+    """Of the writes of a recording with FUA, which are among its writes; None without any or without a clock."""
     ledger: Ledger
     specification: Sequence[ReportedJob]
     """The engine's job objects, one for each clone."""
@@ -212,7 +214,7 @@ class JobResult:
 
     def durability(self, drive: plain.Drive) -> DurabilityJson | None:
         """Which writes on this drive, as the engine has it, were durable; None if the job asks for nothing durable."""
-        return durability.to_dict(self.specification, drive, self.flush.latency)
+        return durability.to_dict(self.specification, drive, self.flush.latency, self.through)
 
     def to_dict(self, *, bins: bool, elapsed_seconds: int | None = None, drive: plain.Drive | None = None) -> JobJson:
         """fio's object for the job, with the key `ssdlab`. `elapsed_seconds` is that of the whole run; without the
@@ -373,6 +375,7 @@ def _merge(
         write=_direction(raw_jobs, "write", percentiles),
         trim=_direction(raw_jobs, "trim", percentiles),
         flush=_flush(raw_jobs),
+        through=_through(raw_jobs),
         ledger=sum(rest, first),
         specification=jobs,
         seconds=_seconds(min(_starts(timings)), max(_ends(timings))) if timings else None,
@@ -394,6 +397,11 @@ def _flush(raw_jobs: Sequence[plain.JobOutcome]) -> FlushResult:
         total_ios=sum(raw["flush"]["ios"] for raw in raw_jobs),
         latency=merged([Latency.from_outcome(timing["flush"]) for timing in timings]) if timings else None,
     )
+
+
+def _through(raw_jobs: Sequence[plain.JobOutcome]) -> Latency | None:
+    found = [through for timing in _timings(raw_jobs) if (through := timing.get("through")) is not None]
+    return merged([Latency.from_outcome(through) for through in found]) if found else None
 
 
 def _percentiles(output: OutputJson) -> Percentiles:

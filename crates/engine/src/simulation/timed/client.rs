@@ -77,6 +77,11 @@ impl Client for Jobs {
         requests.ios += 1;
         requests.bytes += u64::from(completion.length_bytes);
         job.add_latency(completion.operation, completion.completed_ns - completion.issued_ns, parts);
+        if completion.is_through
+            && let Some(through) = &mut job.through
+        {
+            through.add(completion.completed_ns - completion.issued_ns);
+        }
         if let Some(search) = job.search.as_mut().filter(|_| completion.operation != Operation::Flush) {
             match search.add(completion.completed_ns - completion.issued_ns, completion.completed_ns) {
                 Verdict::GoesOn => {}

@@ -178,8 +178,8 @@ impl Front {
 
     fn take_into_buffer(&mut self, slot: u32, part: WritePart, sides: &mut Sides<'_, Self>) -> Result<(), ReadOnly> {
         let WritePart { request, is_last, .. } = part;
-        let Submission { tag, is_through, .. } = self.slots.submission(slot);
-        let is_waited_for = self.writes.buffer.is_volatile() && is_through && self.flush_turns.is_none();
+        let tag = self.slots.submission(slot).tag;
+        let is_waited_for = self.writes.buffer.is_volatile() && request.is_through && self.flush_turns.is_none();
         if self.coalesces && !is_waited_for && sides.below.replace(&request, self.flash.in_memory()) {
             sides.above.executed(tag, sides.below.ledger());
             if is_last {

@@ -78,7 +78,7 @@ impl Slots {
     #[inline]
     pub fn begin_flush(&mut self, slot: u32) -> bool {
         let Slot { submission, has_written, .. } = &mut self.slots[slot as usize];
-        let begins = submission.is_through && submission.request.operation == Operation::Write && !*has_written;
+        let begins = submission.request.is_through && submission.request.operation == Operation::Write && !*has_written;
         *has_written |= begins;
         begins
     }
@@ -108,9 +108,9 @@ impl Slots {
     #[inline]
     pub fn complete(&mut self, slot: u32, completed_ns: u64) -> Completion {
         let Submission { request, issued_ns, tag, .. } = self.submission(slot);
-        let Request { operation, length_bytes, offset_bytes, .. } = request;
+        let Request { operation, is_through, length_bytes, offset_bytes, .. } = request;
         self.spare.push(slot);
-        Completion { tag, operation, length_bytes, offset_bytes, issued_ns, completed_ns }
+        Completion { tag, operation, is_through, length_bytes, offset_bytes, issued_ns, completed_ns }
     }
 
     pub fn is_accounted_for(completion: &Completion, parts: &Parts) -> bool {

@@ -11,8 +11,6 @@ pub struct Submission {
     pub issued_ns: u64,
     /// The caller's identifier: a job, or an index into a list.
     pub tag: u32,
-    /// Whether a write completes only when its data would survive a loss of power.
-    pub is_through: bool,
     /// The host's own time before the drive has the command.
     pub host_ns: u32,
 }
@@ -24,6 +22,8 @@ pub struct Completion {
     pub tag: u32,
     /// Its operation.
     pub operation: Operation,
+    /// Whether it is a write that completed only when its data would survive a loss of power.
+    pub is_through: bool,
     /// Its length.
     pub length_bytes: u32,
     /// Its start.

@@ -242,8 +242,9 @@ impl Issuing<'_> {
         front: &mut F,
         drives: &mut F::Drives<'_>,
     ) -> Result<(), ReadOnly> {
-        let &mut Job { has_sync_writes: is_through, host_ns, .. } = self.job(number);
-        front.submit(Submission { request, issued_ns, tag: number, is_through, host_ns }, drives, self)
+        let &mut Job { has_sync_writes, host_ns, .. } = self.job(number);
+        let request = Request { is_through: has_sync_writes || request.is_through, ..request };
+        front.submit(Submission { request, issued_ns, tag: number, host_ns }, drives, self)
     }
 
     /// The same for a plain job, whose next request is always due.
@@ -264,7 +265,7 @@ impl Issuing<'_> {
         let job = self.job(number);
         job.upcoming.next += 1;
         job.outstanding += 1;
-        let submission = Submission { request, issued_ns: now_ns, tag: number, is_through: false, host_ns: 0 };
+        let submission = Submission { request, issued_ns: now_ns, tag: number, host_ns: 0 };
         front.submit(submission, drives, self)?;
         Ok(true)
     }

@@ -8,7 +8,7 @@ from ssdlab.experiments.studies.context import Context
 from ssdlab.experiments.studies.contract import Printed, Row, StudyResult, Table, published
 from ssdlab.experiments.studies.data_sheets import simulating
 from ssdlab.simulator.drives import load
-from ssdlab.simulator.results.durability import flush_us
+from ssdlab.simulator.results.durability import took_us
 from ssdlab.simulator.workloads import specifying
 from ssdlab.simulator.workloads.host import with_host
 
@@ -70,7 +70,7 @@ def value(result: "Result", quantity: str) -> float | None:
     if quantity == "IOPS":
         return job.write.iops
     if quantity == "p99 of a flush":
-        took = flush_us(job.flush.latency)
+        took = took_us(job.flush.latency)
         return took["p99"] if took else None
     latency = job.write.latency
     return None if latency is None or latency.mean_ns is None else latency.mean_ns / 1000
@@ -128,7 +128,7 @@ def _flushes(results: "Mapping[str, Result]") -> Table:
     for name, result in results.items():
         (job,) = result.jobs
         written, parts = job.write.latency, job.waf
-        took = flush_us(job.flush.latency)
+        took = took_us(job.flush.latency)
         mean = None if written is None or written.mean_ns is None else written.mean_ns / 1000
         cells.append([name, mean, *((took["mean"], took["p99"]) if took else (None, None)), parts])
     return Table(

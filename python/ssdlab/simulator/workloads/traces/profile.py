@@ -57,7 +57,7 @@ class Profile:
     """How each file is read, as the end of a sentence on it; None if there is nothing to say."""
     arrival_ns_max: int
     through: int
-    """Writes that complete when their data is on the medium (FUA); each is a write and a flush."""
+    """Writes that complete when their data is on the medium (FUA)."""
     volumes: Sequence[Volume]
     skipped: int
     without_direction: int

@@ -171,7 +171,7 @@ class Survey:
     arrival_ns_max: int
     """The latest arrival; 0 if the trace has no times."""
     through: int
-    """Writes that complete when their data is on the medium (FUA); each is a write and a flush."""
+    """Writes that complete when their data is on the medium (FUA)."""
 
     @property
     def has_times(self) -> bool:
