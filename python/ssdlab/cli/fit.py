@@ -328,7 +328,7 @@ def warnings(fitted: Fitted) -> list[str]:
             lines += [f"These points hardly constrain {name} ({said})." for name in group]
     count = len(parameters) + len(fitted.chosen)
     if len(points) <= count:
-        lines.append(f"{count} parameters through {len(points)} points: an exact fit is no evidence.")
+        lines.append(f"Parameters: {count}, points: {len(points)}. An exact fit is no evidence.")
     for name in fitted.chosen:
         values = [each.chosen[name] for each in fitted.combinations if not each.is_excluded]
         if len(set(values)) > 1:
