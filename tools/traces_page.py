@@ -63,9 +63,9 @@ line and what was expected; `--skip-bad N` skips up to N such lines and counts t
 ## Logs of rates
 
 `iostat` (sysstat 9 to 12, with `-x` or without, `-k`, `-m`, `-t`, `-h`, `-o JSON`; those of FreeBSD and illumos),
-`sar -d` and `-dp`, `sadf -d` and `-j`, `typeperf`'s CSV, repeated readings of `/proc/diskstats`, `vmstat -d 1`, and
-repeated tables of PostgreSQL's `pg_stat_io` are no traces: they have numbers and sizes of requests for each interval,
-and no addresses.
+`sar -d` and `-dp`, `sadf -d` and `-j`, `collectl -sD` and `-sd`, `zpool iostat`, `nmon -f`, `typeperf`'s CSV, repeated
+readings of `/proc/diskstats`, `vmstat -d 1`, and repeated tables of PostgreSQL's `pg_stat_io` are no traces: they have
+numbers and sizes of requests for each interval, and no addresses.
 `ssdlab replay iostat.txt` draws requests with these rates and sizes; `ssdlab advise space iostat.txt` and `ssdlab
 lifetime iostat.txt` take their mean as a job, and the bytes that it writes a day. What is guessed is listed with every
 answer:
@@ -74,11 +74,11 @@ answer:
   the rest has a lower write amplification.
 - In which order: at random; in order for reads or writes with a mean size of 128 KiB or more, since requests are merged
   to such sizes only where they touch.
-- When and how large: at random times of their interval, all of its mean size. sar, and iostat without `-x`, have one
-  number for reads and writes together: both then have the mean size of all.
+- When and how large: at random times of their interval, all of its mean size. sar, nmon, and iostat without `-x`,
+  have one number for reads and writes together: both then have the mean size of all.
 - Discards: of random places in a replay, left out of a job. Flushes are left out.
 
-The first report of iostat is the mean since the machine was started and is left out, unless there is no other.
+The first report of iostat, and of zpool iostat, is the mean since the start and is left out, unless there is no other.
 Counters need the time of each reading (`date`, or seconds, on a line of its own or in front of each line); without
 times, one second lies between two. Devices are chosen with `--device NAME` if there are several; partitions of a disk
 count as parts of it. `ssdlab replay iostat.txt --profile` only says what the log says. A recording of a few minutes

@@ -159,7 +159,7 @@ def replay(
         typer.Argument(
             metavar="TRACE...",
             help="Trace files, read one after the other; plain, gzip, bzip2 or zstd; - is standard input. Or a log of "
-            "rates: iostat -x 1, sar -d, /proc/diskstats, vmstat -d, pg_stat_io.",
+            "rates: iostat -x 1, sar -d, collectl, zpool iostat, nmon, /proc/diskstats, vmstat -d, pg_stat_io.",
             show_default=False,
         ),
     ],

@@ -13,7 +13,7 @@ Files = Annotated[
     typer.Argument(
         metavar="[JOB.fio|TRACE...]",
         help="The workload: a fio job file, a database ('lsm-tree ...'), trace files, or a log of iostat -x 1, sar -d, "
-        "/proc/diskstats, vmstat -d 1, pg_stat_io.",
+        "collectl, zpool iostat, nmon, /proc/diskstats, vmstat -d 1, pg_stat_io.",
         show_default=False,
     ),
 ]

@@ -73,6 +73,22 @@ _D2 = (
     " 8 0 sda 120 5 960 95 360 90 5760 900 0 560 990 14 0 12192 1 13 3\n"
     " 8 1 sda1 110 5 860 85 360 90 5760 900 0 540 980 0 0 0 0\n"
 )
+_ZPOOL = (
+    "              capacity     operations     bandwidth \n"
+    "pool        alloc   free   read  write   read  write\n"
+    "----------  -----  -----  -----  -----  -----  -----\n"
+)
+_COLLECTL = (
+    "# DISK STATISTICS (/sec)\n"
+    "#          <---------reads---------------><---------writes--------------><--------averages--------> Pct\n"
+    "#Name       KBytes Merged  IOs Size  Wait  KBytes Merged  IOs Size  Wait  RWSize  QLen  Wait SvcTim Util\n"
+)
+_NMON = (
+    "AAA,progname,nmon\nAAA,interval,10\nCPU_ALL,CPU Total db1,User%,Sys%\n"
+    "DISKBUSY,Disk %Busy db1,sda,sda1\nDISKREAD,Disk Read KB/s db1,sda,sda1\nDISKWRITE,Disk Write KB/s db1,sda,sda1\n"
+    "DISKXFER,Disk transfers per second db1,sda,sda1\n"
+)
+_NMON_AIX = "DISKRXFER,Transfers from disk (reads) per second db1,sda,sda1\n"
 _D1_OLD = "   8       0 sda 100 5 800 90 300 60 4800 700 0 500 790\n"
 _D2_OLD = "   8       0 sda 120 5 960 95 360 90 5760 900 0 560 990\n"
 _VMSTAT = (
@@ -394,6 +410,84 @@ SAYS = {
         8,
         0,
     ),
+    "zpool iostat 1, whose first report is that since the import": (
+        f"{_ZPOOL}tank        1.20G   494G     99     99  9.9M   9.9M\n"
+        "tank        1.20G   494G     10     20    40K   160K\ntank        1.20G   494G     30     20   120K   160K\n",
+        2,
+        20,
+        4,
+        20,
+        8,
+        0,
+    ),
+    "zpool iostat -v -T d 5 with one busy drive": (
+        f"Thu Nov 26 16:18:03 UTC 2026\n{_ZPOOL}"
+        "tank        1.20G   494G     99     99  9.9M   9.9M\n  sda           -      -     99     99  9.9M   9.9M\n"
+        "----------  -----  -----  -----  -----  -----  -----\n"
+        f"Thu Nov 26 16:18:08 UTC 2026\n{_ZPOOL}"
+        "tank        1.20G   494G      0      0      0      0\n  sda           -      -     10     20    40K   160K\n"
+        "----------  -----  -----  -----  -----  -----  -----\n",
+        5,
+        10,
+        4,
+        20,
+        8,
+        0,
+    ),
+    "collectl -sD": (
+        f"waiting for 1 second sample...\n\n{_COLLECTL}"
+        "sda             40      0   10    4     0     240      1   30    8     0       7     1     0      0    1\n"
+        "sda            120      0   30    4     0     240      1   30    8     0       7     1     0      0    1\n",
+        2,
+        20,
+        4,
+        30,
+        8,
+        0,
+    ),
+    "collectl -sD -oT, before it knew waits": (
+        "#                   <---------reads---------><---------writes---------><--------averages--------> Pct\n"
+        "#Time     Name       KBytes Merged  IOs Size  KBytes Merged  IOs Size  RWSize  QLen  Wait SvcTim Util\n"
+        "14:52:49.732 sda         40      0   10    4     240      1   30    8       7     1     0      0    1\n"
+        "14:52:59.732 sda         40      0   10    4     240      1   30    8       7     1     0      0    1\n",
+        20,
+        10,
+        4,
+        30,
+        8,
+        0,
+    ),
+    "collectl -scd, all disks in a row": (
+        "#<----CPU[HYPER]-----><----------Disks----------->\n#cpu sys inter  ctxsw KBRead  Reads KBWrit Writes \n"
+        "   1   0   632   1189     40     10    8K   1000 \n   1   0   632   1189     40     10    8K   1000 \n",
+        2,
+        10,
+        4,
+        1000,
+        8,
+        0,
+    ),
+    "nmon, which counts reads and writes together": (
+        f"{_NMON}ZZZZ,T0001,16:18:03,26-NOV-2026\nDISKREAD,T0001,80.0,80.0\nDISKWRITE,T0001,240.0,240.0\n"
+        "DISKXFER,T0001,40.0,40.0\nZZZZ,T0002,16:18:13,26-NOV-2026\nDISKREAD,T0002,80.0,80.0\n"
+        "DISKWRITE,T0002,240.0,240.0\nDISKXFER,T0002,40.0,40.0\n",
+        20,
+        10,
+        8,
+        30,
+        8,
+        0,
+    ),
+    "nmon of AIX": (
+        f"{_NMON}{_NMON_AIX}ZZZZ,T0001,16:18:03,26-NOV-2026\nDISKREAD,T0001,80.0,80.0\nDISKWRITE,T0001,240.0,240.0\n"
+        "DISKXFER,T0001,40.0,40.0\nDISKRXFER,T0001,20.0,20.0\n",
+        1,
+        20,
+        4,
+        20,
+        12,
+        0,
+    ),
     "pg_stat_io of PostgreSQL 16 under \\watch": (
         f"            Thu Nov 26 16:18:03 2026 (every 10s)\n\n{_PG16}"
         " client backend     | relation      | normal  |   100 |     50 |      10 |     8192 |  900 |      0\n"
@@ -459,6 +553,10 @@ def test_what_a_log_says(name: str, tmp_path: Path) -> None:
         ),
         (_reports(_12, _ROW_12, f"{_ROW_12} 7.00"), "line 13: 24 values under 23 columns"),
         (_reports(_12, _ROW_12, _ROW_12.replace("240.00", "24x.00")), "line 13: wkB/s is '24x.00'; allowed: a number"),
+        (f"{_ZPOOL}tank  1.2G  494G  10  20x  40K  160K\n", "line 4: '20x' is no number of operations or bytes"),
+        (f"{_NMON}DISKREAD,T0001,80.0,80.0\n", "a recording of nmon without DISKREAD, DISKWRITE and DISKXFER"),
+        (f"{_NMON}DISKREAD,T0001,8o,80.0\n", "line 8: DISKREAD of sda is '8o'; allowed: a number"),
+        (f"{_COLLECTL}", "a log of collectl without a row of a disk; collectl -sD"),
         (
             f"1764173883\n{_D1}1764173884\n   8       0 sda 100 5 800\n",
             "line 5: 6 fields; a line of /proc/diskstats has 14",

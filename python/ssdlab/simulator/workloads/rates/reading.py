@@ -7,7 +7,7 @@ from pathlib import Path
 from ssdlab.errors import InputError
 from ssdlab.foundation import compressed
 from ssdlab.foundation.decoding import text_of
-from ssdlab.simulator.workloads.rates import counters, perfmon, sysstat
+from ssdlab.simulator.workloads.rates import collectl, counters, nmon, perfmon, sysstat, zpool
 from ssdlab.simulator.workloads.rates.log import Log
 
 _HEAD_CHARACTERS = 65_536
@@ -20,9 +20,13 @@ _SYSSTAT = re.compile(
 # What stands around a log that was copied: the signs of a quotation, the prompt with the command, the end by Ctrl-C.
 _QUOTED = re.compile(r"(?:> ?[^\n]*(?:\n|$))+")
 _AROUND = re.compile(
-    r"^(?:\^C\S*|\S*(?:\s~\S*)?[$#]\s+(?:sudo\s+)?(?:iostat|sar|sadf|vmstat|cat|watch|while|for)\b.*)$", re.M
+    r"^(?:\^C\S*|\S*(?:\s~\S*)?[$#]\s+(?:sudo\s+)?(?:iostat|sar|sadf|vmstat|zpool|collectl|cat|watch|while|for)\b.*)$",
+    re.M,
 )
 _PG_STAT_IO = re.compile(r"^.*\breads\b.*[|,].*\bwrites\b.*$", re.MULTILINE)
+
+
+_BY_HEAD = ((nmon.HEAD, nmon.read_text), (zpool.HEAD, zpool.read_text), (collectl.HEAD, collectl.read_text))
 
 
 def _plain(text: str) -> str:
@@ -35,6 +39,9 @@ def _plain(text: str) -> str:
 def _reader(head: str) -> Callable[[str, str], Log] | None:
     if perfmon.HEAD.match(head):
         return perfmon.read_csv
+    for sign, read_text in _BY_HEAD:
+        if sign.search(head):
+            return read_text
     if _JSON.match(head):
         return sysstat.read_json
     if _SYSSTAT.search(head):
