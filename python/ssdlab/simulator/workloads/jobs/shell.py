@@ -26,7 +26,13 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=.*", re.DOTALL)
 # With what stands for it if it is not set, `${1:-/dev/sdb}`.
 _VARIABLE = re.compile(r"\$(?:\{(\w+)(?::?[-=]([^{}]*))?\}|([A-Za-z_]\w*|[0-9@*]))")
 _FUNCTION = re.compile(r"^(\s*)(?:function\s+)?([A-Za-z_][\w-]*)\s*\(\)", re.M)
-_ARITHMETIC = re.compile(r"\$\(\(([\d\s()+*/%-]{1,100})\)\)")
+_ARITHMETIC = re.compile(r"\$\(\(([\w\s${}()+*/%-]{1,100}?)\)\)(?!\))")
+# A calculation with variables waits for their values as a part of its word: between two of these, without blanks, and
+# with other signs for its brackets, at which words would be split.
+_HELD = re.compile("\ue000([^\ue000]*)\ue000")
+_BRACKETS = str.maketrans("()", "\ue001\ue002")
+_BRACKETS_BACK = str.maketrans("\ue001\ue002", "()")
+_NAME_IN_CALCULATION = re.compile(r"\$?\{?\b([A-Za-z_]\w*)\b\}?")
 # Commands that print their words, rather than call them.
 _PRINTING = ("echo", "printf", "logger", "cat", "grep")
 # The signs of Unix, of Windows' cmd and of its PowerShell that continue a line.
@@ -242,7 +248,7 @@ def _split(line: str, where: str) -> list[list[str]]:
         line = with_lists(line)
     except ValueError as error:
         raise InputError(f"{where}: {error}") from None
-    line = _ARITHMETIC.sub(lambda match: _computed(match[1], where), line)
+    line = _ARITHMETIC.sub(lambda match: _held_or_computed(match[1], where), line)
     lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
     lexer.whitespace_split, lexer.commenters = True, ""
     try:
@@ -265,6 +271,12 @@ def _split(line: str, where: str) -> list[list[str]]:
         else:
             commands[-1].append(token)
     return [command for command in commands if command]
+
+
+def _held_or_computed(expression: str, where: str) -> str:
+    if _NAME_IN_CALCULATION.search(expression) is None:
+        return _computed(expression, where)
+    return f"\ue000{''.join(expression.split()).translate(_BRACKETS)}\ue000"
 
 
 def _computed(expression: str, where: str) -> str:
@@ -314,4 +326,14 @@ def _expanded(word: str, values: Mapping[str, str], where: str, *, strict: bool)
             raise InputError(f"{where}: {word!r}: ${name} is an argument of the script; write its value in its place")
         raise InputError(f"{where}: {word!r}: ${name} has no value; write {name}=VALUE on a line above")
 
-    return _VARIABLE.sub(value, word)
+    def calculated(match: re.Match[str]) -> str:
+        expression = match[1].translate(_BRACKETS_BACK)
+        names = [found[1] for found in _NAME_IN_CALCULATION.finditer(expression)]
+        missing = next((name for name in names if name not in values), None)
+        if missing is None:
+            return _computed(_NAME_IN_CALCULATION.sub(lambda found: values[found[1]], expression), where)
+        if not strict:
+            return f"$(({expression}))"
+        raise InputError(f"{where}: $(({expression})): {missing} has no value; write {missing}=VALUE on a line above")
+
+    return _VARIABLE.sub(value, _HELD.sub(calculated, word))
