@@ -110,11 +110,14 @@ def near_files(path: Path) -> str:
 
 
 def near(name: str, known: Iterable[str]) -> str:
-    """A clause that names the known words closest to `name`, or else those that contain it, or "" if there are none."""
+    """A clause that names the known words closest to `name`, or else those that contain it or a part close to it, or ""
+    if there are none."""
     words = list(known)
     # A drive by the name on its box: "Samsung PM983".
     tries = (name, "-".join(name.casefold().replace("_", " ").split()))
     matches = next((found for each in tries if (found := difflib.get_close_matches(each, words, n=3, cutoff=0.6))), [])
     if not matches and len(name) >= _PART_CHARACTERS_MIN:
-        matches = [word for word in words if name.casefold() in word.casefold()][:3]
+        parts = {part for word in words for part in (word, *word.split("-"))}
+        like = {name.casefold(), *difflib.get_close_matches(name.casefold(), parts, n=1, cutoff=0.75)}
+        matches = [word for word in words if any(part in word.casefold() for part in like)][:3]
     return f"; did you mean {' or '.join(repr(match) for match in matches)}?" if matches else ""

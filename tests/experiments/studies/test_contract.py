@@ -114,9 +114,12 @@ def test_the_table_keeps_to_80_columns(fitted: Fitted | None) -> None:
     assert "123456 to 234567" in printed and "345,679" in printed and "not measured: why not" in printed
 
 
-def test_an_unknown_study_is_named_with_those_near() -> None:
-    with pytest.raises(InputError, match="pny-over-provisioning"):
-        registry.study("pny-overprovisioning")
+@pytest.mark.parametrize(
+    ("asked", "meant"), [("pny-overprovisioning", "pny-over-provisioning"), ("snadforce", "spare-area-sandforce")]
+)
+def test_an_unknown_study_is_named_with_those_near(asked: str, meant: str) -> None:
+    with pytest.raises(InputError, match=f"did you mean '{meant}'"):
+        registry.study(asked)
 
 
 def test_every_study_has_its_folder_with_its_steps() -> None:
