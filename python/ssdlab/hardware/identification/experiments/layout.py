@@ -12,7 +12,8 @@ All places are numbered in pieces of 4 KiB from the start of a region.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import product
 from math import lcm
 from typing import TYPE_CHECKING
@@ -203,23 +204,28 @@ def _layouts(kinds_by_place: "Ints") -> list[tuple[Layout, float]]:
 
 
 def _explained(kinds_by_place: "Ints", stripes: Sequence[int]) -> list[tuple[Layout, float]]:
-    """For each kind of layout with the best phase, and phases nearly as good, the share of places not explained."""
+    """The layouts with their phases that explain nearly as much as the best, with the share of places not explained."""
     import numpy as np
 
     count = len(kinds_by_place)
-    found = []
+    explained = []
     for units_per_stripe, unit, page, die_pages in product(stripes, _UNITS, _PAGES, _DIE_PAGES):
         if unit * page > _PAGE_PIECES_MAX:
             continue
         phases = page * die_pages
         if units_per_stripe:
             phases = lcm(phases, units_per_stripe) // units_per_stripe * (units_per_stripe - 1)
+        layout = Layout(unit, page, die_pages, units_per_stripe, 0)
         # A later phase is the same sequence from a later place on.
-        whole = Layout(unit, page, die_pages, units_per_stripe, 0).neighbours(count + phases * unit)
+        whole = layout.neighbours(count + phases * unit)
         windows = np.lib.stride_tricks.sliding_window_view(whole, count)[: phases * unit : unit]
-        wrong = np.mean(windows != kinds_by_place, axis=1)
-        near = np.flatnonzero(wrong <= wrong.min() + _NEARLY)
-        found += [(Layout(unit, page, die_pages, units_per_stripe, int(each)), float(wrong[each])) for each in near]
+        explained.append((layout, np.count_nonzero(windows != kinds_by_place, axis=1) / count))
+    limit = min(float(wrong.min()) for _, wrong in explained) + _NEARLY
+    found = [
+        (replace(layout, phase_units=phase), float(wrong[phase]))
+        for layout, wrong in explained
+        for phase in np.flatnonzero(wrong <= limit).tolist()
+    ]
     return sorted(found, key=lambda each: each[1])
 
 
@@ -232,18 +238,23 @@ def _with_dies(
     apart = np.abs(layout.groups(first) - layout.groups(second))
     most = int(apart.max()) + 1
     waits, others = (np.bincount(apart[each], minlength=most) for each in (waited, ~waited))
-    total = len(apart)
+    places, begin = _multiples(most)
+    without = np.add.reduceat(others[places], begin)
+    apart_waiting = waits.sum() - np.add.reduceat(waits[places], begin)
+    by_host = delayed * (apart_waiting + others.sum() - without)
+    shares = (without + np.abs(apart_waiting - by_host)) / len(apart)
+    best = int(np.argmin(shares))
+    likely = np.flatnonzero(shares <= 1.2 * shares[best] + 0.0005) + 1
+    return Arrangement(layout, best + 1, wrong, float(shares[best]), likely.tolist())
 
-    def unexplained(dies: int) -> float:
-        without = float(others[::dies].sum())
-        apart_waiting = float(waits.sum() - waits[::dies].sum())
-        by_host = delayed * (apart_waiting + float(others.sum()) - without)
-        return (without + abs(apart_waiting - by_host)) / total
 
-    shares = {dies: unexplained(dies) for dies in range(1, min(_DIES_MAX, most) + 1)}
-    best = min(shares, key=shares.__getitem__)
-    likely = [dies for dies, share in shares.items() if share <= 1.2 * shares[best] + 0.0005]
-    return Arrangement(layout, best, wrong, shares[best], likely)
+@lru_cache(maxsize=32)
+def _multiples(most: int) -> tuple["Ints", "Ints"]:
+    """The multiples below `most` of 1, of 2 and so on, up to `_DIES_MAX`, and where those of each begin."""
+    import numpy as np
+
+    each = [np.arange(0, most, dies) for dies in range(1, min(_DIES_MAX, most) + 1)]
+    return np.concatenate(each), np.cumsum([0, *map(len, each[:-1])])
 
 
 def _least_delayed(apart: "Ints", latency_us: "Floats") -> tuple["Ints", "Floats"]:
