@@ -13,6 +13,7 @@ from ssdlab.cli.questions import QUESTIONS, YOURS, in_lines
 
 ROOT = Path(__file__).parents[2]
 FILES = Path(__file__).parent / "files"
+RATED = next(each for each in QUESTIONS if "--rated-tbw" in each.command)
 
 
 def test_the_groups_of_the_overview_have_every_command_once() -> None:
@@ -39,8 +40,9 @@ def test_a_command_has_options_that_exist_and_no_file_but_the_readers(question: 
     assert {word for word in words if Path(word).suffix in (".txt", ".db", ".fio", ".toml")} <= set(YOURS)
 
 
-def test_the_ten_questions_are_answered(tmp_path: Path) -> None:
-    """The script of a stranger's first questions: each command as typed, in a folder with nothing else."""
+@pytest.mark.parametrize("number", range(1, 1 + len(QUESTIONS)), ids=[each.text for each in QUESTIONS])
+def test_a_question_is_answered(number: int, tmp_path: Path) -> None:
+    """A line of the script of a stranger's first questions: as typed, in a folder with nothing else."""
     given = tmp_path / "given"
     given.mkdir()
     for name in ("smart.txt", "iostat.txt"):
@@ -48,11 +50,12 @@ def test_the_ten_questions_are_answered(tmp_path: Path) -> None:
     (given / "big.db").write_bytes(os.urandom(20 << 20))
     program = Path(sys.executable).with_name("ssdlab")
     ended = subprocess.run(
-        [ROOT / "tools/ten_questions", program, given],
+        [ROOT / "tools/ten_questions", program, given, str(number)],
         capture_output=True,
         text=True,
         env={**os.environ, "TMPDIR": str(tmp_path)},
     )
     assert ended.returncode == 0, ended.stderr[-3000:]
-    assert "ten questions answered in" in ended.stdout
-    assert "1.26 years" in ended.stdout
+    *said, last = ended.stdout.splitlines()
+    assert said and last.startswith("1 of ten questions answered in")
+    assert QUESTIONS[number - 1] is not RATED or "1.26 years" in ended.stdout
