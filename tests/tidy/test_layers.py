@@ -11,6 +11,7 @@ import ast
 import re
 from collections import defaultdict
 from dataclasses import dataclass
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -52,6 +53,12 @@ def imports(library: Path) -> list[Import]:
                 if imported.partition(".")[0] == library.name and imported != importer:
                     found.append(Import(importer, getattr(node, "lineno", 0), imported))
     return found
+
+
+@cache
+def own_imports() -> list[Import]:
+    """All imports within the library, which take seconds to read."""
+    return imports(LIBRARY)
 
 
 def _names(node: ast.AST) -> list[str]:
@@ -125,7 +132,7 @@ def test_each_package_is_in_one_layer() -> None:
 
 
 def test_imports_go_to_lower_layers() -> None:
-    found = imports(LIBRARY)
+    found = own_imports()
     assert len(found) > 1000, "the imports are found"
     assert not upward(found, LISTED)
 
@@ -146,7 +153,7 @@ def test_a_room_states_what_it_may_import(room: str) -> None:
     allowed = set() if stated[1] == "nothing" else set(stated[1].split(", "))
     used = {
         each.imported.split(".")[1]
-        for each in imports(LIBRARY)
+        for each in own_imports()
         if each.importer.startswith(f"ssdlab.{room}.") and each.imported != "ssdlab"
     }
     # These two are below all rooms.
@@ -156,7 +163,7 @@ def test_a_room_states_what_it_may_import(room: str) -> None:
 
 
 def test_packages_within_packages_are_in_no_circle() -> None:
-    found = imports(LIBRARY)
+    found = own_imports()
     packages = [name for name, path in sources(LIBRARY).items() if path.name == "__init__.py"]
     holders = {name.rpartition(".")[0] for name in packages if name.count(".") > 1}
     assert {"ssdlab.simulator", "ssdlab.simulator.workloads", "ssdlab.hardware.identification"} <= holders
