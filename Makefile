@@ -22,7 +22,7 @@ unexport VIRTUAL_ENV
 # Tests start hundreds of interpreters; without stored bytecode each of them compiles every module again, for seconds.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo quick test check format docs man site wheel gallery bench blind fuzz lock clean
+.PHONY: help setup demo quick test test-programs check lints types format docs man site wheel gallery bench blind fuzz lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | sed 's/^/  make /' | expand -t 16
@@ -62,24 +62,37 @@ quick: setup ## between two changes, in minutes: formatting, types, unit tests, 
 	tools/golden check $(QUICK_GOLDEN)
 	$(PYTHON) -m pytest -n auto -m "not fuse and not loop and not surroundings" $(QUICK)
 
-test: setup ## all tests of the engine and of the Python side
+test: ## all tests of the engine and of the Python side
+	$(MAKE) --no-print-directory --jobs=2 setup test-programs
 	tools/bootstrap programs
 	cargo test --locked --workspace --exclude ssdlab-python
-	cargo test --locked --workspace --exclude ssdlab-python --benches
+	cargo test --locked --workspace --exclude ssdlab-python --bench '*'
 	@mkdir -p target
-	$(PYTHON) -m pytest -n auto --durations=40
+	$(PYTHON) -m pytest -n $(WORKERS) --durations=40 --ignore=tests/tidy
+
+# Beside the native module, whose engine is one unit and keeps one processor only.
+test-programs:
+	cargo test --locked --workspace --exclude ssdlab-python --all-targets --no-run
+
+# Three on two processors: tests wait for devices, browsers and servers for about a third of their time.
+WORKERS := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) * 3 / 2)))
 
 check: setup ## formatting, lints, types, lock files, the repository's own text; changes nothing
 	cargo fmt --all --check
-	cargo clippy --locked --workspace --all-targets -- -D warnings
 	$(PYTHON) -m ruff format --check
 	$(PYTHON) -m ruff check
+	$(MAKE) --no-print-directory --jobs=2 lints types
+	tools/check_page
+	tools/bootstrap lock --check
+	$(PYTHON) -m pytest -n auto tests/tidy
+
+lints:
+	cargo clippy --locked --workspace --all-targets -- -D warnings
+
+types:
 	$(PYTHON) -m mypy
 	$(PYTHON) -m basedpyright
 	$(PYTHON) -m mypy.stubtest ssdlab._engine
-	tools/check_page
-	tools/bootstrap lock --check
-	$(PYTHON) -m pytest tests/tidy
 
 format: setup ## puts all sources into their form
 	cargo fmt --all
