@@ -210,7 +210,7 @@ def command(of: Ladder, folder: Path, scale: int) -> list[str]:
 
 def row(folder: Path) -> dict[str, float | int]:
     """The errors of the predictions of one drive."""
-    predicted = json.loads((folder / "fit" / "fit.json").read_text(encoding="utf-8"))["held_out"]
+    predicted = json.loads((folder / "fit" / "result.json").read_text(encoding="utf-8"))["held_out"]
     found: dict[str, float | int] = {}
     for metric in (f"{side}_us_{rank}" for side in ("read", "write") for rank in PREDICTED_RANKS):
         of_metric = [each for each in predicted if each["metric"] == metric]

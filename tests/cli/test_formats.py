@@ -10,13 +10,10 @@ import pytest
 
 from program import Program, program_in
 from small_drives import drive_file
-from ssdlab.cli.commands import COMMANDS, loaded
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 MONDAY, FRIDAY = (str(EXAMPLES / name) for name in ("monday.json", "friday.json"))
 TRACE = str(EXAMPLES / "traces/database.csv.gz")
-WITHOUT = ("export", "live", "mount", "serve")
-"""Commands that run until they are ended; what they print at their end is for people."""
 
 CALLS = {
     "questions": ["questions"],
@@ -66,12 +63,6 @@ def test_a_result_is_one_value_or_one_table(name: str, program: Program) -> None
     assert json.loads(as_json.stdout)
     assert table(as_csv.stdout)
     assert as_text.stdout.strip() not in (as_json.stdout.strip(), as_csv.stdout.strip())
-
-
-@pytest.mark.parametrize("name", sorted(COMMANDS))
-def test_every_command_that_prints_a_result_has_it(name: str) -> None:
-    options = {option for each in loaded(name).params for option in each.opts}
-    assert ("--format" in options) == (name not in WITHOUT)
 
 
 @pytest.mark.parametrize(

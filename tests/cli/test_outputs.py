@@ -14,15 +14,34 @@ from waiting import SECONDS_MAX
 EXAMPLES = Path(__file__).parents[2] / "examples"
 MONDAY, FRIDAY = (str(EXAMPLES / name) for name in ("monday.json", "friday.json"))
 POINTS = "workload,space_in_use,metric,value\nuniform.fio,,write_mib_s,5\n"
+NAMESPACES = '[[namespace]]\nname = "a"\nsize_bytes = "8 MiB"\n[[namespace]]\nname = "b"\nsize_bytes = "5 MiB"\n'
+TENANTS = "[a]\nfilename=a\nrw=randwrite\nnumber_ios=9000\n[b]\nfilename=b\nrw=randwrite\nnumber_ios=6000\n"
+TARGETS = ("--target", "simulated:small.toml", "--target", "simulated:tiny")
 
 WRITING = {
     "advise": ["advise", "smart", MONDAY, FRIDAY],
+    "advise refresh": ["advise", "refresh", "--drive", "small.toml", "--reads-per-day", "1TB", "--life", "1y"],
     "atlas": ["atlas"],
+    "blame": ["blame", str(EXAMPLES / "commits.strace"), "--drive", "generic-tlc-480", "--rated-tbw", "150TB"],
+    "check": ["check", "uniform.fio"],
     "compare": ["compare", "uniform.fio", "--drive", "small.toml", "--untimed"],
     "fit": ["fit", "points.csv", "--drive", "small.toml", "--free", "nand.program_us=100..5000", "--until", "job"],
     "fleet": ["fleet", "smart", MONDAY, FRIDAY],
     "health": ["health", MONDAY, FRIDAY],
+    "lifetime": ["lifetime", "--before", MONDAY, "--after", FRIDAY, "--rated-tbw", "1PB"],
+    "lifetime, simulated": [
+        "lifetime",
+        "uniform.fio",
+        "--drive",
+        "small.toml",
+        "--writes-per-day",
+        "1GB",
+        "--op",
+        "28%",
+    ],
     "measure": ["measure", "--protocol", "trim-effect", "--drive", "generic-tlc-480", "--scale", "1/256", "--quick"],
+    "model": ["model", "--op", "7%,28%"],
+    "price": ["price", "--drive", "tiny", "--price", "1"],
     "run": ["run", "uniform.fio", "--drive", "small.toml"],
 }
 """A short call of commands that write a folder."""
@@ -33,6 +52,9 @@ def program(tmp_path: Path) -> Program:
     (tmp_path / "small.toml").write_text(drive_file("small", blocks=256, pages=16, user_bytes=13_631_488))
     (tmp_path / "uniform.fio").write_text("[uniform]\nrw=randwrite\nbs=4k\nnorandommap\n")
     (tmp_path / "points.csv").write_text(POINTS)
+    tenants = drive_file("tenants", blocks=256, pages=16, user_bytes=13_631_488)
+    (tmp_path / "tenants.toml").write_text(f"{tenants}\n{NAMESPACES}")
+    (tmp_path / "tenants.fio").write_text(TENANTS)
     return program_in(tmp_path)
 
 
@@ -43,10 +65,11 @@ def test_every_folder_has_a_page_and_is_kept_from_other_commands(name: str, prog
     ended = program(*WRITING[name], "--output", "out/")
     assert ended.returncode == 0, ended.stderr
     page = (tmp_path / "out/report.html").read_text()
+    assert json.loads((tmp_path / "out/result.json").read_text())
     other = "health" if name != "health" else "atlas"
     refused = program(*WRITING[other], "--output", "out/")
     assert refused.returncode == 2
-    assert f"has the report of `ssdlab {name}`" in refused.stderr
+    assert f"has the report of `ssdlab {WRITING[name][0]}`" in refused.stderr
     assert (tmp_path / "out/report.html").read_text() == page, "nothing was written"
     again = program(*WRITING[name], "--output", "out/")
     assert again.returncode == 0, again.stderr
@@ -106,3 +129,30 @@ def test_jq_reads_the_jobs_of_a_comparison(program: Program, tmp_path: Path) -> 
     except FileNotFoundError:
         pytest.skip("jq is not installed")
     assert read.stdout.split()[-1] == "uniform"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["advise", "tenants", "tenants.fio", "--drive", "tenants.toml", "--whole"],
+        ["compare", "targets", "uniform.fio", *TARGETS, "--precondition", "fill"],
+        ["measure", "--protocol", "trim-effect", "--drive", "generic-tlc-480", "--scale", "1/256", "--quick"],
+        ["run", "tenants.fio", "--drive", "tenants.toml", "--alone"],
+        ["lifetime", "uniform.fio", "--drive", "small.toml", "--writes-per-day", "1GB", "--op", "28%"],
+    ],
+    ids=lambda words: " ".join(words[:2]),
+)
+def test_workers_change_no_result_and_a_seed_does(words: list[str], program: Program) -> None:
+    one, two, other = (
+        program(*words, "--format", "json", *more) for more in (["--workers", "1"], ["--workers", "2"], ["--seed", "2"])
+    )
+    assert one.returncode == two.returncode == other.returncode == 0, one.stderr + two.stderr + other.stderr
+    results = [json.loads(each.stdout) for each in (one, two, other)]
+    for each in results:
+        each.get("ssdlab", {}).pop("wall_seconds", None) if isinstance(each, dict) else None
+    assert results[0] == results[1] != results[2]
+
+
+def test_workers_of_a_single_run_are_refused(program: Program) -> None:
+    ended = program("run", "uniform.fio", "--drive", "small.toml", "--workers", "2")
+    assert ended.returncode == 2 and "allowed: with --alone" in ended.stderr

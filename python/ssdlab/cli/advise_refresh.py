@@ -1,19 +1,22 @@
 """`ssdlab advise refresh`: how often the data of a drive that is only read can be rewritten, and why it should be."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ssdlab.cli import advise, drive_options, options
+from ssdlab.cli import advise, answer_page, drive_options, options
+from ssdlab.cli.destination import check_folder
 from ssdlab.cli.form import Form, Rows
 from ssdlab.cli.groups import Parsed
 from ssdlab.experiments.advice import limits, only_read
 from ssdlab.experiments.advice.setting import Setting
-from ssdlab.foundation.quantities import parse_bytes_with_unit
+from ssdlab.foundation.quantities import format_bytes, parse_bytes_with_unit
 from ssdlab.simulator.drives import load
 
 
 def advise_refresh(
+    context: typer.Context,
     drive: drive_options.Drive,
     reads_per_day: Annotated[
         int, typer.Option(metavar="SIZE", help="Host reads per day, such as 20TB."), Parsed(parse_bytes_with_unit)
@@ -27,11 +30,14 @@ def advise_refresh(
     settings: options.Set = None,
     *,
     form: Form,
+    output: answer_page.Output = None,
 ) -> None:
     """Say how often the data of a drive that is only read, such as a model server's, can be refreshed.
 
     Also what that costs, and how many reads are slow before it.
     """
+    if output:
+        check_folder(Path(output), "advise")
     resolved = Setting(load(drive), settings or {}, drive).at(None, None)
     years = limits.life_limit(life).bound
     # The number cancels out: life is in proportion to it.
@@ -40,4 +46,15 @@ def advise_refresh(
     sentences = only_read.advice(refreshed, years)
     rows = [only_read.row(each) for each in refreshed]
     found = {"drive": resolved.name, "refreshes": rows, "sentences": sentences}
-    form.give(Rows(rows, found), lambda: advise.say(sentences))
+    answer = Rows(rows, found)
+    form.give(answer, lambda: advise.say(sentences))
+    if output:
+        heads, cells = only_read.table(refreshed)
+        told = answer_page.Told(
+            title=f"Refresh every {cells[0][1]} at most",
+            subtitle=f"{resolved.name}, {format_bytes(reads_per_day)} read a day, {life} of life",
+            summary=f"{sentences[0]}.",
+            sentences=sentences[1:],
+            tables=[answer_page.Table("How often, and what it costs", heads, cells)],
+        )
+        answer_page.write(output, told, answer, form, context)

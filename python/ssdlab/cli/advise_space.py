@@ -3,6 +3,7 @@
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,7 +18,7 @@ from ssdlab.errors import InputError
 from ssdlab.experiments.advice import described, limits, words
 from ssdlab.experiments.advice.setting import Setting
 from ssdlab.experiments.advice.tenants import has_tenants
-from ssdlab.foundation.quantities import parse_bytes_with_unit, parse_share
+from ssdlab.foundation.quantities import parse_bytes_with_unit, parse_scale, parse_share
 from ssdlab.presentation.terminal import text_columns
 from ssdlab.simulator.drives import load
 from ssdlab.simulator.workloads import title
@@ -99,6 +100,17 @@ class Runs:
     whole: Annotated[bool, typer.Option("--whole", help="Verify with runs of the whole drive; these take minutes.")] = (
         False
     )
+    scale: Annotated[
+        Fraction | None,
+        typer.Option(
+            "--scale",
+            metavar="1/N",
+            help="Scale of the runs that search; those that verify are up to four times larger.  [default: about a "
+            "million mapping units]",
+        ),
+        Parsed(parse_scale),
+    ] = None
+    seed: options.Seed = 1
     workers: options.Workers = None
     output: Annotated[str | None, options.folder("out/advise-NAME")] = None
 
@@ -144,6 +156,8 @@ def advise_space(
         settings=settings,
         reading=reading.with_format(form.trace_format),
         workers=runs.workers,
+        scale=runs.scale,
+        seed=runs.seed,
     ) as trials:
         options.print_notes(trials.notes)
         with progress.described() as trials.on_progress:

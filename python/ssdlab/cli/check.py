@@ -1,10 +1,12 @@
 """`ssdlab check`: checks a file or drive for internal fragmentation and for working trims."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ssdlab.cli import options
+from ssdlab.cli import answer_page, options
+from ssdlab.cli.destination import check_folder
 from ssdlab.cli.form import FormOrOutputFormat, Rows
 from ssdlab.cli.groups import Parsed
 from ssdlab.cli.progress import described
@@ -12,12 +14,22 @@ from ssdlab.errors import InputError
 from ssdlab.foundation.quantities import format_bytes, parse_bytes_with_unit
 from ssdlab.hardware.diagnosis.check import check as run
 from ssdlab.hardware.safety.place import check_platform
+from ssdlab.presentation.report import wording
 
 if TYPE_CHECKING:
     from ssdlab.hardware.diagnosis.check import Checked
 
+_ORDER = ("problem", "unknown", "good")
+_VERDICTS = {
+    "problem": "A problem",
+    "unknown": "No problem found, but not everything could be seen",
+    "good": "No problem",
+}
+"""How the worst finding is told."""
+
 
 def check(
+    context: typer.Context,
     path: Annotated[str, typer.Argument(metavar="PATH", help="A file, a folder or a block device.")],
     read_test: Annotated[
         int,
@@ -32,6 +44,7 @@ def check(
     no_write: Annotated[bool, typer.Option("--no-write", help="Write no fresh region to compare a file with.")] = False,
     *,
     form: FormOrOutputFormat,
+    output: answer_page.Output = None,
 ) -> None:
     """Check whether a file or drive is internally fragmented, and whether trims reach its drive.
 
@@ -42,21 +55,54 @@ def check(
     """
     check_platform()
 
+    if output:
+        check_folder(Path(output), "check")
     if best == 0:
         raise InputError("--best 0: allowed: more than 0")
     best_mb_s = best and best / 1e6
     with described() as shown:
         tell = shown or (lambda what, share: None)
         found = run(path, read_bytes_max=read_test, best_mb_s=best_mb_s, writes=not no_write, tell=tell)
-    form.give(
-        lambda: Rows([dict(each) for each in found.to_dict()["findings"]], found.to_dict()),
-        lambda: typer.echo(_text(found)),
+    answer = Rows([dict(each) for each in found.to_dict()["findings"]], found.to_dict())
+    form.give(answer, lambda: typer.echo(_text(found)))
+    if output:
+        answer_page.write(output, _told(found), answer, form, context)
+
+
+def _told(found: "Checked") -> answer_page.Told:
+    worst = min(found.findings, key=lambda each: _ORDER.index(each.what))
+    findings = [
+        f"{each.what}: {each.text}" + (f". Remedy: {each.remedy}" if each.remedy else "") for each in found.findings
+    ]
+    details = [line.strip() for line in _details(found)]
+    return answer_page.Told(
+        title=f"{_VERDICTS[worst.what]} in {found.place.path.name or found.place.path}",
+        subtitle=found.place.in_words,
+        summary=f"{wording.capitalized(worst.text)}.",
+        sentences=findings,
+        tables=[answer_page.Table("What was looked at", ("part", "seen"), [_split(line) for line in details])],
     )
 
 
+def _split(line: str) -> tuple[str, str]:
+    """The name of a detail, and what is said of it."""
+    name, _, rest = line.partition("  ")
+    return (name, rest.strip()) if rest else ("", name)
+
+
 def _text(found: "Checked") -> str:
+    lines = [found.place.in_words, *_details(found), "findings"]
+    for finding in found.findings:
+        lines.append(f"  {finding.what:<10}  {finding.text}")
+        if finding.remedy:
+            lines.append(f"  {'':<10}  remedy: {finding.remedy}")
+    return "\n".join(lines)
+
+
+def _details(found: "Checked") -> list[str]:
+    """What was looked at, a line each: a name of ten characters, and what was seen."""
     place, lay, trim = found.place, found.lay, found.trim
-    lines = [place.in_words]
+    lines = []
     if place.disk:
         names = ", ".join(place.identities) or "none readable"
         lines.append(f"  disk        /dev/{place.disk}; its name for --destroy-data-on: {names}")
@@ -75,12 +121,7 @@ def _text(found: "Checked") -> str:
     for each in trim.mounted:
         room = f"{format_bytes(each.used_bytes)} used, {format_bytes(each.free_bytes)} free"
         lines.append(f"  {each.name:<10}  {room} at {each.folder}")
-    lines.append("findings")
-    for finding in found.findings:
-        lines.append(f"  {finding.what:<10}  {finding.text}")
-        if finding.remedy:
-            lines.append(f"  {'':<10}  remedy: {finding.remedy}")
-    return "\n".join(lines)
+    return lines
 
 
 def _reads(found: "Checked") -> list[str]:

@@ -152,7 +152,7 @@ GROUPS = {
 
 WITH_PICTURES = frozenset(
     COMMANDS.keys()
-    - {"advise refresh", "advise smart", "check", "drives", "export", "fit", "identify", "live", "model"}
+    - {"advise refresh", "advise smart", "check", "drives", "export", "fit", "identify", "live"}
     - {"mount", "policies", "price", "questions", "refresh", "serve"}
 )
 """The commands that write a report with pictures."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -28,8 +29,8 @@ from ssdlab.hardware.device.permission import Permission
 from ssdlab.presentation.terminal import fits, show
 from ssdlab.simulator import workloads
 from ssdlab.simulator.results import drive_state
-from ssdlab.simulator.targets import simulated
 from ssdlab.simulator.targets.preconditioning import specify_beginning
+from ssdlab.simulator.targets.side_by_side import all_side_by_side
 from ssdlab.simulator.workloads.specifying import Beginning
 
 if TYPE_CHECKING:
@@ -81,18 +82,22 @@ def compare_targets(
     ] = None,
     seed: options.Seed = 1,
     *,
+    workers: options.Workers = None,
     form: Form,
     output: Annotated[str | None, options.folder("out/compare-JOB")] = None,
 ) -> None:
     """Compare one run each of a job on simulated drives, real drives and files, and results that fio wrote of it.
 
-    Jobs of a result are matched by name. Targets run one after another; the ratio is that of the last to the first.
+    Jobs of a result are matched by name. Simulated drives run beside each other, then real ones one after another. The
+    ratio is that of the last to the first.
     """
     directory = Path(output) if output else Path("out") / f"compare-{workloads.title(job)}"
     check_folder(directory, "compare")
     reports = {each.name: fio_report(each.name) for each in named if each.kind == "measured"}
     start = precondition or ("fill" if reports else "none")
     job_file = workloads.load_for_device(job)
+    drives = [each for each in named if each.kind == "simulated"]
+    runs = iter(_simulated(job_file, drives, changes, start, seed, workers))
     found: list[Figures] = []
     results: list[ResultJson | JsonObject] = []
     reasons: dict[str, str] = {}
@@ -103,7 +108,7 @@ def compare_targets(
             reasons |= _lacking(each.name, figures, found)
             results.append(reports[each.name])
         elif each.kind == "simulated":
-            figures, simulated_result, states[each.label] = _simulated(job_file, each, changes, start, seed)
+            figures, simulated_result, states[each.label] = next(runs)
             results.append(simulated_result)
         else:
             figures, measured_result, reason = _measured(job_file, each, real, seed)
@@ -196,19 +201,38 @@ def _lacking(file: str, measured: Figures, simulated: Sequence[Figures]) -> dict
 
 
 def _simulated(
-    job_file: JobFile, target: Target, changes: options.Changes, start: Beginning, seed: int
-) -> tuple[Figures, ResultJson, str]:
-    """The figures, the result, and in which state the drive began and ended."""
-    drive = changes.of(target.name)
-    with shown([target.label]) as tell, TemporaryDirectory(prefix="ssdlab-") as folder:
-        specification = specify_beginning(job_file, drive, start, Path(folder), seed=seed, until="job", timed=True)
-        result = simulated.run(specification, (lambda share, written: tell(0, share, written)) if tell else None)
-    if result.failure:
-        raise RunFailed(f"{target.label}: {result.failure}")
+    job_file: JobFile,
+    named: Sequence[Target],
+    changes: options.Changes,
+    start: Beginning,
+    seed: int,
+    workers: int | None,
+) -> list[tuple[Figures, ResultJson, str]]:
+    """For each drive the figures, the result, and in which state the drive began and ended."""
+    labels = [each.label for each in named]
+    with shown(labels) as tell, ExitStack() as stack:
+        specifications = [
+            specify_beginning(
+                job_file,
+                changes.of(each.name),
+                start,
+                Path(stack.enter_context(TemporaryDirectory(prefix="ssdlab-"))),
+                seed=seed,
+                until="job",
+                timed=True,
+            )
+            for each in named
+        ]
+        results = all_side_by_side(specifications, workers, tell)
+    if failed := next((pair for pair in zip(labels, results, strict=True) if pair[1].failure), None):
+        raise RunFailed(f"{failed[0]}: {failed[1].failure}")
     own = {section.name for section in job_file.sections}
     # The jobs that only bring the drive into its state are not compared.
-    before = [job.name for job in result.jobs if job.name not in own]
-    return targets.figures(result, skip=before), result.to_dict(), drive_state.sentence(result, start)
+    before = [[job.name for job in each.jobs if job.name not in own] for each in results]
+    return [
+        (targets.figures(each, skip=skip), each.to_dict(), drive_state.sentence(each, start))
+        for each, skip in zip(results, before, strict=True)
+    ]
 
 
 def _measured(job_file: JobFile, target: Target, real: Real, seed: int) -> tuple[Figures, JsonObject, str | None]:

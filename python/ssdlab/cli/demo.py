@@ -2,27 +2,38 @@
 
 import json
 import shlex
+from fractions import Fraction
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from ssdlab.cli import options
 from ssdlab.cli.commands import loaded
 from ssdlab.cli.destination import check_folder
 from ssdlab.cli.form import Form
+from ssdlab.cli.groups import Parsed
 from ssdlab.errors import naming
 from ssdlab.foundation.foreign import JsonObject
+from ssdlab.foundation.quantities import parse_scale
 
 _JOB = "randwrite"
 _DRIVE = "generic-tlc-480"
 _OP = "7%,28%"
-_SCALE = "1/128"
+_SCALE = Fraction(1, 128)
 _BAR_CELLS = 48
 
 
 def demo(
     output: Annotated[str, typer.Option("--output", metavar="DIR", help="Output folder.")] = "out/demo",
+    scale: Annotated[
+        Fraction,
+        typer.Option("--scale", metavar="1/N", help="Scale of the drive, with the same ratios."),
+        Parsed(parse_scale, default="1/128"),
+    ] = _SCALE,
+    seed: options.Seed = 1,
+    workers: options.Workers = None,
     *,
     form: Form,
 ) -> None:
@@ -37,10 +48,11 @@ def demo(
     with naming(job):
         directory.mkdir(parents=True, exist_ok=True)
         job.write_bytes(files("ssdlab.live").joinpath("jobs", job.name).read_bytes())
-    words = [str(job), "--drive", _DRIVE, "--op", _OP, "--scale", _SCALE, "--output", str(directory)]
+    words = [str(job), "--drive", _DRIVE, "--op", _OP, "--scale", str(scale)]
+    words += [*(["--seed", str(seed)] if seed != 1 else []), "--output", str(directory)]
     form.say(f"{shlex.join(['ssdlab', 'compare', *words])}\n")
     compare = loaded("compare")
-    words += ["--format", form.kind]
+    words += ["--format", form.kind, *([] if workers is None else ["--workers", str(workers)])]
     with compare.make_context("compare", words) as context:
         compare.invoke(context)
     if form.is_data:

@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ssdlab.cli.console import Console
+from ssdlab.cli.form import Form, Rows
 from ssdlab.cli.groups import Parsed
 from ssdlab.errors import InputError, near
 from ssdlab.foundation.quantities import parse_share, parse_spare_areas
 from ssdlab.serving.drive import ServedDrive
+from ssdlab.serving.ending import print_end, rows
 from ssdlab.serving.mounting import Pace
+from ssdlab.serving.what_if import WhatIf
 from ssdlab.simulator.results.files import check_writable, write_text
 
 if TYPE_CHECKING:
@@ -129,3 +133,17 @@ def writer_of(output: str | None) -> Callable[[str], None]:
     file = Path(output)
     check_writable(file.parent)
     return lambda text: write_text(file, text)
+
+
+def give_end(served: ServedDrive, asked: WhatIf, write: Callable[[str], None], form: Form) -> None:
+    """Prints what happened, as text to stderr because stdout has the address, and writes the statistics. As JSON it is
+    what `--output` gets, as CSV a row for each phase."""
+    state = served.device.state()
+    write(served.render(state))
+    console = Console(stderr=True)
+    if not form.is_data:
+        print_end(served, state, console)
+    if again := asked.say(state, console):
+        write(served.render(state, again))
+    if form.is_data:
+        form.give(Rows(rows(served, state), served.render_dict(state, again)), lambda: None)

@@ -192,7 +192,7 @@ def fit(
     form.say()
     for name in names[: len(fitted.drives)]:
         form.say(f"fitted drive: {directory / name}")
-    form.say(f"figures:      {directory / 'fit.json'}\nreport:       {directory / names[-1]}")
+    form.say(f"figures:      {directory / 'result.json'}\nreport:       {directory / names[-1]}")
 
 
 def _fit_data_sheet(path: str, like: str | None, runs: Simulations, form: Form, output: str | None) -> None:

@@ -73,11 +73,11 @@ def notices(found: SheetFit) -> list[str]:
 
 
 def write(found: SheetFit, folder: Path) -> list[str]:
-    """Writes fitted.toml and fit.json, both or none, and returns their names."""
+    """Writes fitted.toml and result.json, both or none, and returns their names."""
     with staged(folder) as place:
         (place / "fitted.toml").write_text(to_toml(found.drive), encoding="utf-8")
-        (place / "fit.json").write_text(json.dumps(found.to_dict(), indent=2) + "\n", encoding="utf-8")
-    return ["fitted.toml", "fit.json"]
+        (place / "result.json").write_text(json.dumps(found.to_dict(), indent=2) + "\n", encoding="utf-8")
+    return ["fitted.toml", "result.json"]
 
 
 def write_drive(found: SheetFit, path: Path) -> None:

@@ -37,10 +37,10 @@ def print_predicted(found: Predicted) -> None:
 
 
 def write(found: Predicted, folder: Path) -> list[str]:
-    """Writes fit.json and a drive file for each ladder, all or none, and returns their names."""
+    """Writes result.json and a drive file for each ladder, all or none, and returns their names."""
     drives = {f"fitted-{index}.toml": each.drive for index, each in enumerate(found.fits.values(), 1)}
     with staged(folder) as place:
-        (place / "fit.json").write_text(json.dumps(found.to_dict(), indent=2) + "\n", encoding="utf-8")
+        (place / "result.json").write_text(json.dumps(found.to_dict(), indent=2) + "\n", encoding="utf-8")
         for name, drive in drives.items():
             (place / name).write_text(to_toml(drive), encoding="utf-8")
-    return ["fit.json", *drives]
+    return ["result.json", *drives]

@@ -28,6 +28,7 @@ def fleet_smart(
     left_empty: options.LeftEmptyOfReports,
     life: fleet.Years,
     form: Form,
+    workers: options.Workers = None,
     output: Annotated[str | None, options.folder("print only")] = None,
 ) -> None:
     """Infer what leaving a part of each drive unpartitioned does to its wear, from SMART reports, as a range.
@@ -39,7 +40,7 @@ def fleet_smart(
 
     if output:
         check_folder(Path(output), "fleet")
-    with counting("files") as tell, surveyed(places, tell=tell) as spool:
+    with counting("files") as tell, surveyed(places, workers=workers, tell=tell) as spool:
         rows = spool.drives().collect().to_dicts()
     found = reported.fleet_of(rows, left_empty)
     form.give(lambda: Rows(found.frame().to_dicts()), lambda: _print(found, rows, life))

@@ -72,7 +72,7 @@ class Printing:
             return
         found = answer() if callable(answer) else answer
         if self.kind == "json":
-            typer.echo(json.dumps(_finite(found.to_dict()), indent=2, ensure_ascii=False, default=str))
+            typer.echo(json.dumps(finite(found.to_dict()), indent=2, ensure_ascii=False, default=str))
         else:
             typer.echo(csv(found), nl=False)
 
@@ -149,8 +149,7 @@ def _of_one_type(values: Sequence[Any]) -> Sequence[Any]:
     if len(kinds) <= 1 and not kinds & {dict, list, tuple}:
         return values
     return [
-        value if value is None or isinstance(value, str) else json.dumps(_finite(value), default=str)
-        for value in values
+        value if value is None or isinstance(value, str) else json.dumps(finite(value), default=str) for value in values
     ]
 
 
@@ -187,14 +186,14 @@ class FormOrTraces(Printing):
         return self.asked is not None and self.asked not in get_args(Kind)
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
     """A copy in which numbers that JSON does not have, such as an infinite bound, are null."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
-        return {str(name): _finite(each) for name, each in value.items()}
+        return {str(name): finite(each) for name, each in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(each) for each in value]
+        return [finite(each) for each in value]
     return value
 
 
@@ -206,7 +205,7 @@ def _flat(frame: "pl.DataFrame") -> "pl.DataFrame":
     return frame.with_columns(
         pl.Series(
             name,
-            [None if each is None else json.dumps(_finite(each), default=str) for each in frame[name].to_list()],
+            [None if each is None else json.dumps(finite(each), default=str) for each in frame[name].to_list()],
             pl.String,
         )
         for name in nested

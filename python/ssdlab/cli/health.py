@@ -46,7 +46,7 @@ def health(
         typer.Option(
             "--output",
             metavar="DIR",
-            help="Write report.html, drives.parquet, drives.csv, summary.json; resumes where it stopped.",
+            help="Write report.html, drives.parquet, drives.csv, result.json; resumes where it stopped.",
         ),
     ] = None,
     prometheus: Annotated[

@@ -84,6 +84,7 @@ def identify(
     effort: Effort,
     seed: options.Seed = 1,
     *,
+    workers: options.Workers = None,
     form: Form,
     output: Annotated[str | None, options.folder("out/identify-NAME")] = None,
 ) -> None:
@@ -103,6 +104,7 @@ def identify(
         seed,
         shown,
         counting,
+        workers,
         lambda planned, capacity_bytes: form.say(_plan(planned, capacity_bytes)),
     )
     if place.on is not None:

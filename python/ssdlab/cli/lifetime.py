@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +11,7 @@ import typer
 from rich import box
 from rich.table import Table
 
-from ssdlab.cli import options, workload_options
+from ssdlab.cli import answer_page, options, workload_options
 from ssdlab.cli.command_line import command_line
 from ssdlab.cli.console import Console
 from ssdlab.cli.destination import check_folder
@@ -23,6 +24,7 @@ from ssdlab.experiments.advice.setting import Setting
 from ssdlab.experiments.advice.to_the_end import HEADS, assumptions, whole_life
 from ssdlab.experiments.advice.workload import daily_writes, workload_of
 from ssdlab.foundation.quantities import format_share, parse_terabytes, rounded
+from ssdlab.presentation.report import wording
 from ssdlab.presentation.terminal import show, wrapped
 from ssdlab.simulator.drives import load
 from ssdlab.theory.endurance import BYTES_PER_TB
@@ -73,10 +75,7 @@ class Load:
         bool,
         typer.Option("--to-the-end", help="The life until the drive turns read-only, as its blocks fail one by one."),
     ] = False
-    output: Annotated[
-        str | None,
-        typer.Option("--output", metavar="DIR", help="With --to-the-end: folder for report.html and result.json."),
-    ] = None
+    output: answer_page.Output = None
 
 
 @dataclass(frozen=True)
@@ -101,6 +100,8 @@ def lifetime(
     settings: options.Set = None,
     readings: Readings,
     reading: workload_options.Reading,
+    scale: options.Scale = None,
+    seed: options.Seed = 1,
     workers: options.Workers = None,
     form: FormOrTraces,
 ) -> None:
@@ -111,17 +112,17 @@ def lifetime(
     health reads; with --drive its flash and cycles are used too), or --writes-per-day and --rated-tbw alone. For a
     drive that is only read, such as a model server's, give --drive and --reads-per-day.
     """
+    directory = Path(asked.output) if asked.output else None
+    if directory is not None:
+        check_folder(directory, "lifetime")
     if asked.to_the_end:
         if not files or not drive or readings.given or asked.reads_per_day is not None:
             raise InputError("--to-the-end is a simulated life: it requires a workload, --drive and --writes-per-day")
-        directory = Path(asked.output) if asked.output else None
-        if directory is not None:
-            check_folder(directory, "lifetime")
         setting = Setting(load(drive), settings or {}, drive)
         with ExitStack() as stack:
             read = reading.with_format(form.trace_format)
             workload = workload_of(files, setting.user_bytes_least, read, stack)
-            life, daily_bytes = _to_the_end(workload, setting, asked.writes_per_day, workers)
+            life, daily_bytes = _to_the_end(workload, setting, asked.writes_per_day, workers, scale, seed)
         form.give(Rows(life.moments(daily_bytes)), lambda: _print_to_the_end(life, daily_bytes))
         if directory is not None:
             from ssdlab.experiments.advice import last_year_page
@@ -129,8 +130,6 @@ def lifetime(
             names = last_year_page.write(life, daily_bytes, setting.standing, directory, command_line(context))
             form.say_files(directory, names)
         return
-    if asked.output:
-        raise InputError(f"--output {asked.output}: a page has the last year of a drive; allowed: with --to-the-end")
     with described() as tell:
         found = living.lifetime(
             files,
@@ -141,39 +140,76 @@ def lifetime(
             op=spare.op,
             left_empty=spare.left_empty,
             settings=settings,
+            scale=scale,
+            seed=seed,
             workers=workers,
             on_progress=tell,
             **asdict(readings),
             **asdict(reading.with_format(form.trace_format)),
         )
     form.give(found, lambda: _print(found))
+    if asked.output:
+        answer_page.write(asked.output, _told(found), found, form, context)
+
+
+_HEADS = ("OP", "WAF", "years", "TBW")
+_WORDS = (
+    ("OP", "spare area: (flash - capacity for the host) / capacity for the host"),
+    ("WAF", "write amplification: bytes written to the flash for each byte that the host writes"),
+    ("TBW", "what the host can write in all"),
+)
+
+
+def _told(found: "Lifetime") -> answer_page.Told:
+    first, rows = found.lives[0], _rows(found)
+    title = f"{found.drive}: " + (f"{_spread(first.years)} years" if first.years else "its life is not known")
+    return answer_page.Told(
+        title=title,
+        subtitle=f"By {first.by}",
+        summary=wording.capitalized(found.sentences[0]),
+        sentences=found.sentences[1:],
+        tables=[answer_page.Table("Life by spare area", _HEADS, rows)] if rows else [],
+        words=_WORDS if rows else [],
+    )
+
+
+def _rows(found: "Lifetime") -> list[list[str]]:
+    """The lives that were simulated, as cells under `_HEADS`."""
+    rows = []
+    for life in found.lives:
+        if life.over_provisioning is not None:
+            label = f" ({life.label})" if life.label else ""
+            cells = [_spread(life.waf), _spread(life.years), f"{_spread(life.tbw_bytes, BYTES_PER_TB)} TB"]
+            rows.append([f"{format_share(life.over_provisioning)}{label}", *cells])
+    return rows
 
 
 def _print(found: "Lifetime") -> None:
-    simulated = [life for life in found.lives if life.over_provisioning is not None]
-    if simulated:
+    if rows := _rows(found):
         table = Table(box=box.SIMPLE_HEAD)
-        for name in ("OP", "WAF", "years", "TBW"):
+        for name in _HEADS:
             table.add_column(name, justify="right")
-        for life in simulated:
-            assert life.over_provisioning is not None
-            label = f" ({life.label})" if life.label else ""
-            cells = [_spread(life.waf), _spread(life.years), f"{_spread(life.tbw_bytes, BYTES_PER_TB)} TB"]
-            table.add_row(f"{format_share(life.over_provisioning)}{label}", *cells)
+        for row in rows:
+            table.add_row(*row)
         show(table, Console())
     for sentence in found.sentences:
         typer.echo(wrapped(sentence))
 
 
 def _to_the_end(
-    workload: "Described | Trace", setting: Setting, writes_per_day: str | None, workers: int | None
+    workload: "Described | Trace",
+    setting: Setting,
+    writes_per_day: str | None,
+    workers: int | None,
+    scale: Fraction | None,
+    seed: int,
 ) -> "tuple[Life, float]":
     """The life, and what the host writes a day."""
     daily_bytes, assumed = daily_writes(writes_per_day, workload)
     assert daily_bytes is not None
     notify([*workload.notes(timed=True), *assumed])
     with described() as tell:
-        return whole_life(workload, setting, workers, tell), daily_bytes
+        return whole_life(workload, setting, workers, tell, scale=scale, seed=seed), daily_bytes
 
 
 def _print_to_the_end(life: "Life", daily_bytes: float) -> None:

@@ -81,6 +81,11 @@ class Simulated(options.Changes):
     drive: Annotated[
         str | None, typer.Option("--drive", metavar="NAME|FILE", help="A simulated drive instead, for a protocol.")
     ] = None
+    workers: options.Workers = None
+
+    @property
+    def is_changed(self) -> bool:
+        return super().is_changed or self.workers is not None
 
 
 @dataclass(frozen=True)
@@ -142,6 +147,7 @@ def measure(
         command_line(context),
         ordered.quick,
         seed,
+        simulated.workers,
         ordered.resume,
         planning.dry_run,
         form,
@@ -154,7 +160,7 @@ def measure(
         return
     check_platform()
     if simulated.is_changed:
-        raise InputError("--op, --set and --scale apply to simulated drives; give --drive")
+        raise InputError("--op, --set, --scale and --workers apply to simulated drives; give --drive")
     if job is None:
         raise InputError("give a job file: ssdlab measure JOB.fio --on PATH")
     if ordered.protocol:

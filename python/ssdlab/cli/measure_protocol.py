@@ -68,6 +68,7 @@ class How:
     command_line: str
     quick: bool
     seed: int
+    workers: int | None = None
     resume: bool = False
     dry_run: bool = False
     form: Form = field(default_factory=Form)
@@ -80,7 +81,10 @@ def on_drive(name: str, drive: ResolvedDrive, how: How) -> None:
     protocol = registry.protocol(name)
     check_folder(how.output, COMMAND)
     _check_beside(protocol, how)
-    _report(carrying_out.on_drive(protocol, drive, quick=how.quick, seed=how.seed, show_progress=shown), how)
+    carried = carrying_out.on_drive(
+        protocol, drive, quick=how.quick, seed=how.seed, workers=how.workers, show_progress=shown
+    )
+    _report(carried, how)
 
 
 def on_path(

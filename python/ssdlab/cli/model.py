@@ -8,7 +8,9 @@ import typer
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
+from ssdlab.cli import answer_page
 from ssdlab.cli.console import Console
+from ssdlab.cli.destination import destination
 from ssdlab.cli.form import FormOrOutputFormat
 from ssdlab.errors import InputError, check_word
 from ssdlab.foundation.quantities import format_share
@@ -21,6 +23,13 @@ from ssdlab.theory.modelling import UNITS_PER_ERASE_UNIT, Victim
 if TYPE_CHECKING:
     from ssdlab.theory.modelling import Modelled
 
+_HEADS = ("OP", "spare factor", "alpha", "WAF")
+_WORDS = (
+    ("OP", "spare area: (flash - capacity for the host) / capacity for the host"),
+    ("spare factor", "(flash - capacity for the host) / flash"),
+    ("alpha", "flash for each byte of data that is live"),
+    ("WAF", "write amplification: bytes written to the flash for each byte that the host writes"),
+)
 OUTPUT_SUFFIXES = (".png", ".svg", ".html")
 
 
@@ -40,6 +49,7 @@ class Skew:
 
 
 def model(
+    context: typer.Context,
     op: Annotated[
         str,
         typer.Option("--op", metavar="LIST", help="Over-provisioning (T - U) / U; several with commas: 7%,28%."),
@@ -64,7 +74,13 @@ def model(
     trim: Annotated[str | None, typer.Option(help="Share of requests that trim a live unit.")] = None,
     form: FormOrOutputFormat,
     output: Annotated[
-        Path | None, typer.Option(help="Write a chart of WAF against OP to a .png, .svg or .html file.")
+        str | None,
+        typer.Option(
+            "--output",
+            metavar="FILE|DIR",
+            help="A FILE (.png, .svg, .html) for a chart of WAF against OP; a DIR for report.html and result.json.  "
+            "[default: print only]",
+        ),
     ] = None,
 ) -> None:
     """Compute write amplification in closed form: steady state, random writes of one mapping unit, many erase units.
@@ -72,8 +88,12 @@ def model(
     OP is the effective over-provisioning: without reserve, parity, bad blocks and the unwritten part of open erase
     units.
     """
+    file = None
     if output:
-        check_word(f"the suffix of --output {output}", output.suffix.lower(), OUTPUT_SUFFIXES)
+        to = destination(output, None, form, command="model")
+        file = to.file
+        if file is not None:
+            check_word(f"the suffix of --output {output}", file.suffix.lower(), OUTPUT_SUFFIXES)
     found = modelling.model(
         op,
         left_empty=left_empty,
@@ -84,27 +104,58 @@ def model(
         **asdict(skew),
     )
     form.give(found, lambda: _print_table(found))
-    if output is not None:
-        _draw(found, output)
+    if file is not None:
+        _draw(found, file)
         typer.echo(f"wrote {output}", err=True)
+    elif output:
+        _write_page(found, output, form, context)
 
 
-def _print_table(found: "Modelled") -> None:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for column in ("OP", "spare factor", "alpha", "WAF"):
-        table.add_column(column, justify="right", no_wrap=True)
-    for row in found.rows:
-        table.add_row(
+def _rows(found: "Modelled") -> list[list[str]]:
+    return [
+        [
             format_share(row.over_provisioning),
             format_share(row.spare_factor),
             f"{row.alpha:.4f}",
             f"{row.write_amplification:.3f}",
-        )
+        ]
+        for row in found.rows
+    ]
+
+
+def _live(found: "Modelled") -> list[str]:
+    if found.live_share == 1:
+        return []
+    return [f"{format_share(found.live_share)} of the units are live; alpha refers to those"]
+
+
+def _print_table(found: "Modelled") -> None:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for column in _HEADS:
+        table.add_column(column, justify="right", no_wrap=True)
+    for row in _rows(found):
+        table.add_row(*row)
     console = Console()
     console.print(f"Write amplification: {found.formula}")
-    if found.live_share < 1:
-        console.print(f"{format_share(found.live_share)} of the units are live; alpha refers to those")
+    for sentence in _live(found):
+        console.print(sentence)
     show(table, console)
+
+
+def _write_page(found: "Modelled", output: str, form: FormOrOutputFormat, context: typer.Context) -> None:
+    first, last = found.rows[0], found.rows[-1]
+    ends = [f"{row.write_amplification:.2f} at {format_share(row.over_provisioning)}" for row in (first, last)]
+    told = answer_page.Told(
+        title=f"Write amplification {' and '.join(dict.fromkeys(ends))}",
+        subtitle=f"Closed form: {found.formula}",
+        summary="In the steady state of random writes of one mapping unit, on a drive of many erase units. Nothing was "
+        "simulated or measured.",
+        sentences=_live(found),
+        tables=[answer_page.Table("By spare area", _HEADS, _rows(found))],
+        words=_WORDS,
+        figures=found.figures(),
+    )
+    answer_page.write(output, told, found, form, context)
 
 
 def _draw(found: "Modelled", output: Path) -> None:

@@ -6,9 +6,9 @@ from typing import Annotated
 import typer
 
 from ssdlab.cli import drive_options, options
-from ssdlab.cli.console import Console
+from ssdlab.cli.drive_options import give_end
+from ssdlab.cli.form import Form
 from ssdlab.foundation.quantities import format_bytes
-from ssdlab.serving.ending import print_end
 from ssdlab.serving.mounting import mounted
 from ssdlab.serving.watching import watchable
 from ssdlab.serving.what_if import WhatIf
@@ -34,6 +34,8 @@ def mount(
         ),
     ] = 4,
     seed: options.Seed = 1,
+    *,
+    form: Form,
     output: drive_options.Output = None,
 ) -> None:
     """Mount a simulated drive until DIR is unmounted or Ctrl-C.
@@ -60,15 +62,10 @@ def mount(
         if unseen:
             typer.echo(f"note: ssdlab live cannot watch it: {unseen}", err=True)
         if place.loop:
-            typer.echo(place.loop)
+            form.say(place.loop)
         typer.echo("unmount it or press Ctrl-C to end", err=True)
         try:
             place.wait()
         except KeyboardInterrupt:
             typer.echo("unmounting", err=True)
-    state = served.device.state()
-    write(served.render(state))
-    console = Console(stderr=True)
-    print_end(served, state, console)
-    if again := asked.say(state, console):
-        write(served.render(state, again))
+    give_end(served, asked, write, form)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from ssdlab.cli import options
+from ssdlab.cli import answer_page, options
 from ssdlab.cli.console import Console
+from ssdlab.cli.destination import check_folder
 from ssdlab.cli.form import FormOrOutputFormat
 from ssdlab.presentation.terminal import show
 from ssdlab.theory import pricing
@@ -37,6 +39,7 @@ class Use:
 
 
 def price(
+    context: typer.Context,
     drive: Annotated[
         list[str] | None, typer.Option("--drive", help="A drive of the catalogue or a drive file; may be repeated.")
     ] = None,
@@ -60,12 +63,15 @@ def price(
     *,
     use: Use,
     form: FormOrOutputFormat,
+    output: answer_page.Output = None,
 ) -> None:
     """Compute the cost per gigabyte of flash, per usable gigabyte and per terabyte written; define each column.
 
     With --writes-per-day also the cost per usable gigabyte and year. For drives whose file has [power] also watts and
     kWh a year, and with --co2e-per-kwh the CO2e of their operation.
     """
+    if output:
+        check_folder(Path(output), "price")
     found = pricing.price(
         drive or [],
         op=op,
@@ -79,62 +85,103 @@ def price(
         co2e_per_kwh=use.co2e_per_kwh,
     )
     form.give(found, lambda: _print(found.offers))
+    if output:
+        offers = found.offers
+        told = answer_page.Told(
+            title=f"Cost of {offers[0].name}" if len(offers) == 1 else f"Cost of {len(offers)} offers side by side",
+            subtitle=", ".join(dict.fromkeys(offer.name for offer in offers)),
+            summary="Each column is defined below the table; the spare areas cost what they take from the capacity.",
+            sentences=_notes(offers),
+            tables=[answer_page.Table("Cost", ["drive", *_shown(offers).values()], _rows(offers))],
+            words=_words(offers),
+        )
+        answer_page.write(output, told, found, form, context)
 
 
-def _print(offers: Sequence[Offer]) -> None:
-    digits = {"over_provisioning": 1, "spare_factor": 1, "nominal_over_provisioning": 1, "lifetime_tb": 0}
-    digits |= {
-        "flash_gib": 0,
-        "sold_gb": 0,
-        "formatted_gib": 1,
-        "per_tb_written": 3,
-        "life_years": 1,
-        "per_usable_gb_year": 4,
-        "kwh_per_year": 1,
-        "co2e_kg_per_year": 1,
-    }
-    headings = {
-        "flash_gib": "flash GiB",
-        "sold_gb": "sold GB",
-        "formatted_gib": "usable GiB",
-        "over_provisioning": "OP",
-        "spare_factor": "spare factor",
-        "nominal_over_provisioning": "nominal OP",
-        "per_flash_gib": "$/flash GiB",
-        "per_formatted_gib": "$/usable GiB",
-        "per_sold_gb": "$/sold GB",
-        "lifetime_tb": "life TB",
-        "per_tb_written": "$/TB written",
-        "life_years": "years",
-        "per_usable_gb_year": "$/usable GB and year",
-        "watts_mean": "W",
-        "kwh_per_year": "kWh/year",
-        "co2e_kg_per_year": "kg CO2e/year",
-    }
+_DIGITS = {
+    "over_provisioning": 1,
+    "spare_factor": 1,
+    "nominal_over_provisioning": 1,
+    "lifetime_tb": 0,
+    "flash_gib": 0,
+    "sold_gb": 0,
+    "formatted_gib": 1,
+    "per_tb_written": 3,
+    "life_years": 1,
+    "per_usable_gb_year": 4,
+    "kwh_per_year": 1,
+    "co2e_kg_per_year": 1,
+}
+"""Digits behind the point, if not 3."""
+_HEADS = {
+    "flash_gib": "flash GiB",
+    "sold_gb": "sold GB",
+    "formatted_gib": "usable GiB",
+    "over_provisioning": "OP",
+    "spare_factor": "spare factor",
+    "nominal_over_provisioning": "nominal OP",
+    "per_flash_gib": "$/flash GiB",
+    "per_formatted_gib": "$/usable GiB",
+    "per_sold_gb": "$/sold GB",
+    "lifetime_tb": "life TB",
+    "per_tb_written": "$/TB written",
+    "life_years": "years",
+    "per_usable_gb_year": "$/usable GB and year",
+    "watts_mean": "W",
+    "kwh_per_year": "kWh/year",
+    "co2e_kg_per_year": "kg CO2e/year",
+}
+
+
+def _shown(offers: Sequence[Offer]) -> dict[str, str]:
+    """The columns of which something is known, with their heads."""
     unknown = [] if any(offer.life_years is not None for offer in offers) else list(DEFINITIONS_OF_LIFE)
     unknown += [key for key in DEFINITIONS_OF_ENERGY if all(getattr(offer, key) is None for offer in offers)]
-    headings = {key: heading for key, heading in headings.items() if key not in unknown}
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("drive", overflow="fold")
-    for key in headings:
-        table.add_column(headings[key], justify="right")
+    return {key: head for key, head in _HEADS.items() if key not in unknown}
+
+
+def _rows(offers: Sequence[Offer]) -> list[list[str]]:
+    rows = []
     for offer in offers:
         cells = []
-        for key in headings:
+        for key in _shown(offers):
             value = getattr(offer, key)
             is_share = key in ("over_provisioning", "spare_factor", "nominal_over_provisioning")
-            number = None if value is None else rounded(value * 100 if is_share else value, digits.get(key, 3))
+            number = None if value is None else rounded(value * 100 if is_share else value, _DIGITS.get(key, 3))
             cells.append("-" if number is None else f"{number} %" if is_share else f"{number}")
-        table.add_row(offer.name, *cells)
-    console = Console()
-    show(table, console)
-    for key, definition in _DEFINITIONS.items():
-        if key in headings:
-            console.print(f"{headings[key]}: {definition}")
+        rows.append([offer.name, *cells])
+    return rows
+
+
+def _words(offers: Sequence[Offer]) -> list[tuple[str, str]]:
+    """The heads of the columns with their definitions."""
+    heads = _shown(offers)
+    return [(heads[key], definition) for key, definition in _DEFINITIONS.items() if key in heads]
+
+
+def _notes(offers: Sequence[Offer]) -> list[str]:
+    """What the figures rest on."""
+    said = []
     wafs = dict.fromkeys(offer.write_amplification for offer in offers if offer.write_amplification is not None)
     if wafs:
         shown = ", ".join(f"{waf:.3g}" for waf in wafs)
-        console.print(f"life assumes a write amplification of {shown}; set another with --waf")
+        said.append(f"life assumes a write amplification of {shown}; set another with --waf")
     powerless = [offer.name for offer in offers if offer.watts is None]
-    if powerless and "watts_mean" in headings:
-        console.print(f"W of {', '.join(powerless)} is unknown: the drive file has no [power]")
+    if powerless and "watts_mean" in _shown(offers):
+        said.append(f"W of {', '.join(powerless)} is unknown: the drive file has no [power]")
+    return said
+
+
+def _print(offers: Sequence[Offer]) -> None:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("drive", overflow="fold")
+    for head in _shown(offers).values():
+        table.add_column(head, justify="right")
+    for row in _rows(offers):
+        table.add_row(*row)
+    console = Console()
+    show(table, console)
+    for head, definition in _words(offers):
+        console.print(f"{head}: {definition}")
+    for note in _notes(offers):
+        console.print(note)

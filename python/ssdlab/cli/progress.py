@@ -21,7 +21,7 @@ from ssdlab.foundation.quantities import format_bytes
 from ssdlab.presentation.terminal import guard
 
 if TYPE_CHECKING:
-    from ssdlab.simulator.runs import Progress
+    from ssdlab.simulator.targets.side_by_side import Progress
 
 _SECONDS_BETWEEN_LINES = 60
 

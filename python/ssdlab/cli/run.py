@@ -99,6 +99,10 @@ def run(
         bool,
         typer.Option("--alone", help="Also run the jobs of each namespace alone, on a drive of its share."),
     ] = False,
+    workers: Annotated[
+        int | None,
+        typer.Option("--workers", min=1, metavar="N", help="With --alone: number of runs at a time."),
+    ] = None,
     seed: options.Seed = 1,
     form: FormLikeFio,
     output: options.Output = None,
@@ -108,6 +112,8 @@ def run(
         check_writable(Path(states.save_state).parent)
         if Path(states.save_state).is_dir():
             raise InputError(f"--save-state {states.save_state}: is a folder; a file is needed")
+    if workers is not None and not alone:
+        raise InputError(f"--workers {workers}: the run is one; allowed: with --alone, whose runs are several")
     to = destination(output, form.output_format, form, command="run")
     resolved = changes.of(drive)
     workload: str | workloads.Workload = job
@@ -129,6 +135,7 @@ def run(
             interval_ns=clock.interval,
             alone=alone,
             host=clock.host,
+            workers=workers,
             on_progress=(lambda share, written: tell(0, share, written)) if tell else None,
         )
     if states.save_state:

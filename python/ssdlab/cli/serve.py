@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ssdlab.cli import drive_options, options
-from ssdlab.cli.console import Console
+from ssdlab.cli.drive_options import give_end
+from ssdlab.cli.form import Form
 from ssdlab.errors import InputError
 from ssdlab.foundation.quantities import format_bytes
 from ssdlab.serving import nbd, nvme
-from ssdlab.serving.ending import print_end
 from ssdlab.serving.watching import watchable
 from ssdlab.serving.what_if import WhatIf
 
@@ -76,6 +76,8 @@ def serve(
     serving: drive_options.Served,
     address: Address,
     seed: options.Seed = 1,
+    *,
+    form: Form,
     output: drive_options.Output = None,
 ) -> None:
     """Serve a simulated drive over NBD, or as an NVMe controller, until Ctrl-C.
@@ -101,7 +103,7 @@ def serve(
     asked = WhatIf(served, resolved, serving.what_if)
     signal.signal(signal.SIGUSR1, lambda _number, _frame: write(served.render(served.device.state())))
     with _place(served, address) as place, watchable(served, place) as unseen:
-        typer.echo(place)
+        form.say(place)
         if unseen:
             typer.echo(f"note: ssdlab live cannot watch it: {unseen}", err=True)
         what = f"{resolved.name}, {format_bytes(served.size_bytes)}"
@@ -112,12 +114,7 @@ def serve(
                 pass
         except KeyboardInterrupt:
             typer.echo("stopping", err=True)
-    state = served.device.state()
-    write(served.render(state))
-    console = Console(stderr=True)
-    print_end(served, state, console)
-    if again := asked.say(state, console):
-        write(served.render(state, again))
+    give_end(served, asked, write, form)
 
 
 @contextlib.contextmanager

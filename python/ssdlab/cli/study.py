@@ -150,7 +150,7 @@ def study(
             raise InputError("--on needs one study: ssdlab study NAME --on PATH")
         place = Path(output) if output else Path("out") / f"study-{name}-measured"
         how = measure_protocol.How(
-            place, command_line(context), real.quick, running.seed, real.resume, real.dry_run, form
+            place, command_line(context), real.quick, running.seed, resume=real.resume, dry_run=real.dry_run, form=form
         )
         target = Target(real.on, real.size, real.permission, real.smart)
         study_on.run(registry.study(name), target, how, readers.contribute)

@@ -45,6 +45,20 @@ def print_end(drive: ServedDrive, state: str, console: Console) -> None:
     )
 
 
+def rows(drive: ServedDrive, state: str) -> list[dict[str, float | str | None]]:
+    """The same phases as figures: bytes, and latencies in nanoseconds."""
+    return [
+        {
+            "phase": job.name,
+            **{f"{name}_bytes": getattr(job, name).io_bytes for name in ("read", "write", "trim")},
+            "waf": job.waf,
+            **{f"{name}_p99_ns": _p99_ns(job, name) for name in ("read", "write")},
+        }
+        for job in drive.result_of(state).jobs
+        if was_asked(job)
+    ]
+
+
 def was_asked(phase: JobResult) -> bool:
     return bool(phase.read.total_ios or phase.write.total_ios or phase.trim.total_ios)
 
@@ -54,6 +68,10 @@ def waf_text(value: float | None) -> str:
 
 
 def p99_text(job: JobResult, name: str) -> str:
-    latency = getattr(job, name).latency
-    value = latency.percentile_ns(99) if latency else None
+    value = _p99_ns(job, name)
     return "-" if value is None else f"{value / _NS_PER_US:,.1f} us"
+
+
+def _p99_ns(job: JobResult, name: str) -> float | None:
+    latency = getattr(job, name).latency
+    return latency.percentile_ns(99) if latency else None

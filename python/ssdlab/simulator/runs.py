@@ -4,10 +4,8 @@ The runs go to worker processes on this machine. Results do not depend on the nu
 replace this module. Not for drawing progress: it is reported to the caller.
 """
 
-import os
 import signal
 import sys
-import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from multiprocessing import Pipe
@@ -15,24 +13,17 @@ from multiprocessing.connection import Connection, wait
 from subprocess import DEVNULL, Popen
 from typing import Any
 
-from ssdlab.errors import InputError, Note, RunFailed
-from ssdlab.foundation.quantities import format_bytes_binary
+from ssdlab.errors import InputError, RunFailed
 from ssdlab.simulator import engine
-from ssdlab.simulator.engine import memory
 from ssdlab.simulator.results.result import Result
 from ssdlab.simulator.specification import Specification
+from ssdlab.simulator.targets.side_by_side import Progress, workers_for
 from ssdlab.simulator.targets.simulated import result_of, work_of
-
-Progress = Callable[[int, float, int], None]
-"""Called with the index of a specification, the share of it that is done, and the host bytes it has written so far."""
 
 Worker = Popen[bytes]
 
 ShowProgress = Callable[[Sequence[str]], "AbstractContextManager[Progress | None]"]
 """Takes the labels of the runs and returns a context manager of the callback that shows their progress, or of None."""
-
-# The share of the available memory that runs use, so that other programs have some left.
-_MEMORY_SHARE = 0.8
 
 
 def run_many(
@@ -75,31 +66,6 @@ def run_all(
             if tell:
                 tell(index, 1.0, result.ledger.host_written_bytes)
     return [results[index] for index in range(len(specifications))]
-
-
-def workers_for(specifications: Sequence[Specification], workers: int | None) -> int:
-    """The number of these runs to execute in parallel; 0 without runs.
-
-    It is `workers`, at most one for each run. If None: the number of processors that this process can use, reduced to
-    what fits into memory; a `Note` says so. Raises InputError if that many runs, or a single one, do not fit into
-    memory.
-    """
-    if not specifications:
-        return 0
-    needed = [engine.needed(each.engine_json(), each.scale) for each in specifications]
-    largest = max(needed, key=lambda each: each.bytes)
-    memory.check([largest])
-    if workers is not None:
-        count = min(workers, len(specifications))
-        memory.check_side_by_side(needed, count)
-        return count
-    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    count = min(processors, len(specifications))
-    fitting = max(1, memory.fitting(needed, _MEMORY_SHARE))
-    if fitting < count:
-        size = format_bytes_binary(largest.bytes)
-        warnings.warn(f"{fitting} runs at a time, not {count}: one takes up to {size} of memory", Note, stacklevel=2)
-    return min(count, fitting)
 
 
 def _in_this_process(

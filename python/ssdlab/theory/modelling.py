@@ -11,7 +11,6 @@ from ssdlab.theory import closed_forms
 from ssdlab.theory.field_inference import more
 
 if TYPE_CHECKING:
-    import altair as alt
     import polars as pl
 
     from ssdlab.presentation.report.figure import Figure
@@ -60,10 +59,6 @@ class Modelled(Shown):
 
         return pl.DataFrame([asdict(row) for row in self.rows])
 
-    def figures(self) -> "Sequence[Figure]":
-        """No pictures: `plot` draws the curve."""
-        return ()
-
     def to_dict(self) -> Mapping[str, object]:
         """The object that `ssdlab model --format json` prints."""
         return {
@@ -73,27 +68,33 @@ class Modelled(Shown):
             "rows": [asdict(row) for row in self.rows],
         }
 
-    def plot(self, name: str | None = None) -> "alt.TopLevelMixin":
-        """An Altair chart of the curve around the spare areas, with these as points. There is one picture: `name` can
-        be left out."""
-        import altair as alt
-        import polars as pl
+    def figures(self) -> "Sequence[Figure]":
+        """The curve around the spare areas, with these as points."""
+        from ssdlab.presentation.report.charts.published import published_lines
+        from ssdlab.presentation.report.lines import Line, Marks
 
-        if name not in (None, "model"):
-            raise ValueError(f"no picture {name}; there are: model")
         asked = [row.over_provisioning for row in self.rows]
         low, high = max(0.5 * min(asked), 0.01 * max(asked)), max(1.5 * max(asked), 0.3)
-        line = [low * (high / low) ** (step / _CURVE_STEPS) for step in range(_CURVE_STEPS + 1)]
-        axis_x = alt.X("over_provisioning:Q", title="over-provisioning", axis=alt.Axis(format="~%"))
-        axis_y = alt.Y("waf:Q", title="write amplification (WAF)").scale(zero=False, domainMin=1)
-        curve_points = pl.DataFrame({"over_provisioning": line, "waf": [self.curve(op) for op in line]})
-        row_points = pl.DataFrame({"over_provisioning": asked, "waf": [row.write_amplification for row in self.rows]})
-        tooltip = [alt.Tooltip("over_provisioning:Q", format=".2%", title="OP"), alt.Tooltip("waf:Q", format=".3f")]
-        chart: alt.TopLevelMixin = alt.layer(
-            alt.Chart(curve_points).mark_line().encode(axis_x, axis_y),
-            alt.Chart(row_points).mark_point(filled=True, size=60).encode(axis_x, axis_y, tooltip=tooltip),
-        ).properties(width=560, height=320, title=f"Closed form: {self.formula}")
-        return chart
+        shares = [low * (high / low) ** (step / _CURVE_STEPS) for step in range(_CURVE_STEPS + 1)]
+        first, last = min(self.rows, key=_size), max(self.rows, key=_size)
+        ends = [f"{each.write_amplification:.2f} at {format_share(each.over_provisioning)}" for each in (first, last)]
+        points = [(100 * row.over_provisioning, row.write_amplification) for row in self.rows]
+        return (
+            published_lines(
+                name="model",
+                title=f"Write amplification {', '.join(dict.fromkeys(ends))} of spare area",
+                caption=f"Closed form: {self.formula}; the spare areas that were asked for as points.",
+                lines=[Line("closed form", [(100 * share, self.curve(share)) for share in shares])],
+                marks=[Marks("closed form", points)],
+                marked="asked for",
+                x_title="over-provisioning, %",
+                y_title="write amplification (WAF)",
+            ),
+        )
+
+
+def _size(row: Row) -> float:
+    return row.over_provisioning
 
 
 def model(

@@ -149,7 +149,7 @@ def test_the_command_recovers_a_program_time(points: Path, capsys: pytest.Captur
     source = fitted["sources"]["nand.program_us"]
     assert source["kind"] == "fitted" and "deep.fio at 40MiB: write_iops" in source["source"]
     assert load(str(output / "fitted.toml")).nand.program_us == fitted["nand"]["program_us"]
-    content = json.loads((output / "fit.json").read_text())
+    content = json.loads((output / "result.json").read_text())
     assert content["confounded"] == [] and abs(content["points"][0]["deviation"]) < 0.01
     assert "95 % confidence" in capsys.readouterr().out
 

@@ -69,7 +69,7 @@ def test_the_documented_example_gives_the_truth_back(folder: Path, monkeypatch: 
     monkeypatch.chdir(folder)
     result = CliRunner().invoke(app, [*shlex.split(line)[1:], "--workers", "1"], catch_exceptions=False)
     assert result.exit_code == 0, result.output
-    content = json.loads(Path("out/fit-textbook/fit.json").read_text())
+    content = json.loads(Path("out/fit-textbook/result.json").read_text())
     read, program = content["parameters"]
     assert (read["fitted"], program["fitted"]) == pytest.approx((71, 430), rel=0.005)
     assert f"nand.read_us     {read['fitted']:.5g}" in text
@@ -105,7 +105,7 @@ def test_two_drives_share_what_is_free(folder: Path) -> None:
         assert drive.nand.read_us == pytest.approx(71, rel=0.02)
     assert found.drives["b"].nand.channel_mb_s == pytest.approx(160, rel=0.03)
     assert found.drives["a"].nand.channel_mb_s == 400
-    assert found.write(folder / "out") == ["fitted-a.toml", "fitted-b.toml", "fit.json", "report.html"]
+    assert found.write(folder / "out") == ["fitted-a.toml", "fitted-b.toml", "result.json", "report.html"]
     assert load(str(folder / "out" / "fitted-b.toml")).nand.program_us == pytest.approx(430, rel=0.02)
 
 

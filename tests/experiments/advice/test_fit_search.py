@@ -80,7 +80,7 @@ def test_the_command_predicts_with_intervals(tmp_path: Path, capsys: pytest.Capt
     output = tmp_path / "out"
     runs = "--until job --precondition steady --workers 1 --output"
     call("fit", tmp_path / "points.csv", "--drive", "textbook", *given, *f"{free} {runs}".split(), output)
-    content = json.loads((output / "fit.json").read_text())
+    content = json.loads((output / "result.json").read_text())
     assert content["points"][0]["deviation"] == pytest.approx(0, abs=0.02)
     (predicted,) = content["held_out"]
     assert predicted["interval"]["min"] < predicted["predicted"] < predicted["interval"]["max"]

@@ -153,7 +153,7 @@ def test_the_commands_write_a_drive_that_loads(tmp_path: Path, monkeypatch: pyte
     ]
     fitted = runner.invoke(app, ["fit", "--data-sheet", "box.toml", "--workers", "1", "--output", "out"])
     assert fitted.exit_code == 0, fitted.output
-    whole = json.loads((tmp_path / "out" / "fit.json").read_text())
+    whole = json.loads((tmp_path / "out" / "result.json").read_text())
     assert whole["parameters"] == 3 and [row["fitted_to_points"] for row in whole["rows"]] == [1, 1, 1]
     assert tomllib.loads((tmp_path / "out" / "fitted.toml").read_text())["datasheet"]["rows"][0]["value"] == 550
 

@@ -86,7 +86,7 @@ def test_the_command_writes_the_drives(tmp_path: Path, monkeypatch: pytest.Monke
     assert load(str(tmp_path / "out" / "fitted-1.toml")).controller.command_us == pytest.approx(
         40 - 1e6 / 60_000, rel=1e-2
     )
-    (ladder,) = json.loads((tmp_path / "out" / "fit.json").read_text())["ladders"]
+    (ladder,) = json.loads((tmp_path / "out" / "result.json").read_text())["ladders"]
     assert ladder["fitted_to_figures"] == 3 and set(ladder["medians"]) == {"iops", "p50", "p99"}
     both = CliRunner().invoke(app, ["fit", "--queue-depths", str(path), "--data-sheet", "x.toml"])
     assert both.exit_code != 0

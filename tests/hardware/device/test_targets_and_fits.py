@@ -102,7 +102,7 @@ def test_a_fit_finds_the_drive_that_was_measured_and_predicts_a_job_it_has_not_s
     result.write_text(json.dumps(measured_result(job, drive, program_us=1100)))
     options = ("--drive", drive, "--free", "nand.program_us=300..2000", "--held-out", "random")
     done = ssdlab("fit", result, *options, "--output", tmp_path / "fit")
-    fitted = json.loads((tmp_path / "fit/fit.json").read_text())
+    fitted = json.loads((tmp_path / "fit/result.json").read_text())
     assert fitted["parameters"][0]["fitted"] == pytest.approx(1100, rel=0.03)
     unseen = {entry["metric"]: entry for entry in fitted["held_out"]}
     assert set(unseen) == {"write_mb_s", "waf"}

@@ -16,7 +16,7 @@ from ssdlab.experiments.advice.described import Described
 from ssdlab.experiments.advice.placement import Placement
 from ssdlab.experiments.advice.recorded import Trace
 from ssdlab.experiments.advice.search import Found, least, rounded_out
-from ssdlab.experiments.advice.setting import Setting, larger_of, scale_of
+from ssdlab.experiments.advice.setting import Setting, larger_of
 from ssdlab.experiments.advice.trials import Demand, Progress, Trials
 from ssdlab.experiments.advice.words import Sentence
 from ssdlab.experiments.advice.workload import Reading, daily_writes, workload_of
@@ -110,6 +110,8 @@ def advise(
     columns: str | None = None,
     device: str | None = None,
     whole: bool = False,
+    scale: Fraction | None = None,
+    seed: int = 1,
     workers: int | None = None,
     on_progress: Progress | None = None,
 ) -> Advice:
@@ -122,7 +124,8 @@ def advise(
     limit is needed: `life` ("5y", needs `writes_per_day`, "2TB", by default that of a trace), `waf` (maximum),
     `write_rate` ("400MB/s"), `latency` ("write.p99=2ms"); `price` ("0.08USD/GB" usable) limits the spare area from
     above. `drive_price` is the price of the drive, by default that of the drive file. `whole` verifies with runs of the
-    whole drive, which take minutes. `on_progress` is called with the current step and the share of it that is done.
+    whole drive, which take minutes; `scale` is that of the runs that search, by default about a million mapping units,
+    and `seed` the first of their seeds. `on_progress` is called with the current step and the share of it that is done.
 
     Notes on the workload are warnings of the category `ssdlab.errors.Note`. Raises InputError, which names the option
     of the command, its value and what is allowed, and RunFailed if a run fails.
@@ -138,6 +141,8 @@ def advise(
         settings=settings,
         reading=Reading(format_name, volume, merge_volumes, skip_bad, columns, device),
         workers=workers,
+        scale=scale,
+        seed=seed,
     ) as trials:
         notify(trials.notes)
         trials.on_progress = on_progress
@@ -154,6 +159,8 @@ def asked(
     settings: Mapping[str, str] | None = None,
     reading: Reading | None = None,
     workers: int | None = None,
+    scale: Fraction | None = None,
+    seed: int = 1,
 ) -> Iterator[Trials]:
     """The inputs of `advise`, read and checked; nothing has been run. Raises InputError."""
     file = load(str(drive))
@@ -168,7 +175,7 @@ def asked(
         daily_bytes, assumed = daily_writes(wanted.writes_per_day, read, needed=False)
         bounds = wanted.limits(daily_bytes)
         demand = Demand(daily_bytes, wanted.drive_price or file.market.price_usd)
-        trials = Trials(read, setting, demand, bounds, workers)
+        trials = Trials(read, setting, demand, bounds, workers, seed=seed, scale=scale)
         trials.notes = [*read.notes(timed=trials.timed), *assumed]
         yield trials
 
@@ -196,7 +203,7 @@ def explained(trials: Trials, found: Found) -> Advice:
 
 
 def _scale(trials: Trials) -> Fraction | None:
-    return scale_of(trials.workload, trials.setting, _UNITS_TIMED if trials.timed else _UNITS)
+    return trials.scale_for(_UNITS_TIMED if trials.timed else _UNITS)
 
 
 def _column(figure: str) -> str:

@@ -90,8 +90,8 @@ def _other(trials: Trials, asked: _Asked, scale: Fraction | None) -> Other:
     drive = asked.setting.at(None, scale)
     return Other(
         asked.what,
-        trials.workload.specify(drive, seed=1, timed=trials.timed, data_on=data_on),
+        trials.workload.specify(drive, seed=trials.seed, timed=trials.timed, data_on=data_on),
         asked.setting.at(None, None),
         drive.scale,
-        trials.workload.command(*asked.setting.words, None, scale, 1, trials.timed, drive),
+        trials.workload.command(*asked.setting.words, None, scale, trials.seed, trials.timed, drive),
     )

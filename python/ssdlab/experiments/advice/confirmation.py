@@ -36,7 +36,7 @@ def confirmed(trials: Trials, found: Found, scale: Fraction | None) -> Found:
     share, best = _needed(found, wanted, found.evidence, found.over_provisioning, error), None
     share = tidy(min(max(share, found.over_provisioning), found.most), found.own)
     while share not in checks and len(checks) < _CHECKS_MAX:
-        checks[share] = trials.at([share], scale, _SEEDS_OF_CHECKS, "verification runs")
+        checks[share] = trials.at([share], scale, trials.seeds(*_SEEDS_OF_CHECKS), "verification runs")
         # In each of the runs, not only on average, because the user's run is a single one.
         enough = [at for at, runs in checks.items() if all(_holds_surely(runs, limit, error) for limit in wanted)]
         too_little = max((at for at in checks if at not in enough), default=None)
@@ -69,7 +69,9 @@ def at_second_scale(trials: Trials, found: Found, scale: Fraction | None) -> Fou
         return found
     share = found.evidence[0].over_provisioning if found.over_provisioning is None else found.over_provisioning
     known = [trial for trial in found.miniatures_at(share) if trial.scale == other]
-    return replace(found, second=known or trials.at([share], other, _SEEDS_OF_CHECKS[:1], "at another scale"))
+    return replace(
+        found, second=known or trials.at([share], other, trials.seeds(_SEEDS_OF_CHECKS[0]), "at another scale")
+    )
 
 
 def disagreeing(found: Found, limits: Sequence[Limit]) -> list[Limit]:

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from ssdlab.simulator.results import Result
     from ssdlab.simulator.results.job_result import JobResult
     from ssdlab.simulator.results.speed import DirectionSpeed
-    from ssdlab.simulator.runs import Progress
     from ssdlab.simulator.specification import Specification
+    from ssdlab.simulator.targets.side_by_side import Progress
     from ssdlab.simulator.workloads.specifying import Beginning, Until
 
     _Key = tuple[str, Path, str, float | None]

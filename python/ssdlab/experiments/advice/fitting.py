@@ -91,7 +91,7 @@ class AlikeJson(TypedDict):
 
 
 class FittedJson(TypedDict):
-    """The contents of fit.json."""
+    """The contents of result.json."""
 
     parameters: list[ParameterJson]
     choices: list[ChoiceJson]
@@ -203,7 +203,7 @@ class Fitted(Shown):
         return [published_bars(name="points", title=title, caption=caption, bars=bars, x_title="", own_axes=True)]
 
     def to_dict(self) -> FittedJson:
-        """The contents of fit.json."""
+        """The contents of result.json."""
         found = self.fit
         return {
             "parameters": [
@@ -276,7 +276,7 @@ class Fitted(Shown):
         }
 
     def write(self, directory: str | Path, *, notices: Sequence[str] = (), command_line: str = "") -> list[str]:
-        """Writes fitted.toml (for several drives, a fitted-NAME.toml for each), fit.json and report.html with its
+        """Writes fitted.toml (for several drives, a fitted-NAME.toml for each), result.json and report.html with its
         pictures, all or none.
 
         `notices` are shown on the page, such as what the points do not determine. Returns the names, the drives first
@@ -288,10 +288,10 @@ class Fitted(Shown):
         with staged(Path(directory)) as place:
             for name, drive in files.items():
                 (place / name).write_text(to_toml(drive), encoding="utf-8")
-            (place / "fit.json").write_text(json.dumps(self.to_dict(), indent=2) + "\n", encoding="utf-8")
+            (place / "result.json").write_text(json.dumps(self.to_dict(), indent=2) + "\n", encoding="utf-8")
             pictures = write_figures(drawn, place)
             (place / "report.html").write_text(whole.html(), encoding="utf-8")
-        return [*files, "fit.json", *pictures, "report.html"]
+        return [*files, "result.json", *pictures, "report.html"]
 
     def _left_out(self) -> Sequence[float | None]:
         return self.left_out if self.left_out is not None else [None] * len(self.points)

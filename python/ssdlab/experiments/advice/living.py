@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ssdlab.errors import InputError, notify
 from ssdlab.experiments.advice import only_read
-from ssdlab.experiments.advice.setting import Setting, scale_of
+from ssdlab.experiments.advice.setting import Setting
 from ssdlab.experiments.advice.trials import Demand, Progress, Trials
 from ssdlab.experiments.advice.workload import Reading, asked_writes, daily_writes, workload_of
 from ssdlab.foundation.quantities import (
@@ -28,12 +28,11 @@ from ssdlab.theory.field_inference import more
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from fractions import Fraction
     from pathlib import Path
 
     import polars as pl
 
-    from ssdlab.experiments.advice.described import Described
-    from ssdlab.experiments.advice.recorded import Trace
     from ssdlab.presentation.report.figure import Figure
     from ssdlab.simulator.drives import ResolvedDrive
 
@@ -153,18 +152,20 @@ def lifetime(
     skip_bad: int = 0,
     columns: str | None = None,
     device: str | None = None,
+    scale: Fraction | None = None,
+    seed: int = 1,
     workers: int | None = None,
     on_progress: Progress | None = None,
 ) -> Lifetime:
     """Estimates how long a drive lasts, and the effect of more spare area, as `ssdlab lifetime`.
 
     Give a `workload` (a fio job file, or the files of a trace, read as in `ssdlab.advise`) with a `drive` and
-    `writes_per_day` ("2TB", by default those of a trace with timestamps): three seeds of a simulation for the drive's
-    own spare area, those of `op` above it, and those of `left_empty`. Or reports of a real drive: `smart`, or `before`
-    and `after`, each with the ocp log that belongs to it; with `drive` its flash and cycles are used too. Or
-    `writes_per_day` and `rated_tbw` (in TB, or "2.4PB") alone. Or, for a drive that is only read, `drive` and
-    `reads_per_day` ("20TB", or bytes) in requests of `read_size` (128 KiB): what refreshing the
-    data that is read often programs.
+    `writes_per_day` ("2TB", by default those of a trace with timestamps): three seeds of a simulation, from `seed` on,
+    for the drive's own spare area, those of `op` above it, and those of `left_empty`. Or reports of a real drive:
+    `smart`, or `before` and `after`, each with the ocp log that belongs to it; with `drive` its flash and cycles are
+    used too. Or `writes_per_day` and `rated_tbw` (in TB, or "2.4PB") alone. Or, for a drive that is only read, `drive`
+    and `reads_per_day` ("20TB", or bytes) in requests of `read_size` (128 KiB): what refreshing the data that is read
+    often programs.
 
     Raises InputError, which names the argument, its value and what is allowed; RunFailed if a run fails.
 
@@ -204,7 +205,8 @@ def lifetime(
     reading = Reading(format_name, volume, merge_volumes, skip_bad, columns, device)
     with ExitStack() as stack:
         read = workload_of(files, setting.user_bytes_least, reading, stack)
-        return _of_workload(read, setting, writes_per_day, _shares(setting, op, left_empty), workers, on_progress)
+        trials = Trials(read, setting, Demand(None, None), [], workers, on_progress, seed, scale)
+        return _of_workload(trials, writes_per_day, _shares(setting, op, left_empty))
 
 
 def _bytes(size: int | str) -> int:
@@ -219,21 +221,15 @@ def _texts(given: str | Path | Sequence[str | Path]) -> list[str]:
     return [*map(str, given)] if isinstance(given, list | tuple) else [str(given)]
 
 
-def _of_workload(
-    workload: Described | Trace,
-    setting: Setting,
-    writes_per_day: str | None,
-    labels: dict[float, str],
-    workers: int | None,
-    on_progress: Progress | None,
-) -> Lifetime:
+def _of_workload(trials: Trials, writes_per_day: str | None, labels: dict[float, str]) -> Lifetime:
+    workload, setting = trials.workload, trials.setting
     daily_bytes, assumed = daily_writes(writes_per_day, workload)
     assert daily_bytes is not None
     notify([*workload.notes(timed=False), *assumed])
     shares = sorted(labels)
-    trials = Trials(workload, setting, Demand(daily_bytes, None), [], workers, on_progress)
-    scale = scale_of(workload, setting, _UNITS)
-    done = trials.at(shares, scale, _SEEDS, "runs")
+    trials.demand = Demand(daily_bytes, None)
+    scale = trials.scale_for(_UNITS)
+    done = trials.at(shares, scale, trials.seeds(*_SEEDS), "runs")
     lives = []
     for index, share in enumerate(shares):
         runs = done[index * len(_SEEDS) : (index + 1) * len(_SEEDS)]

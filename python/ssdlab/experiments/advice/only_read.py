@@ -96,6 +96,30 @@ def row(found: ReadOnly) -> dict[str, float | int | None]:
     }
 
 
+def table(refreshed: Sequence[ReadOnly]) -> tuple[list[str], list[list[str]]]:
+    """The heads and the rows of a table of the same figures, without columns of which nothing is known."""
+    heads = ["page reads of a block", "days between refreshes", "years", "written by refresh a day", "time of the dies"]
+    rows = [
+        [
+            f"{each.reads_max:,}",
+            f"{rounded(each.days_between_refreshes)} days",
+            _years(each),
+            format_bytes(round(each.programmed_bytes_per_day)),
+            format_share(each.share_of_time),
+        ]
+        for each in refreshed
+    ]
+    found = [row(each) for each in refreshed]
+    if found[0]["watts"] is not None:
+        heads.append("W on average")
+        rows = [[*cells, f"{each['watts']:.3g}"] for cells, each in zip(rows, found, strict=True)]
+    if found[0]["share_with_retries"] is not None:
+        heads.append("reads with a retry")
+        shares = [format_share(each["share_with_retries"] or 0.0) for each in found]
+        rows = [[*cells, share] for cells, share in zip(rows, shares, strict=True)]
+    return heads, rows
+
+
 def _years(found: ReadOnly) -> str:
     return rounded(found.years) if found.years < _YEARS_TOLD_MAX else f"more than {_YEARS_TOLD_MAX}"
 

@@ -242,10 +242,11 @@ class _Asked:
         """
         used = workload or self.workload
         drive = setting.at(share, self.scale)
-        made = used.specify(drive, seed=1, timed=False)
+        seed = self.trials.seed
+        made = used.specify(drive, seed=seed, timed=False)
         jobs = change(made.engine["jobs"], _handles_of(drive))
         said = None if share == self.own else share
-        command = used.command(*setting.words, said, self.scale, 1, False, drive)
+        command = used.command(*setting.words, said, self.scale, seed, False, drive)
         if jobs != made.engine["jobs"]:
             made, command = replace(made, engine={**made.engine, "jobs": jobs}), f"{command}  # with {note}"
         digest = made.hash()

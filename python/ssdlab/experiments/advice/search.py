@@ -81,7 +81,9 @@ def least(trials: Trials, scale: Fraction | None) -> Found:
     theory = _by_closed_form(trials, wanted, own, most)
     tried: dict[float, list[Trial]] = {}
 
-    def run(shares: Sequence[float], seeds: Sequence[int] = _SEEDS[:1]) -> None:
+    of_search = trials.seeds(*_SEEDS)
+
+    def run(shares: Sequence[float], seeds: Sequence[int] = of_search[:1]) -> None:
         _run_new(trials, scale, tried, [(tidy(share, own), seed) for share in shares for seed in seeds])
 
     def is_enough(share: float) -> bool:
@@ -100,7 +102,7 @@ def least(trials: Trials, scale: Fraction | None) -> Found:
             ends = [share for share in (own, bad, good) if share is not None]
             if is_checked or all(len(tried[share]) == len(_SEEDS) for share in ends):
                 break
-            run(ends, _SEEDS)
+            run(ends, of_search)
             continue
         rounds += 1
         assert bad is not None
@@ -126,13 +128,14 @@ def rounded_out(trials: Trials, found: Found, scale: Fraction | None) -> Found:
     above = [share for share in tried if share >= at]
     beyond = [tidy(share, found.own) for share in _coarse_points(found.own, found.most) if share > max(tried)]
     ends = {found.own, *below[-1:], *above[:1]}
-    wanted = [*((share, _SEEDS[0]) for share in beyond), *((share, seed) for share in sorted(ends) for seed in _SEEDS)]
+    seeds = trials.seeds(*_SEEDS)
+    wanted = [*((share, seeds[0]) for share in beyond), *((share, seed) for share in sorted(ends) for seed in seeds)]
     _run_new(trials, scale, tried, wanted)
     for _ in range(_REFINEMENTS_MAX):
         between = _where_lines_mislead(trials.limits, tried)
         if not between:
             break
-        _run_new(trials, scale, tried, [(tidy(share, found.own), _SEEDS[0]) for share in between])
+        _run_new(trials, scale, tried, [(tidy(share, found.own), seeds[0]) for share in between])
     return replace(found, curve=sorted(tried.items()))
 
 

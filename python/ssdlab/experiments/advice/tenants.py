@@ -226,13 +226,16 @@ def advise_tenants(
     writes_per_day: str | None = None,
     settings: dict[str, str] | None = None,
     whole: bool = False,
+    scale: Fraction | None = None,
     seed: int = 1,
+    workers: int | None = None,
 ) -> TenantAdvice:
     """Compares tenants on one drive with each on a drive of its share, as `ssdlab advise tenants`.
 
-    `job` is a fio job file whose jobs select namespaces by `filename`. It is run once on a filled drive, scaled down
-    unless `whole`. `writes_per_day` ("2TB") are the writes of all tenants; without it lifetimes are compared, but not
-    given in years. Raises InputError if the drive has no namespaces, or if nothing can be compared.
+    `job` is a fio job file whose jobs select namespaces by `filename`. It is run once on a filled drive, at `scale` or
+    at one that is chosen, unless `whole`. At most `workers` runs of single tenants are made at a time. `writes_per_day`
+    ("2TB") are the writes of all tenants; without it lifetimes are compared, but not given in years. Raises InputError
+    if the drive has no namespaces, or if nothing can be compared.
 
         ssdlab.experiments.advice.tenants.advise_tenants("tenants.fio", "tenants.toml").headline.text
     """
@@ -247,8 +250,11 @@ def advise_tenants(
     job_file = workloads.load(job)
     if not isinstance(job_file, JobFile):
         raise InputError(f"{job}: only a fio job file chooses namespaces, by filename")
-    scale = None if whole else setting.scale_for(UNITS)
-    result = running.run(job_file, setting.at(None, scale), seed=seed, precondition="fill", timed=True, alone=True)
+    if not whole and scale is None:
+        scale = setting.scale_for(UNITS)
+    result = running.run(
+        job_file, setting.at(None, scale), seed=seed, precondition="fill", timed=True, alone=True, workers=workers
+    )
     with_handles = _run_with_handles(job_file, setting, scale, seed)
     return compared(result, setting, daily_bytes, with_handles)
 

@@ -4,16 +4,15 @@ The runs are the engine's, in the steady state; between the losses of erase unit
 (`ssdlab.theory.lifetime`). Not for lives that are shorter than the approach to the steady state.
 """
 
-from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypedDict
 
 from ssdlab.errors import InputError, RunFailed
 from ssdlab.experiments.advice.setting import Setting, scale_of
-from ssdlab.experiments.advice.side_by_side import run_side_by_side
 from ssdlab.experiments.advice.trials import Progress
 from ssdlab.foundation.quantities import format_share, rounded
 from ssdlab.simulator.results.speed import speed
+from ssdlab.simulator.targets.side_by_side import all_side_by_side
 from ssdlab.theory.endurance import BYTES_PER_TB, DAYS_PER_YEAR
 from ssdlab.theory.lifetime import Calibration, Course, Wear, course
 
@@ -124,7 +123,14 @@ class Life:
 
 
 def whole_life(
-    workload: "Described | Trace", setting: Setting, workers: int | None, tell: Progress | None, *, timed: bool = True
+    workload: "Described | Trace",
+    setting: Setting,
+    workers: int | None,
+    tell: Progress | None,
+    *,
+    timed: bool = True,
+    scale: "Fraction | None" = None,
+    seed: int = 1,
 ) -> Life:
     """The life of the drive. Without `timed` it has no speeds.
 
@@ -137,13 +143,13 @@ def whole_life(
             f"{drive.name}: faults.endurance_spread is 0: all blocks fail at once, at their rated cycles; give it with "
             "--set faults.endurance_spread=0.1"
         )
-    scale = scale_of(workload, setting, _UNITS)
+    scale = scale_of(workload, setting, _UNITS) if scale is None else None if scale == 1 else scale
     # The runs are of drives that have lost erase units, but lose none.
     lasting = setting.with_settings({"faults.wear_out": "false", "faults.endurance_spread": "0"})
     own, least = drive.capacity.over_provisioning, lasting.at(None, scale).over_provisioning_min
     shares = sorted(least + (own - least) * part for part in (_LEAST, *_OF_OWN))
     drives = [lasting.at(share if share < own else None, scale) for share in shares]
-    found = _run(drives, workload, workers, tell, timed)
+    found = _run(drives, workload, workers, tell, timed, seed)
     wafs, rates = [], []
     for share, result in zip(shares, found, strict=True):
         if result.failure or result.settled_waf is None:
@@ -153,7 +159,7 @@ def whole_life(
         speeds = speed(result)
         rates.append(speeds.write.iops if speeds else 0.0)
     calibration = Calibration(shares, wafs, rates if timed and all(rates) else None)
-    return Life(drive, course(drive, calibration, Wear(spread), seed=1), scale, shares[0])
+    return Life(drive, course(drive, calibration, Wear(spread), seed=seed), scale, shares[0])
 
 
 def digits(value: float, count: int) -> str:
@@ -180,8 +186,9 @@ def _run(
     workers: int | None,
     tell: Progress | None,
     timed: bool,
+    seed: int,
 ) -> "list[Result]":
-    specifications = [workload.specify(drive, seed=1, timed=timed) for drive in drives]
+    specifications = [workload.specify(drive, seed=seed, timed=timed) for drive in drives]
     shares: dict[int, float] = {}
 
     def on_progress(index: int, share: float, host_bytes: int) -> None:
@@ -189,6 +196,4 @@ def _run(
         if tell:
             tell("runs", sum(shares.values()) / len(specifications))
 
-    with closing(run_side_by_side(specifications, workers, on_progress)) as runs:
-        results = dict(runs)
-    return [results[index] for index in range(len(specifications))]
+    return all_side_by_side(specifications, workers, on_progress)

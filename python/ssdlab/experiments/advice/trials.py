@@ -1,7 +1,6 @@
 """Runs at given spare areas with their results: the evidence for every sentence of an advice."""
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from fractions import Fraction
 from statistics import fmean
@@ -9,12 +8,12 @@ from typing import TYPE_CHECKING, TypedDict
 
 from ssdlab.experiments.advice.described import Described
 from ssdlab.experiments.advice.limits import Limit
-from ssdlab.experiments.advice.setting import Setting
-from ssdlab.experiments.advice.side_by_side import run_side_by_side
+from ssdlab.experiments.advice.setting import Setting, scale_of
 from ssdlab.simulator.results import Result
 from ssdlab.simulator.results.latency import Latency
 from ssdlab.simulator.results.speed import speed
 from ssdlab.simulator.specification import Specification
+from ssdlab.simulator.targets.side_by_side import all_side_by_side
 from ssdlab.theory import endurance
 
 if TYPE_CHECKING:
@@ -107,6 +106,10 @@ class Trials:
     limits: Sequence[Limit]
     workers: int | None = None
     on_progress: Progress | None = None
+    seed: int = 1
+    """The first seed of the random numbers; `seeds` are those after it."""
+    scale: Fraction | None = None
+    """The scale of the runs that search, if it is given."""
     notes: Sequence[str] = ()
     """Notes on the workload before the runs, one sentence each."""
     done: list[Trial] = field(default_factory=list)
@@ -115,11 +118,21 @@ class Trials:
     def timed(self) -> bool:
         return any(limit.needs_clock for limit in self.limits)
 
+    def seeds(self, *numbers: int) -> list[int]:
+        """The seeds of these numbers; number 1 is the first."""
+        return [(self.seed + number - 1) % 2**64 for number in numbers]
+
+    def scale_for(self, user_units: int) -> Fraction | None:
+        """The scale of the runs that search: the given one, or that of about this many mapping units. None: whole."""
+        if self.scale is None:
+            return scale_of(self.workload, self.setting, user_units)
+        return None if self.scale == 1 else self.scale
+
     def at(
         self,
         over_provisionings: Sequence[float],
         scale: Fraction | None,
-        seeds: Sequence[int] = (1,),
+        seeds: Sequence[int],
         what: str = "miniature runs",
     ) -> list[Trial]:
         """A trial for each spare area and seed, in that order."""
@@ -148,7 +161,7 @@ class Trials:
         """A trial for each alternative, in that order."""
         results = self._run([each.specification for each in asked], "what if")
         return [
-            self._keep(result, each.full, each.scale, 1, each.command, each.what)
+            self._keep(result, each.full, each.scale, self.seed, each.command, each.what)
             for each, result in zip(asked, results, strict=True)
         ]
 
@@ -160,12 +173,7 @@ class Trials:
             if self.on_progress:
                 self.on_progress(what, sum(shares.values()) / len(specifications))
 
-        results: dict[int, Result] = {}
-        with closing(run_side_by_side(specifications, self.workers, tell)) as runs:
-            for index, result in runs:
-                results[index] = result
-                tell(index, 1.0, 0)
-        return [results[index] for index in range(len(specifications))]
+        return all_side_by_side(specifications, self.workers, tell)
 
     def _keep(
         self, result: Result, full: "ResolvedDrive", scale: Fraction | None, seed: int, command: str, purpose: str

@@ -16,10 +16,10 @@ from pathlib import Path
 
 from ssdlab.errors import InputError, Note, naming
 from ssdlab.experiments.advice.setting import Setting
-from ssdlab.experiments.advice.side_by_side import run_side_by_side
 from ssdlab.experiments.blame.file_system import Request
 from ssdlab.simulator.drives import ResolvedDrive
 from ssdlab.simulator.results import Result
+from ssdlab.simulator.targets.side_by_side import all_side_by_side
 from ssdlab.simulator.workloads.rates.drawing import COLUMNS
 from ssdlab.simulator.workloads.traces.miniature import shuffle_of
 from ssdlab.simulator.workloads.traces.profile import profile_and_hold
@@ -93,7 +93,7 @@ def once(recording: Recording, drive: ResolvedDrive, *, seed: int = 1) -> Flash:
         arrival="closed",
         iodepth=1,
     )
-    [(_, result)] = run_side_by_side([specification], 1, lambda *_: None)
+    [result] = all_side_by_side([specification], 1)
     return _of(result, recording)
 
 
@@ -139,8 +139,7 @@ def until_steady(
         if tell:
             tell(sum(shares.values()) / len(shares))
 
-    found = dict(run_side_by_side(specifications, workers, on_progress))
-    return [_of(found[index], recording) for index in range(len(seeds))]
+    return [_of(each, recording) for each in all_side_by_side(specifications, workers, on_progress)]
 
 
 def _of(result: Result, recording: Recording) -> Flash:

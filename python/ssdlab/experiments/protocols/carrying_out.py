@@ -145,6 +145,7 @@ def protocol(
     quick: bool = False,
     resume: bool = False,
     seed: int = 1,
+    workers: int | None = None,
     output: str | Path | None = None,
     show_progress: ShowProgress = silent,
 ) -> Carried:
@@ -153,8 +154,9 @@ def protocol(
     `name` is one that `ssdlab measure --protocol` lists. `drive` is what `ssdlab.drive` returns, a name or a drive
     file; or `on` is a folder, the name of a file that does not exist yet, or a device, with the arguments of
     `ssdlab.measure`: `size` of the file in bytes or as "4GiB", `smart`, `destroy_data_on`, `discard_signatures`,
-    `max_write`, `keep`. `quick` omits what the protocol says that it can. The completed steps on a real drive are kept
-    in `output`, by default out/measure-NAME, and `resume` goes on after them.
+    `max_write`, `keep`. At most `workers` points of a simulated drive run at a time. `quick` omits what the protocol
+    says that it can. The completed steps on a real drive are kept in `output`, by default out/measure-NAME, and
+    `resume` goes on after them.
 
     Raises InputError before anything is written, and RunFailed if a step fails.
 
@@ -166,7 +168,7 @@ def protocol(
         raise InputError("give --on PATH or --drive NAME, not both")
     if drive is not None:
         resolved = drive if isinstance(drive, ResolvedDrive) else resolve(load(str(drive)))
-        return on_drive(chosen, resolved, quick=quick, seed=seed, show_progress=show_progress)
+        return on_drive(chosen, resolved, quick=quick, seed=seed, workers=workers, show_progress=show_progress)
     check_platform()
     permission = Permission(destroy_data_on, discard_signatures, _bytes(max_write), keep)
     target = Target(Path(str(on)), _bytes(size), permission, None if smart is None else Path(smart))
@@ -175,7 +177,13 @@ def protocol(
 
 
 def on_drive(
-    protocol: Protocol, drive: ResolvedDrive, *, quick: bool, seed: int, show_progress: ShowProgress = silent
+    protocol: Protocol,
+    drive: ResolvedDrive,
+    *,
+    quick: bool,
+    seed: int,
+    workers: int | None = None,
+    show_progress: ShowProgress = silent,
 ) -> Carried:
     """Carries out the protocol on a simulated drive."""
     labels = [
@@ -183,7 +191,7 @@ def on_drive(
         for point in protocol.points(Setting(drive.capacity.user_bytes, quick, drive.scale))
     ]
     with show_progress(labels) as tell:
-        steps = simulated.run(protocol, drive, quick=quick, seed=seed, tell=tell)
+        steps = simulated.run(protocol, drive, quick=quick, seed=seed, workers=workers, tell=tell)
     return Carried(
         protocol,
         steps,

@@ -1,6 +1,7 @@
 """Runs a protocol on a simulated drive: each point is a run of the engine on a fresh, and so purged, drive."""
 
 from collections.abc import Callable, Container
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from ssdlab.errors import RunFailed
@@ -10,6 +11,7 @@ from ssdlab.experiments.protocols.steps import Engine
 from ssdlab.simulator.results.fio_schema import DIRECTIONS
 from ssdlab.simulator.results.ledger import Ledger
 from ssdlab.simulator.targets import simulated
+from ssdlab.simulator.targets.side_by_side import Work, side_by_side, workers_for
 from ssdlab.simulator.workloads import specifying
 
 if TYPE_CHECKING:
@@ -22,17 +24,28 @@ Tell = Callable[[int, float, int], None]
 
 
 def run(
-    protocol: Protocol, drive: "ResolvedDrive", *, quick: bool = False, seed: int = 1, tell: Tell | None = None
+    protocol: Protocol,
+    drive: "ResolvedDrive",
+    *,
+    quick: bool = False,
+    seed: int = 1,
+    workers: int | None = None,
+    tell: Tell | None = None,
 ) -> list[Figures]:
-    """Runs all points in order. Returns the figures of every step. Raises InputError and RunFailed as runs do."""
-    found: list[Figures] = []
-    for index, point in enumerate(protocol.points(Setting(drive.capacity.user_bytes, quick, drive.scale))):
-        found += run_point(point, drive, seed=seed, tell=None if tell is None else _of_point(tell, index))
-    return found
+    """Runs all points, at most `workers` at a time. Returns the figures of every step, in order. Raises InputError and
+    RunFailed as runs do."""
+    points = protocol.points(Setting(drive.capacity.user_bytes, quick, drive.scale))
+    # Each point is at most one run at a time, of the same drive.
+    first = [specifying.specify(Engine(point, 1, {}), drive, seed=seed) for point in points]
+    count = workers_for(first, workers)
+    works = [_work_of(point, drive, seed) for point in points]
+    with closing(side_by_side(works, count, tell or (lambda *_: None))) as finished:
+        found = dict(finished)
+    return [figures for index in range(len(points)) for figures in found[index]]
 
 
-def _of_point(tell: Tell, index: int) -> Callable[[float, int], None]:
-    return lambda share, written: tell(index, share, written)
+def _work_of(point: Point, drive: "ResolvedDrive", seed: int) -> Work[list[Figures]]:
+    return lambda tell: run_point(point, drive, seed=seed, tell=tell)
 
 
 def run_point(

@@ -1,5 +1,6 @@
 """The atlas as a page: the distribution of write amplification, use and wear over drives in the field."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -32,7 +33,7 @@ _CREDIT = (
 
 
 def write(atlas: Atlas, directory: Path, *, is_shipped: bool, command_line: str = "") -> list[str]:
-    """Writes `report.html` and its charts, all or none. Returns their names."""
+    """Writes `report.html`, its charts and `result.json`, all or none. Returns their names."""
     figures = [figure for figure in _figures(atlas) if figure is not None]
     whole = page.Page(
         title=_finding(atlas),
@@ -47,7 +48,7 @@ def write(atlas: Atlas, directory: Path, *, is_shipped: bool, command_line: str 
             *page.reproduced(command_line),
         ],
     )
-    return page_folder.write(directory, whole, {})
+    return page_folder.write(directory, whole, {"result.json": json.dumps(atlas.frame.to_dicts()) + "\n"})
 
 
 def _finding(atlas: Atlas) -> str:

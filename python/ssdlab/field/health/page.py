@@ -39,7 +39,7 @@ def write(
     gravest: Sequence[Row],
     command_line: str,
 ) -> list[str]:
-    """Writes `report.html` with its charts, and `summary.json`; all or none. Returns their names, the page last."""
+    """Writes `report.html` with its charts, and `result.json`; all or none. Returns their names, the page last."""
     drawn = figures(drives, reports)
     whole = page.Page(
         title=found.finding(),
@@ -55,7 +55,7 @@ def write(
             *page.reproduced(command_line),
         ],
     )
-    return page_folder.write(folder, whole, {"summary.json": json.dumps(found.to_dict(), indent=2) + "\n"})
+    return page_folder.write(folder, whole, {"result.json": json.dumps(found.to_dict(), indent=2) + "\n"})
 
 
 _MEANINGS = (

@@ -15,7 +15,7 @@ _REPORTED = tuple(level.name.lower() for level in (Level.UNKNOWN, Level.ATTENTIO
 
 
 class SummaryJson(TypedDict):
-    """`summary.json` of a survey."""
+    """`result.json` of a survey."""
 
     drives: int
     hard_disks: int
@@ -58,7 +58,7 @@ class Summary:
         return f"{said}."
 
     def to_dict(self) -> SummaryJson:
-        """The summary as in `summary.json`."""
+        """The summary as in `result.json`."""
         return {
             "drives": self.drives,
             "hard_disks": self.disks,

@@ -62,7 +62,7 @@ class Health(Shown):
         return {"summary": self.summary.to_dict(), "drives": drives, "unread": self.unread.to_dicts()}
 
     def write(self, directory: str | Path, *, command_line: str = "") -> list[str]:
-        """Writes report.html, its pictures, summary.json, drives.parquet and drives.csv.
+        """Writes report.html, its pictures, result.json, drives.parquet and drives.csv.
 
         Returns their names, the page last.
         """

@@ -24,6 +24,7 @@ from ssdlab.simulator.engine import plain
 from ssdlab.simulator.results import Result
 from ssdlab.simulator.specification import Specification
 from ssdlab.simulator.targets import simulated
+from ssdlab.simulator.targets.side_by_side import workers_for
 from ssdlab.simulator.workloads import jobs, specifying
 from ssdlab.simulator.workloads.jobs.seeds import clone_seed
 from ssdlab.simulator.workloads.jobs.table import RANDSEED
@@ -56,6 +57,8 @@ _BEGIN_NEAR = 0.01
 """The difference of the places where garbage collection begins above which a search failed, relative to the
 capacity."""
 _POLISHED = 4
+_AT_ONCE_MAX = 16
+"""More simulations at a time are never to be made."""
 _TIME_SHARE = 0.2
 """The share of a duration that the longest possible time has at least, roughly: the first steepness of a search."""
 _IMPOSSIBLE = 1e3
@@ -227,18 +230,31 @@ def _run(found: Found, candidate: Candidate, count: int, seed: int, *, steps: in
     """A simulation of everything that was written, of which the last `count` jobs are the random writes; with `count`
     0 of everything before the last `steps` jobs."""
     try:
-        drive = resolve(model_of(found.inferred, found.capacity_bytes, "candidate", candidate.changes).file)
         texts = [each.jobs for each in found.written][: None if count else -steps]
-        written = [f"{each}{LOG}" if each.startswith(_OVERWRITE) else each for each in texts]
-        text = "".join(written)
-        specification = specifying.specify(jobs.parse(text, "simulation"), drive, seed=seed, series_points_max=2)
-        result = simulated.run(_with_requests_of(specification, texts))
+        result = simulated.run(_specification(found, candidate, texts, seed))
         found.count_simulation()
     except (InputError, RunFailed):
         return Measured([_IMPOSSIBLE] * count, [1.0] * count, None)
     last = result.jobs[-count:] if count else []
     rates = [each.write.io_bytes / (each.seconds or 1.0) for each in last]
     return Measured([each.waf or 1.0 for each in last], rates, _overwrite(found, result))
+
+
+def at_once(found: Found, candidate: Candidate) -> int:
+    """How many simulations of such candidates are made beside each other."""
+    try:
+        one = _specification(found, candidate, [each.jobs for each in found.written], 1)
+        return workers_for([one] * _AT_ONCE_MAX, found.workers)
+    except InputError:
+        return 1
+
+
+def _specification(found: Found, candidate: Candidate, texts: Sequence[str], seed: int) -> Specification:
+    """What was written, on a drive like the candidate. Raises InputError if that is no drive."""
+    drive = resolve(model_of(found.inferred, found.capacity_bytes, "candidate", candidate.changes).file)
+    text = "".join(f"{each}{LOG}" if each.startswith(_OVERWRITE) else each for each in texts)
+    specification = specifying.specify(jobs.parse(text, "simulation"), drive, seed=seed, series_points_max=2)
+    return _with_requests_of(specification, texts)
 
 
 _OVERWRITE = f"[{overwrite.NAME}]"

@@ -8,10 +8,13 @@ random writes.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from math import hypot, log, prod, sqrt
-from typing import Any
+from threading import Lock
+from typing import Any, TypeVar
 
 from ssdlab.foundation.foreign import JsonObject
 from ssdlab.hardware.identification import candidates
@@ -20,7 +23,9 @@ from ssdlab.hardware.identification.drive import model_of
 from ssdlab.hardware.identification.evidence import Inferred, Outcome, Picture, Undetermined
 from ssdlab.hardware.identification.identify import Found
 from ssdlab.presentation.report.lines import Line, Marks
+from ssdlab.simulator.targets.side_by_side import Work, side_by_side
 
+Of = TypeVar("Of")
 NAME = "simulation"
 _VICTIMS = ("greedy", "fifo", "cost-benefit", "d-choices")
 _PLACEMENTS = ("host-gc-split", "single")
@@ -163,6 +168,8 @@ class _Search:
         # An SLC cache works with the first placement only.
         self._placements = _PLACEMENTS if self._kinds == [{}] else _PLACEMENTS[:1]
         self._begins: dict[Any, float | None] = {}
+        self._beginning = Lock()
+        self._at_once = candidates.at_once(found, Candidate(_VICTIMS[0], _PLACEMENTS[0], sqrt(prod(self._bounds)), {}))
         self.of_units: list[Candidate] = []
         """All candidates with other erase units."""
 
@@ -177,23 +184,22 @@ class _Search:
                                          for kind, victim in product(self._kinds, _VICTIMS)])  # fmt: skip
             return self._with_cache_sizes(self._polished_best(fitted))
         # Each victim with a spare area of its own: with that of another one, even the right victim is far off.
-        for victim in _VICTIMS:
-            fitted.append(self._fitted(Candidate(victim, self._placements[0], spare, {**fixed})))
-        rest = [
-            candidates.run(self._found, each.but(placement=placement), self._measured)
-            for each, placement in product(fitted[known is not None :], self._placements[1:])
-        ]
+        fitted += self._each(
+            self._fitted, [Candidate(victim, self._placements[0], spare, {**fixed}) for victim in _VICTIMS]
+        )
+        elsewhere = product(fitted[known is not None :], self._placements[1:])
+        rest = self._each(self._run, [each.but(placement=placement) for each, placement in elsewhere])
         rest.sort(key=lambda each: each.shape_error + _LEVEL_SHARE * each.error)
-        fitted += [self._fitted(each) for each in rest[:_FITTED]]
+        fitted += self._each(self._fitted, rest[:_FITTED])
         if min(each.error for each in fitted) > _FITS:
-            fitted += [self._fitted(each) for each in rest[_FITTED:]]
+            fitted += self._each(self._fitted, rest[_FITTED:])
         return self._polished_best(fitted)
 
     def _polished_best(self, fitted: list[Candidate]) -> list[Candidate]:
         """All candidates, the nearest ones polished, the best first."""
         fitted.sort(key=lambda each: each.score)
         near = [each for each in fitted[:_POLISHED] if each.error < _POLISHED_ERROR]
-        fitted[: len(near)] = [self._polished(each) for each in near]
+        fitted[: len(near)] = self._each(self._polished, near)
         return sorted(fitted, key=lambda each: each.score)
 
     def suspects_unit(self, best: Candidate) -> bool:
@@ -216,7 +222,7 @@ class _Search:
         units = _units_tried(usual, together, told=_PAGES_KEY in self._found.inferred)
         for each in first:
             likely = self._likely(each, units)
-            tried += [self._with_unit(each, pages) for pages in likely]
+            tried += self._each(partial(self._with_unit, each), likely)
         tried.sort(key=lambda each: each.score)
         refined = [self._polished(self._refined(each, together)) for each in tried[:_UNIT_REFINED]]
         self.of_units += tried + refined
@@ -295,10 +301,12 @@ class _Search:
         unit = self._unit_share(candidate)
         # A link can hide erases, but not copies, of which victims drawn at random need some from the first one on.
         for victim in (_VICTIMS[0], candidate.victim)[: 2 if candidate.victim in candidates.RANDOM else 1]:
-            if (victim, key) not in self._begins:
-                start = candidate.but(victim=victim)
-                near, is_found = candidates.with_begin(self._found, start, _SPARE, unit, self._measured)
-                self._begins[victim, key] = near.spare if is_found else None
+            # What two candidates need is searched once.
+            with self._beginning:
+                if (victim, key) not in self._begins:
+                    start = candidate.but(victim=victim)
+                    near, is_found = candidates.with_begin(self._found, start, _SPARE, unit, self._measured)
+                    self._begins[victim, key] = near.spare if is_found else None
             if self._begins[victim, key] is not None:
                 return self._begins[victim, key]
         return None
@@ -309,14 +317,14 @@ class _Search:
         steps = int(log(_SPARE[1] / _SPARE[0]) / log(_CACHE_STEP)) + 1
         coarse = []
         for each in started:
-            tried = [self._run(each.but(spare=_SPARE[0] * _CACHE_STEP**step)) for step in range(steps)]
+            tried = self._each(self._run, [each.but(spare=_SPARE[0] * _CACHE_STEP**step) for step in range(steps)])
             coarse.append(min(tried, key=_roughly))
         best = min(_roughly(each) for each in coarse)
         refined = []
         for each in coarse:
             step = sqrt(_CACHE_STEP)
             while _roughly(each) <= _CACHE_REFINED * best and step > _CACHE_STEP_MIN:
-                around = [self._run(each.but(spare=each.spare * by)) for by in (1 / step, step)]
+                around = self._each(self._run, [each.but(spare=each.spare * by) for by in (1 / step, step)])
                 each, step = min([each, *around], key=lambda own: own.score), sqrt(step)
             refined.append(each)
         return refined
@@ -336,6 +344,16 @@ class _Search:
 
     def _run(self, candidate: Candidate) -> Candidate:
         return candidates.run(self._found, candidate, self._measured)
+
+    def _each(self, work: Callable[[Of], Candidate], given: Sequence[Of]) -> list[Candidate]:
+        """What the work gives for each, in order; several at a time."""
+        with closing(side_by_side([_of(work, each) for each in given], self._at_once)) as finished:
+            found = dict(finished)
+        return [found[index] for index in range(len(given))]
+
+
+def _of(work: Callable[[Of], Candidate], given: Of) -> Work[Candidate]:
+    return lambda _tell: work(given)
 
 
 def _roughly(candidate: Candidate) -> float:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import Protocol
 
 from ssdlab.foundation.foreign import JsonObject
@@ -38,15 +39,19 @@ class Found:
     """Simulations that were run for what the experiments left open."""
     tell_simulations: Callable[[int], None] | None = None
     """Called with their number after each."""
+    workers: int | None = None
+    """How many of them run at a time, at most; by default as many as there are processors."""
+    _counting: Lock = field(default_factory=Lock, repr=False)
 
     @property
     def written_bytes(self) -> int:
         return sum(each.written_bytes for each in self.written)
 
     def count_simulation(self) -> None:
-        self.simulations += 1
-        if self.tell_simulations:
-            self.tell_simulations(self.simulations)
+        with self._counting:
+            self.simulations += 1
+            if self.tell_simulations:
+                self.tell_simulations(self.simulations)
 
     def add(self, name: str, outcome: Outcome) -> None:
         """Adds the outcome of an experiment. A later value or reason of a key replaces an earlier

@@ -68,6 +68,8 @@ class How:
     show_progress: ShowProgress = silent
     show_count: Callable[[str], AbstractContextManager[Callable[[int], None] | None]] | None = None
     """Shows the number of simulations, which run after the experiments."""
+    workers: int | None = None
+    """The most simulations at a time."""
     tell_plan: Callable[[Sequence[Planned], int], object] = lambda planned, capacity_bytes: None
     """Called with the experiments and the capacity before the first one."""
 
@@ -164,6 +166,7 @@ def identify(
     read_only: bool = False,
     resume: bool = False,
     seed: int = 1,
+    workers: int | None = None,
     output: str | Path | None = None,
     show_progress: ShowProgress = silent,
 ) -> Identified:
@@ -172,7 +175,8 @@ def identify(
     `drive` is a simulated one, treated as a black box: what `ssdlab.drive` returns, a name or a drive file. Or `on` is
     a device, or a folder or new file, which shows less, with the arguments of `ssdlab.measure`: `size` in bytes or as
     "4GiB", `smart`, `destroy_data_on`, `discard_signatures`, `max_write`. `budget` is the most to write, in drive
-    capacities ("0.5x"); no experiment begins after `minutes` of the drive's time; `read_only` reads existing data. The
+    capacities ("0.5x"); no experiment begins after `minutes` of the drive's time; `read_only` reads existing data. At
+    most `workers` simulations of what was written run at a time. The
     outcomes of experiments are kept in `output`, by default out/identify-NAME, and `resume` goes on after them.
 
     Raises InputError before anything is written, and RunFailed if an experiment fails.
@@ -182,7 +186,7 @@ def identify(
     """
     if (drive is None) == (on is None):
         raise InputError("give either --drive NAME, a simulated drive, or --on PATH, a real one")
-    how = How(budget_of(budget), minutes, read_only, resume, seed, show_progress)
+    how = How(budget_of(budget), minutes, read_only, resume, seed, show_progress, workers=workers)
     if drive is not None:
         resolved = drive if isinstance(drive, ResolvedDrive) else resolve(load(str(drive)))
         return on_drive(resolved, how, Path(output) if output else folder_of(resolved.name))
@@ -275,6 +279,7 @@ def _carried_out(
     finally:
         store.remove_scratch()
     # From here on only simulations run; the drive is not used.
+    found.workers = how.workers
     if how.show_count:
         with how.show_count("simulations") as found.tell_simulations:
             found.add(choices.NAME, choices.choose(found))

@@ -1,4 +1,4 @@
-"""Runs the jobs of each namespace alone, one namespace after another, each on a drive of the namespace's share.
+"""Runs the jobs of each namespace alone, each on a drive of the namespace's share.
 
 A drive of a namespace's share has fewer blocks per plane, in proportion to the namespace's part of all namespaces
 together, so that the relative spare area is the same. The SLC cache and the reserved capacity shrink in the same
@@ -18,11 +18,10 @@ from ssdlab.foundation.quantities import format_share
 from ssdlab.simulator.drives import ResolvedDrive, Source
 from ssdlab.simulator.drives.namespaces import KEY, Namespace, allocated_bytes, named
 from ssdlab.simulator.drives.schema import changed, drive_of
-from ssdlab.simulator.engine import Progress
 from ssdlab.simulator.results.latency import Latency, merged
 from ssdlab.simulator.results.namespaces import CAUSES, Alone
 from ssdlab.simulator.results.result import Result
-from ssdlab.simulator.targets import simulated
+from ssdlab.simulator.specification import Specification
 from ssdlab.simulator.workloads import Workload
 from ssdlab.simulator.workloads.jobs.jobfile import JobFile
 from ssdlab.simulator.workloads.jobs.table import FILENAME
@@ -31,22 +30,21 @@ from ssdlab.simulator.workloads.specifying import Precondition, specify
 _SIZES = ("ftl.reserved_bytes", "slc_cache.static_bytes", "slc_cache.dynamic_bytes_max")
 
 
-def run_alone(
+def specify_alone(
     job_file: Workload,
     drive: ResolvedDrive,
     *,
     seed: int = 1,
     precondition: Precondition = "none",
     timed: bool = True,
-    on_progress: Progress | None = None,
-) -> list[Alone | None]:
-    """Runs the jobs of each namespace on a drive of its share. Returns the results in the drive's order of namespaces.
+) -> list[tuple[Fraction, Specification] | None]:
+    """Each namespace's share, and the run of its jobs on a drive of that share, in the drive's order of namespaces.
 
     The entry is None for a namespace without jobs, and for one whose share is too small for a drive, which is also
     reported as a note.
     """
     assert isinstance(job_file, JobFile), "only those choose namespaces"
-    found: list[Alone | None] = []
+    found: list[tuple[Fraction, Specification] | None] = []
     for namespace in drive.file.namespaces:
         jobs = jobs_of(job_file, namespace, drive.file.namespaces)
         if not jobs.sections:
@@ -58,8 +56,7 @@ def run_alone(
             notify([f"--alone leaves out namespace {namespace.name!r}, whose share is too small for a drive: {error}"])
             found.append(None)
             continue
-        made = specify(jobs, own_drive, seed=seed, precondition=precondition, timed=timed)
-        found.append(_alone(share, simulated.run(made, on_progress)))
+        found.append((share, specify(jobs, own_drive, seed=seed, precondition=precondition, timed=timed)))
     return found
 
 
@@ -99,7 +96,8 @@ def share_of(drive: ResolvedDrive, namespace: Namespace) -> tuple[Fraction, Reso
     return Fraction(blocks, file.nand.blocks_per_plane), made
 
 
-def _alone(share: Fraction, result: Result) -> Alone:
+def alone_of(share: Fraction, result: Result) -> Alone:
+    """What the run of a namespace on a drive of its share gave."""
     last = max(job.stage for job in result.jobs)
 
     def latency(direction: str) -> Latency | None:

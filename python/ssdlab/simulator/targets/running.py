@@ -12,8 +12,9 @@ from ssdlab.simulator.drives import ResolvedDrive, load, resolve
 from ssdlab.simulator.engine import Progress
 from ssdlab.simulator.results import Result
 from ssdlab.simulator.targets import auto_scale, simulated
-from ssdlab.simulator.targets.alone import check_alone, run_alone
+from ssdlab.simulator.targets.alone import alone_of, check_alone, specify_alone
 from ssdlab.simulator.targets.preconditioning import saved_state, specify_beginning
+from ssdlab.simulator.targets.side_by_side import all_side_by_side
 from ssdlab.simulator.workloads import Workload
 from ssdlab.simulator.workloads.host import Host, with_host
 from ssdlab.simulator.workloads.jobs.iolog import Replay, replay_of
@@ -35,6 +36,7 @@ def run(
     interval_ns: int | None = None,
     alone: bool = False,
     host: Host = "none",
+    workers: int | None = None,
     on_progress: Progress | None = None,
 ) -> Result:
     """Runs a workload on a simulated drive, in this process, as `ssdlab run`.
@@ -47,8 +49,8 @@ def run(
     smaller drive reaches. `from_state` is a file with a drive's state that `save_state` wrote. `timed=False` simulates
     without a clock, for write amplification only. `interval_ns`, in the time of the full drive, adds
     `Result.intervals`. `alone` also runs the jobs of each namespace on a drive of its share (`targets/alone.py`), for
-    `Result.namespaces`. `host="linux"` adds the host's own time to each command of jobs with one request at a time.
-    `on_progress` is called with the share done and the host bytes written so far.
+    `Result.namespaces`, up to `workers` of them at a time. `host="linux"` adds the host's own time to each command of
+    jobs with one request at a time. `on_progress` is called with the share done and the host bytes written so far.
 
     Options of the job file without effect on a simulated drive give a warning of the category `ssdlab.errors.Note`.
     Raises InputError if the job or the drive is not valid, RunFailed if the run failed. If the drive became read-only
@@ -96,7 +98,11 @@ def run(
         result = simulated.run(specification, on_progress, save_state=save_state)
         if alone:
             fill: Precondition = "fill" if precondition == "fill" else "none"
-            result.alone = run_alone(job_file, resolved, seed=seed, precondition=fill, timed=timed)
+            made = specify_alone(job_file, resolved, seed=seed, precondition=fill, timed=timed)
+            runs = [each for each in made if each]
+            results = all_side_by_side([run for _, run in runs], workers)
+            found = iter([alone_of(share, own) for (share, _), own in zip(runs, results, strict=True)])
+            result.alone = [next(found) if each else None for each in made]
         return result
 
 
