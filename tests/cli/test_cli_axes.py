@@ -80,8 +80,8 @@ def test_left_empty_is_a_share_of_the_drive_and_op_of_the_rest() -> None:
     assert variants[2].drive.capacity.user_bytes == own
     assert variants[3].drive.capacity.user_bytes == pytest.approx(0.8 * own, abs=4096)
     assert left_empty_sentences([each.drive for each in variants]) == [
-        "left empty of generic-nvme-tlc-1000: 8.39 % at OP 20 %, nothing at OP 7 %, which gives the host 2.74 % more "
-        "than its own, 0 % at OP 9.93 %, 20 % at OP 37.41 %"
+        "generic-nvme-tlc-1000: OP 20 % leaves 8.39 % of it empty; OP 7 % leaves nothing empty and gives the host "
+        "2.74 % more than as sold; OP 9.93 % is as sold; OP 37.41 % leaves 20 % of it empty"
     ]
     assert [each.label for each in plan(["tiny"], None, [], left_empty="20%")] == ["tiny, 20 % left empty"]
     for wrong, said in (("100%", "100%' is out of range"), ("20", "'20' is ambiguous"), ("7%,7%", "listed twice")):

@@ -51,10 +51,10 @@ def advise_refresh(
     if output:
         heads, cells = only_read.table(refreshed)
         told = answer_page.Told(
-            title=f"Refresh every {cells[0][1]} at most",
-            subtitle=f"{resolved.name}, {format_bytes(reads_per_day)} read a day, {life} of life",
+            title=f"Refreshed every {cells[0][1]} or more rarely, the drive lives {cells[0][2]} years",
+            subtitle=f"{resolved.name}, {format_bytes(reads_per_day)} read a day",
             summary=f"{sentences[0]}.",
-            sentences=sentences[1:],
+            sentences=sentences[1 + len(refreshed) :],
             tables=[answer_page.Table("How often, and what it costs", heads, cells)],
         )
         answer_page.write(output, told, answer, form, context)

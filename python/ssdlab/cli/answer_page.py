@@ -27,6 +27,8 @@ class Table:
     heading: str
     heads: Sequence[str]
     rows: Sequence[Sequence[str]]
+    is_text: bool = False
+    """Whether the second column is text, not figures."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,8 @@ class Told:
     subtitle: str
     summary: str
     sentences: Sequence[str] = ()
+    heading: str = "Details"
+    """That of the sentences."""
     tables: Sequence[Table] = ()
     words: Sequence[tuple[str, str]] = ()
     """What the columns mean."""
@@ -54,8 +58,13 @@ def write(output: str, told: Told, answer: Answer, form: Printing, context: type
         subtitle=told.subtitle,
         summary=told.summary,
         before=[
-            *([page.Section("Details", parts.bullets(told.sentences))] if told.sentences else []),
-            *(page.Section(each.heading, parts.table(each.heading, each.heads, each.rows)) for each in told.tables),
+            *([page.Section(told.heading, parts.bullets(told.sentences))] if told.sentences else []),
+            *(
+                page.Section(
+                    each.heading, parts.table(each.heading, each.heads, each.rows, sentence=1 if each.is_text else 0)
+                )
+                for each in told.tables
+            ),
         ],
         figures=told.figures,
         after=[

@@ -1,5 +1,6 @@
 """`ssdlab check`: checks a file or drive for internal fragmentation and for working trims."""
 
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,10 +16,13 @@ from ssdlab.foundation.quantities import format_bytes, parse_bytes_with_unit
 from ssdlab.hardware.diagnosis.check import check as run
 from ssdlab.hardware.safety.place import check_platform
 from ssdlab.presentation.report import wording
+from ssdlab.presentation.terminal import text_columns
 
 if TYPE_CHECKING:
     from ssdlab.hardware.diagnosis.check import Checked
 
+_INDENT = 14
+"""Where what is said of a thing begins, behind its name."""
 _ORDER = ("problem", "unknown", "good")
 _VERDICTS = {
     "problem": "A problem",
@@ -80,7 +84,10 @@ def _told(found: "Checked") -> answer_page.Told:
         subtitle=found.place.in_words,
         summary=f"{wording.capitalized(worst.text)}.",
         sentences=findings,
-        tables=[answer_page.Table("What was looked at", ("part", "seen"), [_split(line) for line in details])],
+        heading="Findings",
+        tables=[
+            answer_page.Table("What was looked at", ("part", "seen"), [_split(line) for line in details], is_text=True)
+        ],
     )
 
 
@@ -96,7 +103,9 @@ def _text(found: "Checked") -> str:
         lines.append(f"  {finding.what:<10}  {finding.text}")
         if finding.remedy:
             lines.append(f"  {'':<10}  remedy: {finding.remedy}")
-    return "\n".join(lines)
+    columns = text_columns()
+    wrapped = (textwrap.wrap(each, columns, subsequent_indent=" " * _INDENT, break_on_hyphens=False) for each in lines)
+    return "\n".join(line for each in wrapped for line in each)
 
 
 def _details(found: "Checked") -> list[str]:

@@ -161,8 +161,10 @@ _WORDS = (
 
 
 def _told(found: "Lifetime") -> answer_page.Told:
-    first, rows = found.lives[0], _rows(found)
-    title = f"{found.drive}: " + (f"{_spread(first.years)} years" if first.years else "its life is not known")
+    first, last, rows = found.lives[0], found.lives[-1], _rows(found)
+    title = f"{found.drive} lasts {_spread(first.years)} years" if first.years else f"Life of {found.drive}: not known"
+    if last is not first and first.years and last.years and last.over_provisioning is not None:
+        title += f" as sold, {_spread(last.years)} with {format_share(last.over_provisioning)} of spare area"
     return answer_page.Told(
         title=title,
         subtitle=f"By {first.by}",

@@ -14,6 +14,7 @@ from ssdlab.cli import answer_page, options
 from ssdlab.cli.console import Console
 from ssdlab.cli.destination import check_folder
 from ssdlab.cli.form import FormOrOutputFormat
+from ssdlab.presentation.report import wording
 from ssdlab.presentation.terminal import show
 from ssdlab.theory import pricing
 from ssdlab.theory.price import DEFINITIONS, DEFINITIONS_OF_ENERGY, DEFINITIONS_OF_LIFE, Offer, rounded
@@ -88,16 +89,35 @@ def price(
     if output:
         offers = found.offers
         told = answer_page.Told(
-            title=f"Cost of {offers[0].name}" if len(offers) == 1 else f"Cost of {len(offers)} offers side by side",
+            title=_title(offers),
             subtitle=", ".join(dict.fromkeys(offer.name for offer in offers)),
-            summary="Each column is defined below the table; the spare areas cost what they take from the capacity.",
+            summary="Computed from prices, capacities and rated erase cycles; nothing was simulated or measured.",
             sentences=_notes(offers),
-            tables=[answer_page.Table("Cost", ["drive", *_shown(offers).values()], _rows(offers))],
+            tables=[_table(offers)],
             words=_words(offers),
         )
         answer_page.write(output, told, found, form, context)
 
 
+def _title(offers: Sequence[Offer]) -> str:
+    known = [(offer.per_formatted_gib, offer.name) for offer in offers if offer.per_formatted_gib is not None]
+    if not known:
+        return "Spare area and life; no price is known"
+    least, name = min(known)
+    cost = f"{rounded(least, 3)} $ per usable GiB"
+    return f"{name}: {cost}" if len(known) == 1 else f"{name} costs least of {len(known)}: {cost}"
+
+
+def _table(offers: Sequence[Offer]) -> answer_page.Table:
+    """A column for each offer if they are few, as there are many figures of each; else a row."""
+    heads, rows = ["", *_shown(offers).values()], _rows(offers)
+    if len(rows) > _COLUMNS_MAX:
+        return answer_page.Table("Cost", ["drive", *heads[1:]], rows)
+    names, *figures = zip(heads, *rows, strict=True)
+    return answer_page.Table("Cost", names, figures)
+
+
+_COLUMNS_MAX = 4
 _DIGITS = {
     "over_provisioning": 1,
     "spare_factor": 1,
@@ -164,7 +184,7 @@ def _notes(offers: Sequence[Offer]) -> list[str]:
     said = []
     wafs = dict.fromkeys(offer.write_amplification for offer in offers if offer.write_amplification is not None)
     if wafs:
-        shown = ", ".join(f"{waf:.3g}" for waf in wafs)
+        shown = wording.listed([f"{waf:.3g}" for waf in wafs])
         said.append(f"life assumes a write amplification of {shown}; set another with --waf")
     powerless = [offer.name for offer in offers if offer.watts is None]
     if powerless and "watts_mean" in _shown(offers):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from ssdlab.errors import InputError, check_word
 from ssdlab.foundation.quantities import format_share, left_empties_of, parse_share, spare_areas_of
+from ssdlab.presentation.report.lines import Line, Marks
 from ssdlab.presentation.report.shown import Shown, said
 from ssdlab.theory import closed_forms
 from ssdlab.theory.field_inference import more
@@ -71,7 +72,6 @@ class Modelled(Shown):
     def figures(self) -> "Sequence[Figure]":
         """The curve around the spare areas, with these as points."""
         from ssdlab.presentation.report.charts.published import published_lines
-        from ssdlab.presentation.report.lines import Line, Marks
 
         asked = [row.over_provisioning for row in self.rows]
         low, high = max(0.5 * min(asked), 0.01 * max(asked)), max(1.5 * max(asked), 0.3)

@@ -19,13 +19,13 @@ DEFINITIONS = {
     "flash_gib": "all of the flash, GiB (2^30 B); the industry calls them GB",
     "sold_gb": "capacity on the label, GB (10^9 B)",
     "formatted_gib": "the same in the GiB that an operating system shows as GB",
-    "over_provisioning": "(T - U) / U in bytes",
-    "spare_factor": "(T - U) / T in bytes: the 13 % of the SandForce article",
-    "nominal_over_provisioning": "(GiB of flash - GB sold) / GB sold as if both were alike: the 28 % of the article",
+    "over_provisioning": "spare area: (flash - capacity sold) / capacity sold, both in bytes",
+    "spare_factor": "the part of the flash that is spare: (flash - capacity sold) / flash, in bytes",
+    "nominal_over_provisioning": "(GiB of flash - GB sold) / GB sold, as if a GiB were a GB: what labels say",
     "per_flash_gib": "price / GiB of flash",
-    "per_formatted_gib": "price / formatted GiB, as they are printed with one decimal: the article's usable GB",
+    "per_formatted_gib": "price / usable GiB, as they are printed with one decimal",
     "per_sold_gb": "price / GB sold",
-    "lifetime_tb": "TB (10^12 B) that the host can write: P/E cycles x T / WAF",
+    "lifetime_tb": "TB (10^12 B) that the host can write: erase cycles x flash / write amplification",
     "per_tb_written": "price / TB written over life",
 }
 """Definitions of the figures of an `Offer`."""

@@ -162,7 +162,7 @@ def test_wear_is_even_or_not() -> None:
     even = _variant("a", 2.0, wear=WearStatistics(9, 10.0, 12, 1.0))
     uneven = _variant("b", 2.0, wear=WearStatistics(0, 10.0, 40, 9.0))
     assert findings.wear([even]) == "Wear is even: the maximum erase count is 1.20 times the mean"
-    assert findings.wear([even, uneven]) == "Wear is uneven: the maximum erase count is 4.0 times the mean (b)"
+    assert findings.wear([even, uneven]) == "Wear is uneven: the maximum erase count is 4.0 times the mean with b"
 
 
 def test_wear_of_a_few_erases_says_nothing() -> None:

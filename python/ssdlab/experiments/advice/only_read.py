@@ -24,6 +24,8 @@ READ_BYTES = 128 * 1024
 _YEARS_TOLD_MAX = 100
 _YEARS_WITHOUT_REFRESH = 1
 _TIMES = (1, 3, 10)
+_DAYS_TOLD_MIN = 1
+"""Less is told in hours."""
 
 
 def read_only(reads_per_day: int, read_bytes: int, drive: "ResolvedDrive", reads_max: int | None = None) -> ReadOnly:
@@ -50,7 +52,7 @@ def sentences(found: ReadOnly) -> list[str]:
         f"{format_bytes_binary(found.request_bytes)}, evenly over a full drive: "
         f"{format_bytes(round(found.programmed_bytes_per_day))} a day are rewritten, "
         f"{format_share(found.programmed_per_read_byte)} of what is read, each block after {found.reads_max:,} page "
-        f"reads, every {rounded(found.days_between_refreshes)} days",
+        f"reads, every {_interval(found)}",
         f"{drive.endurance_cycles} cycles of all flash, even wear: {_years(found)} years",
         f"{_cost(found)}; without writes garbage collection adds nothing",
         *_slow(found),
@@ -73,7 +75,7 @@ def advice(refreshed: Sequence[ReadOnly], life_years: float) -> list[str]:
     for other in refreshed:
         slow = _slow(other)
         said.append(
-            f"after {other.reads_max:,}, every {rounded(other.days_between_refreshes)} days: {_years(other)} years, "
+            f"after {other.reads_max:,}, every {_interval(other)}: {_years(other)} years, "
             f"{_cost(other)}" + (f"; {slow[0]}" if slow else "")
         )
     if not first.drive.file.read_retries.retry_us:
@@ -98,11 +100,11 @@ def row(found: ReadOnly) -> dict[str, float | int | None]:
 
 def table(refreshed: Sequence[ReadOnly]) -> tuple[list[str], list[list[str]]]:
     """The heads and the rows of a table of the same figures, without columns of which nothing is known."""
-    heads = ["page reads of a block", "days between refreshes", "years", "written by refresh a day", "time of the dies"]
+    heads = ["page reads of a block", "refreshed every", "years", "written by refresh a day", "time of the dies"]
     rows = [
         [
             f"{each.reads_max:,}",
-            f"{rounded(each.days_between_refreshes)} days",
+            _interval(each),
             _years(each),
             format_bytes(round(each.programmed_bytes_per_day)),
             format_share(each.share_of_time),
@@ -118,6 +120,12 @@ def table(refreshed: Sequence[ReadOnly]) -> tuple[list[str], list[list[str]]]:
         shares = [format_share(each["share_with_retries"] or 0.0) for each in found]
         rows = [[*cells, share] for cells, share in zip(rows, shares, strict=True)]
     return heads, rows
+
+
+def _interval(found: ReadOnly) -> str:
+    """How long a block lies between two refreshes."""
+    days = found.days_between_refreshes
+    return f"{rounded(days)} days" if days >= _DAYS_TOLD_MIN else f"{rounded(days * 24)} hours"
 
 
 def _years(found: ReadOnly) -> str:

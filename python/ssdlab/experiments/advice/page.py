@@ -11,7 +11,7 @@ from ssdlab.experiments.advice.limits import LimitJson
 from ssdlab.experiments.advice.placement import PlacementJson
 from ssdlab.experiments.advice.search import Found
 from ssdlab.experiments.advice.trials import Trial, TrialJson, Trials, mean
-from ssdlab.experiments.advice.words import Sentence, SentenceJson, commands, figure
+from ssdlab.experiments.advice.words import Sentence, SentenceJson, commands, figure, size_of
 from ssdlab.presentation.report import headlines, page, parts, wording
 from ssdlab.presentation.report.charts.published import Line, Marks, published_lines
 from ssdlab.presentation.report.figure import Figure
@@ -126,7 +126,7 @@ def _table(trials: Trials) -> Markup:
     columns: dict[str, list[str]] = {
         "what for": [_purpose(trial) for trial in trials.done],
         "OP": [wording.share(trial.over_provisioning) for trial in trials.done],
-        "scale": [str(trial.scale or 1) for trial in trials.done],
+        "scale": [size_of(trial) for trial in trials.done],
         "seed": [str(trial.seed) for trial in trials.done],
     }
     for limit in trials.limits:
@@ -140,7 +140,7 @@ def _table(trials: Trials) -> Markup:
         if any(value is not None for value in values):
             columns[head] = ["-" if value is None else wording.significant(value / unit) for value in values]
     rows = [[str(trial.name), *cells] for trial, *cells in zip(trials.done, *columns.values(), strict=True)]
-    return parts.table("All runs", ["run", *columns], rows, titles=[trial.command for trial in trials.done])
+    return parts.table("All runs", ["run", *columns], rows, sentence=1, titles=[trial.command for trial in trials.done])
 
 
 def _purpose(trial: Trial) -> str:

@@ -23,6 +23,9 @@ _COARSE_POINTS = 3
 _COARSE_MOST = 0.4
 # Lines between two runs of the picture must have errors below 15 %; the rest is for curves that are not powers.
 _CHORD_ERROR_MAX = 0.1
+_GAP_MAX = 2.5
+"""The most that a spare area is of the one before it, if a straight line is drawn between them: over more, write
+amplification is no power (7 to 48 %: 12 % off in the middle)."""
 _REFINEMENTS_MAX = 3
 
 
@@ -146,7 +149,8 @@ def _where_lines_mislead(limits: Sequence[Limit], tried: dict[float, list[Trial]
     return [
         math.sqrt(left * right)
         for (left, at_left), (right, at_right) in pairwise(points)
-        if any(
+        if right / left > _GAP_MAX
+        or any(
             chord_error(left, right, low, high) > _CHORD_ERROR_MAX
             for low, high in zip(at_left, at_right, strict=True)
             if low and high

@@ -258,7 +258,12 @@ def _check(trials: Trials, found: Found) -> Sentence:
 
 
 def _of_drive(trial: Trial) -> str:
-    return "the whole drive" if trial.scale is None else f"1/{float(1 / trial.scale):.0f} of the drive"
+    return "the whole drive" if trial.scale is None else f"{size_of(trial)} of the drive"
+
+
+def size_of(trial: Trial) -> str:
+    """The scale of a run as one of about so many parts; the exact one is in its command."""
+    return "1" if trial.scale is None else f"1/{float(1 / trial.scale):.0f}"
 
 
 def _broken(trials: Trials, at: Sequence[Trial]) -> list[Limit]:

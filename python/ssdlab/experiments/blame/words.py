@@ -3,6 +3,7 @@
 import textwrap
 from collections.abc import Mapping, Sequence
 
+from ssdlab.evidence import Estimate
 from ssdlab.experiments.blame.blaming import Blamed, Effect, Figure
 from ssdlab.foundation.quantities import format_bytes, format_share, rounded
 from ssdlab.theory import endurance_class
@@ -177,9 +178,15 @@ def effect_rows(effects: Sequence[Effect]) -> list[tuple[str, str, str, str, str
         (
             each.name,
             rounded(each.flash.value / 1e6),
-            f"{rounded(each.flash.low / 1e6, 4)} to {rounded(each.flash.high / 1e6, 4)}",
+            _interval(each.flash),
             saved(each) if each.is_claimed else _unclear(each),
             each.what,
         )
         for each in effects
     ]
+
+
+def _interval(flash: Estimate) -> str:
+    """The interval in MB; runs that are alike to the digit have none."""
+    low, high = (rounded(each / 1e6, 4) for each in (flash.low, flash.high))
+    return f"alike in {flash.n} runs" if low == high else f"{low} to {high}"

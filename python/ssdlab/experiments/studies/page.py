@@ -96,23 +96,28 @@ def _sources(results: Sequence[tuple[Study, StudyResult]]) -> list[page.Section]
 
 def notes_html(notes: Sequence[str], rows: Sequence[Row]) -> Markup:
     """Notes, and the notes of the rows, each once with the rows it applies to. Empty if there are none."""
-    by_note: dict[str, list[str]] = {}
+    by_note: dict[str, dict[str, None]] = {}
     for row in rows:
         if row.note:
-            by_note.setdefault(row.note, []).append(row.what)
+            by_note.setdefault(row.note, {})[row.what] = None
     said = [*notes, *(f"{'; '.join(whats)}: {note}" for note, whats in by_note.items())]
     return parts.paragraphs(*(unbroken(note) for note in said))
 
 
 def rows_html(rows: Sequence[Row], had: str = "simulated") -> Markup:
     """The rows as a table that scrolls horizontally on a narrow screen. `had` is "simulated" or "measured"."""
-    fitted = any(row.fitted or row.unfitted is not None for row in rows)
+    unfitted = any(row.unfitted is not None for row in rows)
+    fitted = any(row.fitted for row in rows)
     units = any(row.unit for row in rows)
     tolerances = {wording.tolerance(row) for row in rows if row.tolerance is not None}
     # One tolerance for all is said below; a column of it takes the room of the rows' names.
     differs = len(tolerances) > 1
     headings = ["published", had, *(["unit"] if units else []), "deviation", *(["tolerance"] if differs else [])]
-    headings += ["verdict", *(["parameters / points", "with nothing fitted"] if fitted else [])]
+    headings += [
+        "verdict",
+        *(["parameters / points"] if fitted else []),
+        *(["with nothing fitted"] if unfitted else []),
+    ]
     body: list[list[str] | str] = []
     group = ""
     for row in rows:
@@ -128,7 +133,8 @@ def rows_html(rows: Sequence[Row], had: str = "simulated") -> Markup:
             *([wording.tolerance(row)] if differs else []),
             wording.verdict_of(row),
         ]
-        cells += [wording.fitted(row), wording.unfitted(row)] if fitted else []
+        cells += [wording.fitted(row)] if fitted else []
+        cells += [wording.unfitted(row)] if unfitted else []
         body.append([unbroken(cell) for cell in cells])
     table = parts.table(f"Published and {had}", ["figure", *headings], body, wraps=True)
     return table + parts.paragraphs(_explained(rows, "" if differs else "".join(tolerances)), *_fitted(rows))

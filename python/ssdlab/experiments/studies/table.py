@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 WIDTH = 80
 _COLUMNS = ("published", "simulated", "deviation")
-_FITTED_COLUMNS = ("fitted", "unfitted")
 
 
 def print_rows(rows: Sequence[Row], console: "Console") -> None:
@@ -30,14 +29,18 @@ def print_rows(rows: Sequence[Row], console: "Console") -> None:
 
 
 def _has_fitted(rows: Sequence[Row]) -> bool:
-    return any(row.fitted or row.unfitted is not None for row in rows)
+    return any(row.fitted for row in rows)
+
+
+def _has_unfitted(rows: Sequence[Row]) -> bool:
+    return any(row.unfitted is not None for row in rows)
 
 
 def _table(group: str, rows: Sequence[Row]) -> Table:
-    fitted = _has_fitted(rows)
+    fitted, unfitted = _has_fitted(rows), _has_unfitted(rows)
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     table.add_column(Text(group, style="bold"), overflow="fold")
-    for heading in _COLUMNS + (_FITTED_COLUMNS if fitted else ()):
+    for heading in (*_COLUMNS, *(["fitted"] if fitted else []), *(["unfitted"] if unfitted else [])):
         table.add_column(heading, justify="right", no_wrap=True)
     for row in rows:
         cells = [
@@ -46,19 +49,23 @@ def _table(group: str, rows: Sequence[Row]) -> Table:
             wording.simulated(row),
             wording.deviation(row),
         ]
-        if fitted:
-            cells += [wording.fitted(row), wording.as_precise(row, row.unfitted)]
+        cells += [wording.fitted(row)] if fitted else []
+        cells += [wording.as_precise(row, row.unfitted)] if unfitted else []
         table.add_row(*(Text(cell) for cell in cells))
     return table
 
 
 def _legend(rows: Sequence[Row]) -> list[str]:
-    lines = ["", wording.verdict(rows), f"points: a difference in the row's unit; {wording.MARKS}"]
+    marks = [
+        *(["points: a difference in the row's unit"] if any(row.in_points for row in rows) else []),
+        *([said] if (said := wording.marks(rows)) else []),
+    ]
+    lines = ["", wording.verdict(rows), *(["; ".join(marks)] if marks else [])]
     if any(row.printed == "ours" for row in rows):
         lines.append(wording.OURS)
     if _has_fitted(rows):
-        lines.append(
-            "fitted: number of parameters / number of points; unfitted: the same drive without what was fitted"
-        )
+        lines.append("fitted: number of parameters / number of points")
+    if _has_unfitted(rows):
+        lines.append("unfitted: the same drive without what was fitted")
     missing = {row.what: row.note for row in rows if row.simulated is None and row.note}
     return lines + [f"{what}: {note}" for what, note in missing.items()]

@@ -5,11 +5,13 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ssdlab.experiments.studies.contract import Range, Row, Verdict
-from ssdlab.foundation.quantities import format_deviation
+from ssdlab.foundation.quantities import format_deviation, format_share
 from ssdlab.presentation.report import wording
 
 MISSING = "-"
 HEADLINE_CHARACTERS_MAX = 120
+_WORDS_MIN = 4
+"""Fewer are no sentence, and no title."""
 _MARKS = {Verdict.MISSED: " !", Verdict.INPUT: " =", Verdict.SATURATED: " ~"}
 
 
@@ -51,22 +53,31 @@ def headline(finding: str) -> tuple[str, str]:
     """Splits a finding into a title (its first sentence, or the first clause of a long one) and the rest."""
     first, *others = re.split(r"(?<=\.) (?=[A-Z])", finding, maxsplit=1)
     rest = "".join(others)
-    if len(first) > HEADLINE_CHARACTERS_MAX and (clause := re.search(r"[:;] ", first)):
+    clause = re.search(r"[:;] ", first)
+    if len(first) > HEADLINE_CHARACTERS_MAX and clause and len(first[: clause.start()].split()) >= _WORDS_MIN:
         rest = f"{first[clause.end() :].removesuffix('.')}. {rest}".strip()
         first, rest = first[: clause.start()], rest[0].upper() + rest[1:]
     return first.removesuffix("."), rest
 
 
 def deviation(row: Row) -> str:
-    """The deviation, such as "+2.3 %" or "-0.4 points", with a mark (`MARKS`) for the verdict; "?": unexplained."""
+    """The deviation, such as "+2.3 %" or "-0.4 points", with a mark (`marks`) for the verdict; "?": unexplained."""
     mark = _MARKS.get(row.verdict, "") if row.verdict else ""
     return _deviation(row, row.deviation) + (" ?" if row.is_unexplained else mark)
 
 
-MARKS = (
-    "! missed; ? missed, not explained; = input: arithmetic on what was given; "
-    "~ saturated: as many parameters fitted as there are points, so it tests nothing"
-)
+def marks(rows: Sequence[Row]) -> str:
+    """What the marks behind the deviations of these rows say; empty without any."""
+    meanings = {
+        "!": "missed",
+        "?": "missed, not explained",
+        "=": "input: arithmetic on what was given",
+        "~": "saturated: as many parameters fitted as there are points, so it tests nothing",
+    }
+    found = {deviation(row)[-1:] for row in rows}
+    return "; ".join(f"{mark} {meaning}" for mark, meaning in meanings.items() if mark in found)
+
+
 OURS = "* our reading of words or of a picture"
 
 
@@ -86,7 +97,7 @@ def tolerance(row: Row) -> str:
     """The tolerance, such as "5 %" or "0.5 points"; a dash if there is none."""
     if row.tolerance is None:
         return MISSING
-    return f"{row.tolerance:g} points" if row.in_points else f"{row.tolerance * 100:g} %"
+    return f"{row.tolerance:g} points" if row.in_points else format_share(row.tolerance)
 
 
 def unfitted(row: Row) -> str:

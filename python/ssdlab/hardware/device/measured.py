@@ -125,7 +125,7 @@ class Measured(Shown):
         ]
         if not bars:
             return []
-        title, caption = f"{self.source}: bandwidth of each job", "As fio measured it, by the clock on the wall."
+        title, caption = "Bandwidth of each job", "As fio measured it, by the clock on the wall."
         return [
             published_bars(name="bandwidth", title=title, caption=caption, bars=bars, x_title="MB/s", said="measured")
         ]
@@ -260,10 +260,9 @@ def direction_of(raw: JsonObject) -> DirectionResult:
     latency = NONE
     if count:
         # fio has bins for one kind of latency, by default the time from submission to completion.
-        bins: Mapping[str, int] = next(
-            (raw[kind]["bins"] for kind in ("lat_ns", "clat_ns") if "bins" in raw.get(kind, {})), {}
-        )
-        whole = raw["lat_ns"] if raw["lat_ns"].get("N") else raw["clat_ns"]
+        kinds = [raw[kind] for kind in ("lat_ns", "clat_ns") if "bins" in raw.get(kind, {})]
+        whole = kinds[0] if kinds else raw["lat_ns"] if raw["lat_ns"].get("N") else raw["clat_ns"]
+        bins: Mapping[str, int] = whole.get("bins", {})
         rising = sorted((int(middle), number) for middle, number in bins.items() if number)
         # Requests that failed have no latency.
         timed = sum(number for _, number in rising) or count

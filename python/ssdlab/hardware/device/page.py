@@ -15,6 +15,8 @@ from ssdlab.presentation.report.figure import Figure
 # A screen does not resolve more points than this.
 _POINTS_MAX = 500
 _JOBS_IN_TITLE = 3
+_SECONDS_MIN = 5
+"""In less, a drive shows its caches."""
 
 
 def write(measured: Measured, directory: Path, command_line: str) -> list[str]:
@@ -28,7 +30,7 @@ def write(measured: Measured, directory: Path, command_line: str) -> list[str]:
         title=headline(measured.source, [(job, rate) for job, rate in jobs if rate and not lays_out(job)]),
         subtitle=f"{measured.source} on {name}, by fio, each job once",
         summary=f"Write amplification, by SMART: {_waf(measured)}.",
-        notices=[*([measured.failure] if measured.failure else []), *measured.notes],
+        notices=[*([measured.failure] if measured.failure else []), *measured.notes, *_short(measured.jobs)],
         before=[page.Section("Jobs", parts.definitions(entries))] if entries else [],
         figures=[*measured.figures(), *over_time(measured)],
         after=[page.Section("How to reproduce", parts.command(command_line))],
@@ -76,6 +78,18 @@ def over_time(measured: Measured) -> list[Figure]:
     ]
 
 
+def _short(jobs: Sequence[MeasuredJob]) -> list[str]:
+    """What is to be thought of jobs that took less than a moment."""
+    names = [job.name for job in jobs if job.seconds is not None and job.seconds < _SECONDS_MIN]
+    if not names:
+        return []
+    return [
+        f"{wording.capitalized(wording.listed(names))} took less than {_SECONDS_MIN} s: that is the speed of caches "
+        "and of a moment, and the same job can be twice as fast or slow the next time. Intervals (±) are of the "
+        "requests counted, not of another try. Give the jobs more to do with --size or runtime."
+    ]
+
+
 def _range(values: Sequence[float]) -> str:
     """The least and the most of the readings: one alone says nothing of the drive."""
     least, most = (wording.significant(each) for each in (min(values), max(values)))
@@ -96,4 +110,4 @@ def _rates(rate: Estimate | None, mean_ns: Estimate | None) -> str:
 def _waf(measured: Measured) -> str:
     if measured.waf is not None:
         return wording.waf(measured.waf)
-    return f"not measured ({measured.whole.reason or 'the drive does not report it'})"
+    return f"not measured: {measured.whole.reason or 'the drive does not report it'}"

@@ -208,7 +208,7 @@ def wear(variants: Sequence[ComparedVariant]) -> str:
     if variant.wear is not None and variant.wear.erase_count_mean < _ERASES_MIN:
         mean = wording.significant(variant.wear.erase_count_mean, 2)
         return f"Blocks were erased {mean} times on average: too few to tell how even their wear is"
-    where = f" ({variant.label})" if len(ratios) > 1 else ""
+    where = f" with {wording.spoken(variant.label)}" if len(ratios) > 1 else ""
     if ratio <= _EVEN_WITHIN:
         return f"Wear is even: the maximum erase count is {wording.times(ratio)} the mean{where}"
     return f"Wear is uneven: the maximum erase count is {wording.times(ratio)} the mean{where}"

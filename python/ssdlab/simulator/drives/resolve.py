@@ -188,10 +188,14 @@ def left_empty_sentences(drives: Sequence[ResolvedDrive]) -> list[str]:
             continue
         op = format_share(each.capacity.over_provisioning)
         share = format_share(abs(each.left_empty))
-        more = f"nothing at OP {op}, which gives the host {share} more than its own"
-        words = more if each.left_empty < 0 and share != "0 %" else f"{share} at OP {op}"
+        if share == "0 %":
+            words = f"OP {op} is as sold"
+        elif each.left_empty < 0:
+            words = f"OP {op} leaves nothing empty and gives the host {share} more than as sold"
+        else:
+            words = f"OP {op} leaves {share} of it empty"
         by_name.setdefault(each.name, {})[words] = None
-    return [f"left empty of {name}: {', '.join(words)}" for name, words in by_name.items()]
+    return [f"{name}: {'; '.join(words)}" for name, words in by_name.items()]
 
 
 def _with_over_provisioning(drive: DriveFile, over_provisioning: float, where: str) -> DriveFile:

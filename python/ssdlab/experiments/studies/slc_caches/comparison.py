@@ -190,9 +190,9 @@ def _finding(rows: list[Row]) -> str:
         return f"{sum(row.is_within_tolerance is True for row in own)} of {len(own)}"
 
     return (
-        f"Within {format_share(TOLERANCE)}: {met(LAW)} second drops by the law without a fit and {met(DROP)} simulated "
-        f"with one number fitted, {met(FILL)} mean rates of a whole fill from its phases, {met(THIRD)} predicted rates "
-        "after the second drop."
+        f"A law without a fit gives {met(LAW)} second drops within {format_share(TOLERANCE)}. So are {met(DROP)} that are "
+        f"simulated with one number fitted, {met(FILL)} mean rates of a whole fill from its phases, and {met(THIRD)} "
+        "predicted rates after the second drop."
     )
 
 
@@ -201,17 +201,21 @@ def _picture(rates: Mapping[str, list[float]]) -> "Figure":
 
     step = 100 / simulating.PARTS
     lines = [Line(name, [(step * (index + 1), rate) for index, rate in enumerate(own)]) for name, own in rates.items()]
+    # In the colours of their drives.
     drops = [
-        (100 * float(figure["second_gb"]) / float(figure["capacity_gb"]), float(figure["third_mb_s"]))
+        Marks(
+            figure["drive"],
+            [(100 * float(figure["second_gb"]) / float(figure["capacity_gb"]), float(figure["third_mb_s"]))],
+        )
         for figure in FIGURES
         if figure["second_gb"]
     ]
     return published_lines(
         name="fills",
         title="Rates of a sequential fill: in the SLC cache, past it, and while it is folded",
-        caption="Lines are simulated. Marks are the second drops of three reviewed drives, at the rate after them.",
+        caption="Lines are simulated. Marks: the second drops of three of the drives as reviewed, at the rate after them.",
         lines=lines,
-        marks=[Marks("second drop, reviewed", drops)],
+        marks=drops,
         x_title="written, % of the capacity",
         y_title="MB/s",
         scale="log",

@@ -14,7 +14,7 @@
       scroll.after(note);
     }
     note.hidden = scroll.scrollWidth - scroll.clientWidth <= 1;
-    note.textContent = beyond ? `${beyond} of ${heads.length} columns are to the right; scroll sideways` : `${heads.length} columns; scroll back for the first`;
+    note.textContent = beyond ? `${beyond} of ${heads.length} columns ${beyond === 1 ? 'is' : 'are'} to the right; scroll sideways` : `${heads.length} columns; scroll back for the first`;
   }
   const all = [...document.querySelectorAll(".scroll")];
   for (const scroll of all) {

@@ -64,10 +64,12 @@ def waf_against_over_provisioning(variants: Sequence[ComparedVariant]) -> Pictur
 def iops_against_over_provisioning(variants: Sequence[ComparedVariant]) -> Picture | None:
     """Points of the simulated requests per second; None if there is nothing to compare over OP, or no clock."""
     measured = [(variant, variant.speed.iops) for variant in variants if variant.speed is not None]
+    # The digits of the table.
+    texts = [wording.estimated(variant.speed.estimate) for variant in variants if variant.speed is not None]
     if not _is_worth_drawing(measured, has_curve=False):
         return None
     right = _right_end(measured)
-    points = [_point(variant, iops, wording.significant(iops), right) for variant, iops in measured]
+    points = [_point(*each, text, right) for each, text in zip(measured, texts, strict=True)]
     scale = ValueScale([*(iops for _, iops in measured), max(iops for _, iops in measured) * 1.2])
     tooltip = [alt.Tooltip("value:Q", title="requests per second", format=",.0f")]
     return _picture(variants, points, scale, right, "requests per second (IOPS)", tooltip, [])
