@@ -113,11 +113,8 @@ def rows_html(rows: Sequence[Row], had: str = "simulated") -> Markup:
     # One tolerance for all is said below; a column of it takes the room of the rows' names.
     differs = len(tolerances) > 1
     headings = ["published", had, *(["unit"] if units else []), "deviation", *(["tolerance"] if differs else [])]
-    headings += [
-        "verdict",
-        *(["parameters / points"] if fitted else []),
-        *(["with nothing fitted"] if unfitted else []),
-    ]
+    headings += ["verdict", *(["parameters / points"] if fitted else [])]
+    headings += ["with nothing fitted"] if unfitted else []
     body: list[list[str] | str] = []
     group = ""
     for row in rows:
@@ -142,10 +139,12 @@ def rows_html(rows: Sequence[Row], had: str = "simulated") -> Markup:
 
 def _explained(rows: Sequence[Row], tolerance: str) -> str:
     """An explanation of the verdicts, the tolerance if all rows have one, and the asterisk if it occurs."""
-    said = [
-        f"{wording.verdict(rows)}. Input: arithmetic on what was given. Saturated: as many parameters "
-        "fitted as there are points, so it tests nothing."
-    ]
+    said = [f"{wording.verdict(rows)}."]
+    verdicts = {row.verdict for row in rows}
+    if Verdict.INPUT in verdicts:
+        said.append("Input: arithmetic on what was given.")
+    if Verdict.SATURATED in verdicts:
+        said.append("Saturated: as many parameters fitted as there are points, so it tests nothing.")
     if tolerance:
         said.append(f"Met: within {unbroken(tolerance)}.")
     if any(row.printed == "ours" for row in rows):

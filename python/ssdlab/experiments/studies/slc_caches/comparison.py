@@ -190,8 +190,8 @@ def _finding(rows: list[Row]) -> str:
         return f"{sum(row.is_within_tolerance is True for row in own)} of {len(own)}"
 
     return (
-        f"A law without a fit gives {met(LAW)} second drops within {format_share(TOLERANCE)}. So are {met(DROP)} that are "
-        f"simulated with one number fitted, {met(FILL)} mean rates of a whole fill from its phases, and {met(THIRD)} "
+        f"A law without a fit gives {met(LAW)} second drops within {format_share(TOLERANCE)}. So are {met(DROP)} that "
+        f"are simulated with one number fitted, {met(FILL)} mean rates of a whole fill from its phases, and {met(THIRD)} "
         "predicted rates after the second drop."
     )
 
@@ -213,7 +213,7 @@ def _picture(rates: Mapping[str, list[float]]) -> "Figure":
     return published_lines(
         name="fills",
         title="Rates of a sequential fill: in the SLC cache, past it, and while it is folded",
-        caption="Lines are simulated. Marks: the second drops of three of the drives as reviewed, at the rate after them.",
+        caption="Lines are simulated. Marks: second drops of three of them as reviewed, at the rate after them.",
         lines=lines,
         marks=drops,
         x_title="written, % of the capacity",
