@@ -8,7 +8,7 @@ from typing import Any
 from markupsafe import Markup
 
 from ssdlab.experiments.studies import sources, wording
-from ssdlab.experiments.studies.contract import Row, Study, StudyResult, Table
+from ssdlab.experiments.studies.contract import Row, Study, StudyResult, Table, Verdict
 from ssdlab.presentation.report import page, parts
 from ssdlab.presentation.report.wording import unbroken
 from ssdlab.simulator.specification import Specification

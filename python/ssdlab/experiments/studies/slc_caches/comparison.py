@@ -191,8 +191,8 @@ def _finding(rows: list[Row]) -> str:
 
     return (
         f"A law without a fit gives {met(LAW)} second drops within {format_share(TOLERANCE)}. So are {met(DROP)} that "
-        f"are simulated with one number fitted, {met(FILL)} mean rates of a whole fill from its phases, and {met(THIRD)} "
-        "predicted rates after the second drop."
+        f"are simulated with one number fitted, {met(FILL)} mean rates of a whole fill from its phases, and "
+        f"{met(THIRD)} predicted rates after the second drop."
     )
 
 
