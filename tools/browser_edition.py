@@ -14,7 +14,7 @@ from typing import Any
 from ssdlab.live import catalogue
 from ssdlab.live.bench import resolve_to_watch
 from ssdlab.live.choices import VIEWS, DriveChoice
-from ssdlab.live.samples import COLUMNS, ROWS_MAX
+from ssdlab.live.samples import COLUMNS, REQUESTS_MIN, ROWS_MAX
 from ssdlab.live.tours import tours
 from ssdlab.simulator import engine
 from ssdlab.simulator.drives import load, names, resolve
@@ -146,7 +146,11 @@ def _refusal(jobs: Sequence[Mapping[str, Any]]) -> str | None:
 
 def rows_table() -> dict[str, Any]:
     """What the rows of charts are made of (`RowTable` of `site/live/history.js`)."""
-    return {"columns": {name: asdict(column) for name, column in COLUMNS.items()}, "rows_max": ROWS_MAX}
+    return {
+        "columns": {name: asdict(column) for name, column in COLUMNS.items()},
+        "rows_max": ROWS_MAX,
+        "requests_min": REQUESTS_MIN,
+    }
 
 
 def theory(data_units: set[int]) -> dict[str, Any]:

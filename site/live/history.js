@@ -3,7 +3,7 @@
 /**
  * Where each column's value is in the engine's figures, and how two are joined: the later one (moment), their sum (amount;
  * programs are units), or their mean, weighted by the column of this name.
- * @typedef {{columns: Record<string, {path: string[], kind: string}>, rows_max: number}} RowTable
+ * @typedef {{columns: Record<string, {path: string[], kind: string}>, rows_max: number, requests_min: number}} RowTable
  */
 
 /** The rows of one drive, oldest first, in bounded number: neighbours are joined when there are too many. */
@@ -22,6 +22,11 @@ export class History {
   /** @param {any} figures the engine's @param {number | null} theory */
   add(figures, theory) {
     const row = rowOf(this.table, figures, theory);
+    const requests = this.rows.at(-1)?.[Object.keys(this.table.columns).indexOf("requests")] ?? 0;
+    if (this.rows.length && requests < this.table.requests_min) {
+      this.rows.push(joined(this.table, /** @type {(number | null)[]} */ (this.rows.pop()), row));
+      return;
+    }
     if (this.inLast && this.inLast < this.perRow) {
       this.rows.push(joined(this.table, /** @type {(number | null)[]} */ (this.rows.pop()), row));
       this.inLast += 1;

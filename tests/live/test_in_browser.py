@@ -131,7 +131,7 @@ def test_rows_are_joined_as_the_server_joins_them() -> None:
         return {"host_written_bytes": 4096, "host_read_bytes": random.randrange(9), "programmed_units": programmed}
 
     def figures() -> Any:
-        since = {"simulated_seconds": random.random(), "requests": 3, "ledger": ledger()}
+        since = {"simulated_seconds": random.random(), "requests": random.randrange(1, 9), "ledger": ledger()}
         since |= {"read_latency": latency(), "write_latency": latency()}
         capacity = {"counted_unit_bytes": 4096, "effective_over_provisioning": random.random()}
         erases = {"min": 0, "mean": 1.5, "max": 3}
@@ -139,7 +139,7 @@ def test_rows_are_joined_as_the_server_joins_them() -> None:
         return whole | {"capacity": capacity, "free_erase_units": 7, "erase_count": erases, "since": since}
 
     told = [figures() for _ in range(29)]
-    history = History(rows_max=8)
+    history = History(rows_max=8, requests_min=6)
     for each in told:
         history.add(row_of(each, 1.25))
     script = f"""
@@ -150,7 +150,7 @@ const history = new History(table);
 for (const each of told) history.add(each, 1.25);
 process.stdout.write(JSON.stringify([history.rows, history.epoch]));
 """
-    rows, epoch = in_node(script, {"table": {**rows_table(), "rows_max": 8}, "told": told})
+    rows, epoch = in_node(script, {"table": {**rows_table(), "rows_max": 8, "requests_min": 6}, "told": told})
     assert (rows, epoch) == (history.rows, history.epoch) and epoch > 0
 
 

@@ -3,6 +3,7 @@
 import json
 import shlex
 from collections.abc import Callable
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from compared_results import variants_of
 from ssdlab.cli import app
+from ssdlab.live.samples import COLUMNS, REQUESTS_MIN, History, Row
 from ssdlab.live.server import LiveServer
 from talk import Page
 from waiting import wait_for
@@ -112,3 +114,19 @@ def test_a_report_is_the_session(serve: Serve) -> None:
     )
     assert "--seed 1" in command
     assert "number_ios=30000" in session["job_file"]
+
+
+def test_page_and_server_need_the_same_number_of_requests_for_a_rate() -> None:
+    page = (files("ssdlab.live") / "page/series.js").read_text()
+    assert f"REQUESTS_MIN = {REQUESTS_MIN};" in page
+
+
+def test_an_interval_of_few_requests_is_no_row() -> None:
+    """A regression: in a lecture, at 20 requests a second, charts had rows of two requests, and the largest figure on
+    the wall was a dash, or ten million requests a second."""
+    history = History(requests_min=10)
+    row: Row = [0.0] * len(COLUMNS)
+    place = list(COLUMNS).index("requests")
+    for requests in (4.0, 4.0, 4.0, 25.0, 3.0):
+        history.add([*row[:place], requests, *row[place + 1 :]])
+    assert [each[place] for each in history.rows] == [12, 25, 3]

@@ -55,21 +55,29 @@ _PLACES = {name: place for place, name in enumerate(COLUMNS)}
 Row = list[float | None]
 
 ROWS_MAX = 1200
+REQUESTS_MIN = 500
+"""Of fewer requests, a rate says nothing: at 20 requests a second, as in a lecture, an interval has two, and one that
+waited for no garbage collection would be shown as ten million a second. The page has this number too (`series.js`)."""
 
 
 class History:
     """The rows of one drive, oldest first."""
 
-    def __init__(self, rows_max: int = ROWS_MAX) -> None:
+    def __init__(self, rows_max: int = ROWS_MAX, requests_min: int = REQUESTS_MIN) -> None:
         self.rows: list[Row] = []
         self.epoch = 0
         """Increases when older rows change; a reader must then read all rows again."""
         self._rows_max = rows_max
+        self._requests_min = requests_min
         self._whiles_per_row = 1
         self._whiles_in_last = 0
 
     def add(self, row: Row) -> bool:
-        """Adds one interval. Returns whether it began a new row; otherwise it was merged into the last one."""
+        """Adds one interval. Returns whether it began a new row; otherwise it was merged into the last one, as are all
+        until that has enough requests."""
+        if self.rows and (self.rows[-1][_PLACES["requests"]] or 0) < self._requests_min:
+            self.rows[-1] = joined(self.rows[-1], row)
+            return False
         if self._whiles_in_last and self._whiles_in_last < self._whiles_per_row:
             self.rows[-1] = joined(self.rows[-1], row)
             self._whiles_in_last += 1

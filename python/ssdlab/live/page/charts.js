@@ -58,7 +58,7 @@ export class Charts {
     let low = Number.POSITIVE_INFINITY;
     let high = Number.NEGATIVE_INFINITY;
     for (const series of this.series)
-      for (const row of series.rows) {
+      for (const row of series.whole) {
         const at = series.along(row, this.axis);
         if (at !== null && at < low) low = at;
         if (at !== null && at > high) high = at;
@@ -86,7 +86,7 @@ export class Charts {
     const points = [];
     const starts = new Set();
     let isOver = false;
-    for (const row of series.rows) {
+    for (const row of series.whole) {
       const at = series.along(row, this.axis);
       const worth = value(row, series);
       if (dashed && isOver && worth !== null) starts.add(points.length);
@@ -113,6 +113,11 @@ export class Charts {
 
   get isPair() {
     return (this.status?.drives.length ?? 1) > 1;
+  }
+
+  /** What the last requests of each drive say together. @returns {import("./types.js").Lately[]} */
+  lately() {
+    return this.series.map((series) => series.lately(this.parts));
   }
 
   /** @returns {Content} */

@@ -184,7 +184,7 @@ function noteStreams(picture) {
 /** @param {Figures[]} drives @param {number | null} requestsPerSecond */
 function showFigures(drives, requestsPerSecond) {
   if (!status) return;
-  numbers.show(drives, status);
+  numbers.show(drives, status, charts?.lately() ?? []);
   const rate = status.running ? `${count(requestsPerSecond)} requests per second on this machine` : status.finished ? "finished" : "paused";
   byId("rate", HTMLElement).textContent = rate;
   if (isChartDue) return;

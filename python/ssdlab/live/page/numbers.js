@@ -1,14 +1,14 @@
 // The figures as a table: what each drive has done, in words that a screen reader reads too.
 
-/** @import {Figures, Status} from "./types.js" */
+/** @import {Figures, Lately, Status} from "./types.js" */
 import { byId, make, swatch } from "./elements.js";
 import { PART_NAMES, count, duration, fixed, share, significant, size, waf } from "./words.js";
 
-/** @typedef {{figures: Figures, theory: import("./types.js").Expectation | undefined}} Shown */
+/** @typedef {{figures: Figures, lately: Lately | undefined, theory: import("./types.js").Expectation | undefined}} Shown */
 
 /** @type {[string, string, (shown: Shown) => string, string?][]} */
 const ROWS = [
-  ["waf-now", "Write amplification, now", ({ figures }) => waf(figures.since.waf), "big"],
+  ["waf-now", "Write amplification, now", ({ lately }) => waf(lately?.waf), "big"],
   ["waf", "since the start", ({ figures }) => waf(figures.waf)],
   ["theory", "theory", ({ theory }) => waf(theory?.value)],
   ["drive-writes", "Drive writes", ({ figures }) => significant(figures.drive_writes)],
@@ -16,7 +16,7 @@ const ROWS = [
   ["nand-programmed", "Flash programs", ({ figures }) => size(figures.nand_programmed_bytes)],
   ["effective-op", "Effective over-provisioning", ({ figures }) => share(figures.effective_over_provisioning)],
   ["free", "Free erase units", ({ figures }) => count(figures.free_erase_units)],
-  ["iops", "Requests per simulated second", ({ figures }) => count(figures.since.iops)],
+  ["iops", "Requests per simulated second", ({ lately }) => count(lately?.iops)],
   ["latency", "Write latency, 99\u00a0%", ({ figures }) => duration(figures.since.write_latency_ns?.p99)],
   ["utilization", "Die utilization", ({ figures }) => share(figures.since.die_utilization)],
   ["wear", "Erases, minimum to maximum", ({ figures }) => `${figures.erase_count.min} to ${figures.erase_count.max}`],
@@ -45,14 +45,14 @@ export class Numbers {
     this.drives = status.drives.length;
   }
 
-  /** @param {Figures[]} drives @param {Status} status */
-  show(drives, status) {
+  /** @param {Figures[]} drives @param {Status} status @param {Lately[]} lately */
+  show(drives, status, lately) {
     if (drives.length !== this.drives) return;
     drives.forEach((figures, drive) => {
       const theory = status.expectations[drive];
       ROWS.forEach(([id, , say], index) => {
         const cell = this.cells[index][drive];
-        const text = say({ figures, theory });
+        const text = say({ figures, theory, lately: lately[drive] });
         if (cell.textContent !== text) cell.textContent = text;
         if (id === "theory") cell.title = theory?.formula ?? theory?.reason ?? "";
         if (id === "waf") cell.title = partsOf(figures);

@@ -2,6 +2,9 @@
 
 /** @typedef {(number | null)[]} Row */
 
+/** Of fewer requests, a rate says nothing; `samples.py` says why. */
+export const REQUESTS_MIN = 500;
+
 export class Series {
   /** @param {string[]} columns */
   constructor(columns) {
@@ -20,6 +23,31 @@ export class Series {
   /** @param {Row} row @param {string} name */
   value(row, name) {
     return row[this.place[name]] ?? null;
+  }
+
+  /** The rows of enough requests; the last one may still grow. */
+  get whole() {
+    const last = this.rows.at(-1);
+    return this.rows.length > 1 && last && (this.value(last, "requests") ?? 0) < REQUESTS_MIN ? this.rows.slice(0, -1) : this.rows;
+  }
+
+  /**
+   * What the last rows say together: as many as have enough requests. Null where nothing was counted.
+   * @param {string[]} parts the causes of programs
+   */
+  lately(parts) {
+    let requests = 0;
+    let seconds = 0;
+    let written = 0;
+    let programmed = 0;
+    for (const row of this.rows.toReversed()) {
+      requests += this.value(row, "requests") ?? 0;
+      seconds += this.value(row, "seconds") ?? 0;
+      written += this.value(row, "written_bytes") ?? 0;
+      programmed += this.programmed(row, parts);
+      if (requests >= REQUESTS_MIN) break;
+    }
+    return { waf: written ? programmed / written : null, iops: seconds ? requests / seconds : null };
   }
 
   /** @param {Row} row @param {string} axis */

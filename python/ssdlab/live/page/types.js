@@ -118,6 +118,12 @@
  */
 
 /**
+ * @typedef {object} Lately
+ * @property {number | null} waf
+ * @property {number | null} iops
+ */
+
+/**
  * @typedef {object} Figures
  * @property {number | null} simulated_seconds
  * @property {number} requests
