@@ -124,6 +124,12 @@ def test_energy_and_carbon_of_a_year(tmp_path: Path) -> None:
     (row,) = json.loads(CliRunner().invoke(app, [*arguments, "--output-format", "json"]).stdout)["rows"]
     joules_a_page = (3 * (30 + 1) + 2 * 5) / 1e6 + 4096 * 0.5e-9
     assert row["watts_mean"] == pytest.approx(1 + 100e9 / 4096 * joules_a_page / 86_400)
+    pages_a_gib = 2**30 / 4096
+    assert row["joules_host"] == pytest.approx(pages_a_gib * (31e-6 + 4096 * 0.5e-9))
+    assert row["joules_gc"] == pytest.approx(pages_a_gib * 2 * (31 + 5) / 1e6)
+    assert row["joules_idle"] == pytest.approx(86_400 * 2**30 / 100e9)
+    of_causes = row["joules_host"] + row["joules_gc"] + row["joules_idle"]
+    assert of_causes * 100e9 / 2**30 / 86_400 == pytest.approx(row["watts_mean"])
     told = CliRunner().invoke(app, arguments, env={"COLUMNS": "200"}).stdout
     assert "kWh/year" in told and "kg CO2e/year" in told and "unknown" not in told
     told = CliRunner().invoke(app, [*arguments, "--drive", "tiny"], env={"COLUMNS": "200"}).stdout

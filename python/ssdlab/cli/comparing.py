@@ -42,11 +42,12 @@ class Running:
     dwpd: options.Dwpd = 1.0
     seed: options.Seed = 1
     workers: options.Workers = None
+    co2e_per_kwh: options.Co2e = None
 
     @property
     def chosen(self) -> request.Running:
         """The same settings as a request, with progress shown in the terminal."""
-        return request.Running(self.seed, not self.untimed, self.dwpd, self.workers, shown)
+        return request.Running(self.seed, not self.untimed, self.dwpd, self.workers, shown, self.co2e_per_kwh)
 
 
 def report(comparison: "Comparison", directory: Path, command_line: str, form: Printing) -> None:

@@ -154,6 +154,10 @@ Dwpd = Annotated[
     typer.Option(metavar="N", help="Drive writes per day, for the life in years."),
     Parsed(parse_dwpd, default="1"),
 ]
+Co2e = Annotated[
+    float | None,
+    typer.Option(metavar="GRAMS", help="CO2e of a kWh, in g: for what drives with [power] cause by their operation."),
+]
 Scale = Annotated[
     Fraction | None,
     typer.Option(

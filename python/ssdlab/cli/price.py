@@ -34,9 +34,7 @@ class Use:
         typer.Option(metavar="SIZE", help="Host writes per day, such as 500GB: for life in years, and cost per year."),
         options.DAILY,
     ] = None
-    co2e_per_kwh: Annotated[
-        float | None, typer.Option(metavar="GRAMS", help="CO2e of a kWh, in g: for kg a year of drives with [power].")
-    ] = None
+    co2e_per_kwh: options.Co2e = None
 
 
 def price(
@@ -149,6 +147,9 @@ _HEADS = {
     "per_usable_gb_year": "$/usable GB and year",
     "watts_mean": "W",
     "kwh_per_year": "kWh/year",
+    "joules_host": "J/GiB host",
+    "joules_gc": "J/GiB gc",
+    "joules_idle": "J/GiB idle",
     "co2e_kg_per_year": "kg CO2e/year",
 }
 

@@ -37,6 +37,9 @@ DEFINITIONS_OF_LIFE = {
 DEFINITIONS_OF_ENERGY = {
     "watts_mean": "mean power: idle, and at the writes per day the programs, reads and transfers that they cause",
     "kwh_per_year": "mean power over 365 days",
+    "joules_host": "joules for each GiB (2^30 B) that the host writes: its transfer and its program",
+    "joules_gc": "the same: the reads and programs of garbage collection, WAF - 1 for each",
+    "joules_idle": "the same: the power without requests, shared by the writes per day",
     "co2e_kg_per_year": "kWh a year x CO2e of a kWh",
 }
 """Definitions of the figures that need the drive file's `[power]`, and the last one the CO2e of a kWh."""
@@ -52,11 +55,18 @@ class Watts:
     joules_per_programmed_byte: float
     joules_per_moved_byte: float
 
+    @property
+    def host_joules_per_byte(self) -> float:
+        """Of a byte that the host writes: its transfer and its program."""
+        return self.joules_per_host_byte + self.joules_per_programmed_byte
+
+    def gc_joules_per_byte(self, write_amplification: float) -> float:
+        """Of a byte that the host writes: all programs beyond the host's are moves, which are read first."""
+        return (write_amplification - 1) * (self.joules_per_programmed_byte + self.joules_per_moved_byte)
+
     def mean(self, written_bytes_per_day: float, write_amplification: float) -> float:
-        """Mean watts at these writes. All programs beyond the host's are moves, which are read first."""
-        moved = write_amplification - 1
-        joules = self.joules_per_host_byte + write_amplification * self.joules_per_programmed_byte
-        joules += moved * self.joules_per_moved_byte
+        """Mean watts at these writes."""
+        joules = self.host_joules_per_byte + self.gc_joules_per_byte(write_amplification)
         return self.idle_watts + written_bytes_per_day * joules / SECONDS_PER_DAY
 
 
@@ -160,6 +170,25 @@ class Offer:
     @property
     def kwh_per_year(self) -> float | None:
         return None if self.watts_mean is None else self.watts_mean * 24 * DAYS_PER_YEAR / 1000
+
+    @property
+    def joules_host(self) -> float | None:
+        """For each GiB that the host writes; None without `watts`."""
+        return None if self.watts is None else self.watts.host_joules_per_byte * BYTES_PER_GIB
+
+    @property
+    def joules_gc(self) -> float | None:
+        """The same; None without a write amplification, too."""
+        if self.watts is None or self.write_amplification is None:
+            return None
+        return self.watts.gc_joules_per_byte(self.write_amplification) * BYTES_PER_GIB
+
+    @property
+    def joules_idle(self) -> float | None:
+        """The same; None without writes per day, too."""
+        if self.watts is None or not self.written_bytes_per_day:
+            return None
+        return self.watts.idle_watts * SECONDS_PER_DAY / self.written_bytes_per_day * BYTES_PER_GIB
 
     @property
     def co2e_kg_per_year(self) -> float | None:

@@ -6,9 +6,11 @@ import sys
 from pathlib import Path
 
 import pytest
+import typer
 
 from own_devices import Devices, make_ext4, needs, run
 from ssdlab.cli.check import check as check_command
+from ssdlab.cli.commands import loaded
 from ssdlab.cli.form import FormOrOutputFormat
 from ssdlab.cli.refresh import refresh as refresh_command
 from ssdlab.errors import InputError
@@ -241,6 +243,10 @@ def test_other_systems(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True)
     assert "InputError: real drives are measured, checked and refreshed on Linux only" in done.stderr
     monkeypatch.setattr(sys, "platform", "darwin")
-    for command in (check_command, refresh_command):
+    context = typer.Context(loaded("check"))
+    for call in (
+        lambda: check_command(context, str(tmp_path), form=FormOrOutputFormat()),
+        lambda: refresh_command(str(tmp_path), form=FormOrOutputFormat()),
+    ):
         with pytest.raises(InputError, match="on Linux only"):
-            command(str(tmp_path), form=FormOrOutputFormat())
+            call()

@@ -3,11 +3,13 @@
 import json
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from small_drives import drive_file
 from ssdlab.errors import InputError
+from ssdlab.experiments.comparison.comparing import Comparison, compare
 from ssdlab.simulator.drives import ResolvedDrive, drive
 from ssdlab.simulator.results import Result, specification_of
 from ssdlab.simulator.results.energy import CAUSES
@@ -136,3 +138,27 @@ def test_a_smaller_drive_erases_smaller_blocks(tmp_path: Path) -> None:
 def test_wrong_energies_are_refused(tmp_path: Path, key: str, value: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         _drive(tmp_path, {key: value})
+
+
+def test_a_comparison_says_what_the_energy_causes(tmp_path: Path) -> None:
+    """36 MJ are 10 kWh: at 300 g a kWh, 3 kg."""
+    (tmp_path / "job.fio").write_text(JOB)
+    path = tmp_path / "small.toml"
+    path.write_text(drive_file("small", blocks=256, pages=256, user_bytes=200 << 20))
+
+    def compared(**chosen: Any) -> Comparison:
+        return compare(tmp_path / "job.fio", path, until="job", precondition="none", scale=None, workers=1, **chosen)
+
+    (variant,) = compared(settings=POWER, co2e_per_kwh=300)
+    energy = variant.result.last_stage_energy
+    assert energy is not None
+    joules_a_tb = (energy.per_host_gib("total") or 0) * 1e12 / 2**30
+    assert variant.co2e_g_per_host_tb == pytest.approx(joules_a_tb / 36e6 * 3000)
+    own = variant.to_dict()["ssdlab"].get("variant")
+    assert own and own["co2e_g_per_host_tb"] == variant.co2e_g_per_host_tb
+    (variant,) = compared(settings=POWER)
+    assert variant.co2e_g_per_host_tb is None
+    with pytest.raises(InputError, match=r"requires a drive file with \[power\]; the energy of small is unknown"):
+        compared(co2e_per_kwh=300)
+    with pytest.raises(InputError, match="co2e-per-kwh is 0; allowed: a number above 0"):
+        compared(settings=POWER, co2e_per_kwh=0)

@@ -13,7 +13,15 @@ from ssdlab.errors import notify
 from ssdlab.evidence.estimate import Estimate
 from ssdlab.experiments.comparison import output
 from ssdlab.experiments.comparison.output import ComparedJson
-from ssdlab.experiments.comparison.request import Names, Running, Settings, SpareAreas, Stages, Variants
+from ssdlab.experiments.comparison.request import (
+    Names,
+    Running,
+    Settings,
+    SpareAreas,
+    Stages,
+    Variants,
+    check_energy,
+)
 from ssdlab.experiments.comparison.variant import Variant
 from ssdlab.foundation.quantities import AUTO
 from ssdlab.presentation.report import headlines
@@ -147,6 +155,7 @@ def compare(
     precision: float = PRECISION,
     precondition: Beginning = "fill",
     dwpd: float = 1.0,
+    co2e_per_kwh: float | None = None,
     scale: Fraction | str | None = AUTO,
     seed: int = 1,
     timed: bool = True,
@@ -159,7 +168,8 @@ def compare(
     of the drive that the host leaves empty) and `settings` can have one value or several. `until="steady"` repeats the
     last stage until SNIA's steady state is reached and WAF and rates are known within `precision`, a share; "job" runs
     the job once. `precondition`: "fill" writes the whole drive sequentially first, "none" starts with a fresh drive,
-    "steady" in the steady state that a smaller drive reaches. `dwpd`: drive writes per day, for life in years. `scale`
+    "steady" in the steady state that a smaller drive reaches. `dwpd`: drive writes per day, for life in years;
+    `co2e_per_kwh`: CO2e of a kWh in g, for what the energy of drives with [power] causes. `scale`
     ("1/64") makes drive and workload smaller; "auto" is as `--scale auto`, None is the whole drive. `timed=False`
     simulates without a clock, for write amplification only.
     `workers`: number of processes, by default as many as processors and memory allow.
@@ -172,7 +182,7 @@ def compare(
         compared.frame(), compared["28 %"].settled_waf
     """
     variants = Variants(drives, op, settings, scale, left_empty)
-    running = Running(seed, timed, dwpd, workers, show_progress)
+    running = Running(seed, timed, dwpd, workers, show_progress, co2e_per_kwh)
     return compared(job, variants, Stages(precondition, until, precision), running)
 
 
@@ -180,6 +190,7 @@ def compared(job: str | Path, variants: Variants, stages: Stages, running: Runni
     """As `compare`, with the arguments in groups."""
     job_file = workloads.load(job)
     planned = variants.planned()
+    check_energy(planned, running)
     if variants.is_scale_chosen:
         fitted = auto_scale.fitted(
             job_file,
@@ -211,7 +222,10 @@ def compared(job: str | Path, variants: Variants, stages: Stages, running: Runni
     return Comparison(
         title if len(planned) == 1 else f"{title}: {len(planned)} variants compared",
         _subtitle(variants, stages, running.seed, results),
-        [Variant(variant, result, running.dwpd) for variant, result in zip(planned, results, strict=True)],
+        [
+            Variant(variant, result, running.dwpd, running.co2e_per_kwh)
+            for variant, result in zip(planned, results, strict=True)
+        ],
         job_file.notes(timed=running.timed),
         [
             *drive_state.facts({each.label: result for each, result in zip(planned, results, strict=True)}, start),

@@ -126,6 +126,7 @@ def compared(variants: Sequence[Variant], notes: Sequence[str] = ()) -> list[Com
             tbw_bytes=variant.tbw_bytes,
             years=variant.years,
             dwpd=variant.drive_writes_per_day,
+            co2e_g_per_host_tb=variant.co2e_g_per_host_tb,
             missing={"theory": variant.expectation.reason} if variant.expectation.reason else {},
         )
         for variant in variants

@@ -70,8 +70,12 @@ class Running:
     """Drive writes per day, for the years of life."""
     workers: int | None = None
     show_progress: ShowProgress = silent
+    co2e_per_kwh: float | None = None
+    """CO2e of a kWh in g, for what the energy of a drive with [power] causes."""
 
     def __post_init__(self) -> None:
+        if self.co2e_per_kwh is not None and not 0 < self.co2e_per_kwh < float("inf"):
+            raise InputError(f"--co2e-per-kwh is {self.co2e_per_kwh:g}; allowed: a number above 0")
         if not 0 < self.dwpd <= _DWPD_MAX:
             raise InputError(f"--dwpd is {self.dwpd:g}; allowed: above 0, up to {_DWPD_MAX}")
 
@@ -102,3 +106,14 @@ def _list_text(shares: SpareAreas, checked: Callable[[float], float]) -> str | N
         return shares
     several = [shares] if isinstance(shares, int | float) else shares
     return ",".join(each if isinstance(each, str) else f"{checked(each)!r}" for each in several)
+
+
+def check_energy(planned: Sequence[Planned], running: Running) -> None:
+    """Raises InputError if CO2e is asked of drives whose energy is unknown, or of runs without a clock."""
+    if running.co2e_per_kwh is None:
+        return
+    if not running.timed:
+        raise InputError("--co2e-per-kwh needs the time of a run; leave out --untimed")
+    if all(variant.drive.power is None for variant in planned):
+        whose = ", ".join(dict.fromkeys(variant.drive.name for variant in planned))
+        raise InputError(f"--co2e-per-kwh requires a drive file with [power]; the energy of {whose} is unknown")

@@ -105,6 +105,7 @@ def _latency_cell(name: str, figure: Callable[[Latency], Estimate | None]) -> Ca
 def _life_columns(variants: Sequence[Variant]) -> list[_Column]:
     columns = [
         *(_ENERGY if any(variant.result.last_stage_energy for variant in variants) else ()),
+        *(_CO2E if any(variant.co2e_g_per_host_tb is not None for variant in variants) else ()),
         _Column("host TB", lambda variant: _terabytes(variant.moved_as_sold(variant.result.ledger.host_written_bytes))),
         _Column("NAND TB", lambda variant: _terabytes(variant.moved_as_sold(variant.result.ledger.programmed_bytes))),
         _Column("TBW", lambda variant: _terabytes(variant.tbw_bytes)),
@@ -127,6 +128,7 @@ def _joules(variant: Variant) -> str:
 
 
 _ENERGY = (_Column("mean W", _watts), _Column("J/GiB", _joules))
+_CO2E = (_Column("g CO2e/TB", lambda variant: _significant(variant.co2e_g_per_host_tb)),)
 _PART_HEADINGS = {"wear_leveling": "wear", "metadata": "meta", "slc_fold": "SLC"}
 
 
@@ -189,6 +191,8 @@ def _legend(variants: Sequence[Variant]) -> list[str]:
     )
     if any(variant.result.last_stage_energy for variant in variants):
         lines.append("mean W, J/GiB: power in the last stage, and joules per GiB that the host wrote or read; [power].")
+    for co2e in dict.fromkeys(variant.co2e_g_per_kwh for variant in variants if variant.co2e_g_per_host_tb is not None):
+        lines.append(f"g CO2e/TB: of these joules, at {co2e:g} g a kWh, for each TB that the host wrote or read.")
     if any(variant.planned.drive.file.has_slc_cache for variant in variants):
         lines.append("erases: those after use in SLC mode, which wear a block less, are not among them.")
     for scale in dict.fromkeys(variant.result.specification.scale for variant in variants):

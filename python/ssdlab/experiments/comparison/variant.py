@@ -5,6 +5,7 @@ from functools import cached_property
 
 from ssdlab.experiments.comparison.axes import Planned
 from ssdlab.simulator.results import Result
+from ssdlab.simulator.results.energy import BYTES_PER_GIB, JOULES_PER_KWH
 from ssdlab.simulator.results.result import DirectionSpeedJson, ResultJson, SpeedJson
 from ssdlab.simulator.results.speed import DirectionSpeed, Speed, speed
 from ssdlab.theory import endurance
@@ -22,6 +23,7 @@ class Variant:
     planned: Planned
     result: Result
     drive_writes_per_day: float
+    co2e_g_per_kwh: float | None = None
 
     @property
     def label(self) -> str:
@@ -72,6 +74,16 @@ class Variant:
         """Rates and latencies of the steady state, or of the last stage; None without a clock."""
         return speed(self.result)
 
+    @property
+    def co2e_g_per_host_tb(self) -> float | None:
+        """g of CO2e for each TB that the host wrote or read in the last stage; None if the energy or the CO2e of a kWh
+        is not known."""
+        energy = self.result.last_stage_energy
+        joules = energy.per_host_gib("total") if energy else None
+        if joules is None or self.co2e_g_per_kwh is None:
+            return None
+        return joules * endurance.BYTES_PER_TB / BYTES_PER_GIB / JOULES_PER_KWH * self.co2e_g_per_kwh
+
     @cached_property
     def tbw_bytes(self) -> float | None:
         """TBW of the drive as sold: host bytes until all blocks reach their rated cycles; None without a WAF."""
@@ -109,6 +121,7 @@ class Variant:
             },
             "speed": _speed(self.speed) if self.speed else None,
             "energy": energy.to_dict() if energy else None,
+            "co2e_g_per_host_tb": self.co2e_g_per_host_tb,
             "tbw_bytes": self.tbw_bytes,
             "drive_writes_per_day": self.drive_writes_per_day,
             "years": self.years,

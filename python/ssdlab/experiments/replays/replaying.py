@@ -8,7 +8,15 @@ from tempfile import TemporaryDirectory
 
 from ssdlab.errors import InputError, notify
 from ssdlab.experiments.comparison.comparing import Comparison
-from ssdlab.experiments.comparison.request import Names, Running, Settings, SpareAreas, Variants, names_of
+from ssdlab.experiments.comparison.request import (
+    Names,
+    Running,
+    Settings,
+    SpareAreas,
+    Variants,
+    check_energy,
+    names_of,
+)
 from ssdlab.experiments.replays.plan import Choices, notes, parse_amount, replays, volumes_of
 from ssdlab.experiments.replays.request import Reading, Repeating, Requests, Start, Until
 from ssdlab.experiments.replays.variant import ReplayedVariant
@@ -123,6 +131,7 @@ def replayed(
         shuffled=repeating.shuffle,
     )
     planned = variants.planned()
+    check_energy(planned, running)
     with (
         opened(
             names_of(traces),
@@ -149,7 +158,10 @@ def replayed(
         results = run_all(labels, specifications, running.workers, running.show_progress)
         title = recording.title
     began = "saved" if start.from_state is not None else start.precondition
-    done = [ReplayedVariant(variant, result, running.dwpd) for (variant, _), result in zip(runs, results, strict=True)]
+    done = [
+        ReplayedVariant(variant, result, running.dwpd, running.co2e_per_kwh)
+        for (variant, _), result in zip(runs, results, strict=True)
+    ]
     return Replays(
         title if len(done) == 1 else f"{title}: {len(done)} replays compared",
         _subtitle(

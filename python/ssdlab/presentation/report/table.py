@@ -22,6 +22,7 @@ _USUAL_REASONS = {
     "theory": "no closed form applies to this workload and these policies",
     "tbw_bytes": "needs write amplification and rated erase cycles",
     "watts_mean": "the drive file has no energies in [power], or there is no clock",
+    "co2e_g_per_host_tb": "the drive file has no energies in [power]",
     "joules_per_host_gib": "the drive file has no energies in [power], there is no clock, or the host moved nothing",
     "years": "needs write amplification, rated erase cycles and a daily write rate",
     "wear": "not measured",
@@ -125,6 +126,7 @@ def _columns(variants: Sequence[ComparedVariant]) -> list[_Column]:
             lambda v: _text(v.years, lambda years: wording.significant(years, 2)),
         ),
         *(_energy_columns() if any(variant.joules_per_host_gib for variant in variants) else ()),
+        *((_CO2E,) if any(variant.co2e_g_per_host_tb is not None for variant in variants) else ()),
         *(_part_column(part) for part in present_parts(variants)),
         _Column("host writes", "host_written_bytes", lambda v: wording.size(v.host_written_bytes)),
         _Column("NAND writes", "nand_programmed_bytes", lambda v: wording.size(v.nand_programmed_bytes)),
@@ -173,6 +175,14 @@ def _speed_columns() -> list[_Column]:
             "the 99.9th percentile of all writes in the compared window, or of the reads if there are no writes",
         ),
     ]
+
+
+_CO2E = _Column(
+    "g CO2e/TB",
+    "co2e_g_per_host_tb",
+    lambda v: _text(v.co2e_g_per_host_tb, wording.significant),
+    "g of CO2e of its energy for each TB (10^12 B) that the host wrote or read in the last stage",
+)
 
 
 def _energy_columns() -> list[_Column]:

@@ -137,6 +137,8 @@ class ComparedVariant:
     watts_mean: float | None = None
     joules_per_host_gib: Mapping[str, float | None] = field(default_factory=dict)
     """In the last stage, by cause, with `total`; a None needs a clock. Empty for a drive whose energy is unknown."""
+    co2e_g_per_host_tb: float | None = None
+    """None unless its energy is known, and the CO2e of a kWh was given."""
     steady_reached: bool | None = None
     """None: the run did not search for a steady state."""
     steady_at_host_bytes: int | None = None

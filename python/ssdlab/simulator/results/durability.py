@@ -37,7 +37,7 @@ def to_dict(
         "flush_us": took_us(flushes),
     }
     if through is not None:
-        found |= {"through": through.count, "through_us": took_us(through)}
+        found["through"], found["through_us"] = through.count, took_us(through)
     return found
 
 

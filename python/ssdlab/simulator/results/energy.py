@@ -17,6 +17,7 @@ the power without requests over the whole time."""
 Figure = Literal["host", "gc", "other", "idle", "total"]
 FIGURES: tuple[Figure, ...] = get_args(Figure)
 BYTES_PER_GIB = 2**30
+JOULES_PER_KWH = 3.6e6
 _PARTS: dict[Part, Cause] = {"host": "host", "gc": "gc"}
 _READS: dict[ReadCause, Cause] = {"host": "host", "read_modify_write": "host", "gc": "gc"}
 

@@ -174,6 +174,7 @@ class VariantJson(TypedDict):
     speed: SpeedJson | None
     energy: EnergyJson | None
     """Of the last stage."""
+    co2e_g_per_host_tb: float | None
     tbw_bytes: float | None
     drive_writes_per_day: float
     years: float | None
