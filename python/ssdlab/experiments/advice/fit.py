@@ -250,14 +250,14 @@ def _confounded(jacobian: "Floats", names: Sequence[str]) -> tuple[float, list[t
 def _half_widths(jacobian: "Floats", left: "Floats") -> "Floats | None":
     """Half the confidence interval of each parameter's logarithm; None without degrees of freedom."""
     import numpy as np
-    from scipy import stats
+    from scipy.special import stdtrit
 
     points, count = jacobian.shape
     if points <= count:
         return None
     variance = max(float(left @ left) / (points - count), RESOLVED**2)
     covariance = np.linalg.pinv(jacobian.T @ jacobian) * variance
-    quantile = float(stats.t.ppf(0.5 + _CONFIDENCE / 2, points - count))
+    quantile = float(stdtrit(points - count, 0.5 + _CONFIDENCE / 2))
     widths: Floats = quantile * np.sqrt(np.diag(covariance))
     return widths
 

@@ -109,8 +109,8 @@ def leave_one_out(
 def rms_max(best: float, freedom: int) -> float:
     """The largest rms that scatter explains, with these degrees of freedom; see `fit_choices`. If the best drive does
     not reproduce the points, they exclude nothing."""
-    from scipy import stats
+    from scipy.special import fdtri
 
     if freedom <= 0 or best > MISFIT_MAX:
         return math.inf
-    return max(RESOLVED, best * math.sqrt(float(stats.f.ppf(_CONFIDENCE, freedom, freedom))))
+    return max(RESOLVED, best * math.sqrt(float(fdtri(freedom, freedom, _CONFIDENCE))))
