@@ -95,9 +95,10 @@ def test_digits_before_the_point_are_rounded_too() -> None:
     assert [digits(7192, 2), digits(31583, 1), digits(2.534, 3)] == ["7,200", "30,000", "2.53"]
 
 
-def test_a_page_is_of_a_life_to_its_end(tmp_path: Path) -> None:
+def test_a_life_by_the_rating_has_a_page_too(tmp_path: Path) -> None:
     arguments = ["lifetime", "--writes-per-day", "1GB", "--rated-tbw", "100TB", "--output", str(tmp_path / "page")]
-    assert "allowed: with --to-the-end" in str(CliRunner().invoke(app, arguments).exception)
+    assert CliRunner().invoke(app, arguments).exit_code == 0
+    assert "lasts 274 years" in (tmp_path / "page/report.html").read_text()
 
 
 def test_a_drive_of_equal_blocks_is_refused(tmp_path: Path) -> None:

@@ -316,8 +316,10 @@ def test_the_command_line(ext4: Path) -> None:
     assert text.returncode == 0, text.stderr
     assert "written beside it and removed" in text.stdout
     assert "removed" not in command(str(ext4 / "file"), "--no-write").stdout
-    assert "for --destroy-data-on: loop:" in text.stdout
-    assert "on ext4, 16.8 MB in " in text.stdout
+    told = " ".join(text.stdout.split())
+    assert "for --destroy-data-on: loop:" in told
+    assert all(len(line) <= 80 for line in text.stdout.splitlines() if " " in line.strip()[:80])
+    assert "on ext4, 16.8 MB in " in told
     whole = json.loads(command(str(ext4 / "file"), "--output-format", "json", "--best", "1GB/s").stdout)
     assert whole["reads"]["best_mb_s"] == 1000
     assert whole["trim"]["mounted"][0]["folder"] == str(ext4)

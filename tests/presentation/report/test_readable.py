@@ -80,8 +80,8 @@ def test_a_logarithmic_axis_has_even_labels() -> None:
 def test_a_page_says_which_columns_do_not_fit() -> None:
     table = parts.table("Drives", ["drive", "size"], [["a", "1"]])
     with_table = page.Page("t", "s", "", after=[page.Section("Drives", table)]).html()
-    assert "columns are to the right" in with_table
-    assert "columns are to the right" not in page.Page("t", "s", "").html()
+    assert "to the right; scroll sideways" in with_table
+    assert "to the right; scroll sideways" not in page.Page("t", "s", "").html()
 
 
 def test_cells_of_wide_tables_have_their_heads_for_cards() -> None:

@@ -132,11 +132,12 @@ class Trials:
         self,
         over_provisionings: Sequence[float],
         scale: Fraction | None,
-        seeds: Sequence[int],
+        seeds: Sequence[int] = (),
         what: str = "miniature runs",
     ) -> list[Trial]:
-        """A trial for each spare area and seed, in that order."""
-        return self.each([(share, seed) for share in over_provisionings for seed in seeds], scale, what)
+        """A trial for each spare area and seed, in that order; by default with the first seed."""
+        pairs = [(share, seed) for share in over_provisionings for seed in seeds or [self.seed]]
+        return self.each(pairs, scale, what)
 
     def each(
         self, pairs: Sequence[tuple[float, int]], scale: Fraction | None, what: str = "miniature runs"

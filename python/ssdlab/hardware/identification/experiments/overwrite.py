@@ -35,6 +35,9 @@ _DOUBLE_MIN = 1.02
 # correlation, and the limit on a single delay (a logarithm).
 _LAG_MIN, _REPEATS, _CORRELATED_MIN = 4, 5, 0.24
 _DELAY_LOG_MAX = math.log(4)
+# Drives have hundreds of erase units. What recurs less often than this in a capacity is the beat of many erases with
+# the rows (generic-tlc-480 at 1/32 showed 19 for its 640).
+_UNITS_MIN = 32
 # Flash is erased faster; what takes longer are copies.
 _ERASE_US_MAX = 20_000
 # Erase units that a drive has free or open when it begins to erase: lower bound, usual number, upper bound.
@@ -66,6 +69,13 @@ def _run(bench: Bench) -> None:
     # An SLC cache is emptied first, and its erase units in SLC mode hold less.
     settled = len(at) * 3 // 5 if bench.value("slc_cache_bytes") is not None else 0
     teeth, period = _teeth(at[settled:], spent[settled:], row)
+    why_not = f"no regular erases show within {bench.written_bytes / 1e9:.3g} GB overwritten"
+    if period is not None and (units := bench.capacity_bytes / period.value) < _UNITS_MIN:
+        why_not = (
+            f"delays recur every {period.value / 2**20:.4g} MiB, which would be {units:.0f} erase units in all: "
+            "too few, so that many erases are likely to pass unseen between two"
+        )
+        period = None
     bench.show(_picture(at, spent, teeth, period))
     if period is None or bench.value("slc_cache_bytes") is not None:
         repeated = _repeated(spent, row)
@@ -77,7 +87,7 @@ def _run(bench: Bench) -> None:
             return
     if period is None:
         for key in ("erase_unit_bytes", "over_provisioning", "nand.erase_us"):
-            bench.cannot_tell(key, f"no regular erases show within {bench.written_bytes / 1e9:.3g} GB overwritten")
+            bench.cannot_tell(key, why_not)
         return
     _infer(bench, teeth, at, spent, period, row, begun)
 
