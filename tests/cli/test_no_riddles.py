@@ -28,6 +28,11 @@ CALLS = {
     "replay": ["replay", str(EXAMPLES / "traces/database.csv.gz"), *SMALL, "--op", "20%"],
     "fleet smart": ["fleet", "smart", MONDAY, FRIDAY],
     "health": ["health", MONDAY, FRIDAY],
+    "advise refresh": ["advise", "refresh", *SMALL, "--reads-per-day", "1TB", "--life", "1y"],
+    "check": ["check", "uniform.fio"],
+    "lifetime": ["lifetime", "uniform.fio", *SMALL, "--writes-per-day", "1GB", "--op", "28%"],
+    "model": ["model", "--op", "7%,28%"],
+    "price": ["price", "--drive", "tiny", "--price", "1"],
     "atlas": ["atlas"],
     "fsync": ["measure", "fsync", "--protocol", *SMALL, "--quick"],
     "write saturation": ["measure", "write-saturation", "--protocol", *SMALL, "--quick"],
@@ -48,6 +53,12 @@ RIDDLES = {
     "ftl.placement = ... should": r"\w\.\w+ = '?[\w-]+'? should",
     "1,0001,1001,2001": r"\d,\d{4},\d{4}",
     "2,000,000,000 MB/s": r"\d,\d{3},\d{3},\d{3} MB/s",
+    "the 13 % of the article": r"\barticle\b",
+    "(T - U) / U": r"\bT - U\b",
+    "33.3333 %": r"\d\.\d{3,} %",
+    "1 of 14 columns are": r"\b1 of \d+ columns are",
+    "a; a; a: the note": r"\b(\w[\w ]{5,}); \1\b",
+    "every 0.567 days": r"\b0\.\d+ days",
 }
 """Each with the pattern of its kind."""
 LONE_CELLS = r"whole|saturated|dev|pt|\d+/\d+"
