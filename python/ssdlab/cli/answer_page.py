@@ -12,6 +12,8 @@ from ssdlab.cli.command_line import command_line
 from ssdlab.cli.form import Answer, Printing, finite
 
 if TYPE_CHECKING:
+    from markupsafe import Markup
+
     from ssdlab.presentation.report.figure import Figure
 
 Output = Annotated[
@@ -28,7 +30,7 @@ class Table:
     heads: Sequence[str]
     rows: Sequence[Sequence[str]]
     is_text: bool = False
-    """Whether the second column is text, not figures."""
+    """Whether it is a list of things with a text for each, not of figures."""
 
 
 @dataclass(frozen=True)
@@ -59,12 +61,7 @@ def write(output: str, told: Told, answer: Answer, form: Printing, context: type
         summary=told.summary,
         before=[
             *([page.Section(told.heading, parts.bullets(told.sentences))] if told.sentences else []),
-            *(
-                page.Section(
-                    each.heading, parts.table(each.heading, each.heads, each.rows, sentence=1 if each.is_text else 0)
-                )
-                for each in told.tables
-            ),
+            *(page.Section(each.heading, _html(each)) for each in told.tables),
         ],
         figures=told.figures,
         after=[
@@ -74,3 +71,11 @@ def write(output: str, told: Told, answer: Answer, form: Printing, context: type
     )
     content = json.dumps(finite(answer.to_dict()), indent=2, ensure_ascii=False, default=str) + "\n"
     form.say_files(output, page_folder.write(Path(output), whole, {"result.json": content}))
+
+
+def _html(table: Table) -> "Markup":
+    from ssdlab.presentation.report import parts
+
+    if table.is_text:
+        return parts.definitions([(name, text) for name, text in table.rows])
+    return parts.table(table.heading, table.heads, table.rows)

@@ -5,7 +5,7 @@ import pytest
 
 from ssdlab.evidence.estimate import of_one_run
 from ssdlab.hardware.device import page
-from ssdlab.hardware.device.measured import Measured
+from ssdlab.hardware.device.measured import Measured, direction_of
 
 
 class Read:
@@ -35,3 +35,17 @@ def test_jobs_of_different_depth_are_not_compared_and_have_the_digits_of_their_r
     assert page.headline("db.fio", rates) == (
         "Requests per second: 13,900 with database and 4,900 \N{PLUS-MINUS SIGN}800 with log"
     )
+
+
+def test_a_percentile_is_not_below_the_minimum() -> None:
+    """A regression: fio has bins of the time from submission to completion, and the minimum was that of the whole
+    latency: 67 us, beside a first percentile of 48 us."""
+    whole = {"min": 67_000, "max": 900_000, "mean": 300_000.0, "stddev": 9.0, "N": 300}
+    bins = {"48000": 100, "70000": 100, "880000": 100}
+    raw = {"total_ios": 300, "io_bytes": 4096, "runtime": 10, "lat_ns": whole}
+    raw["clat_ns"] = whole | {"min": 42_000, "max": 890_000, "bins": bins}
+    latency = direction_of(raw).latency
+    assert latency is not None and latency.min_ns == 42_000
+    first, last = latency.percentiles_ns([1.0, 90.0])
+    assert first is not None and last is not None
+    assert latency.min_ns <= first <= last <= latency.max_ns

@@ -29,7 +29,7 @@ def write(measured: Measured, directory: Path, command_line: str) -> list[str]:
     whole = page.Page(
         title=headline(measured.source, [(job, rate) for job, rate in jobs if rate and not lays_out(job)]),
         subtitle=f"{measured.source} on {name}, by fio, each job once",
-        summary=f"Write amplification, by SMART: {_waf(measured)}.",
+        summary=f"{_waf(measured)}.",
         notices=[*([measured.failure] if measured.failure else []), *measured.notes, *_short(measured.jobs)],
         before=[page.Section("Jobs", parts.definitions(entries))] if entries else [],
         figures=[*measured.figures(), *over_time(measured)],
@@ -109,5 +109,5 @@ def _rates(rate: Estimate | None, mean_ns: Estimate | None) -> str:
 
 def _waf(measured: Measured) -> str:
     if measured.waf is not None:
-        return wording.waf(measured.waf)
-    return f"not measured: {measured.whole.reason or 'the drive does not report it'}"
+        return f"Write amplification, by SMART: {wording.waf(measured.waf)}"
+    return f"Write amplification is not measured: {measured.whole.reason or 'the drive does not report it'}"
