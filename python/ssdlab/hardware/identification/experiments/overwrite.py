@@ -35,9 +35,9 @@ _DOUBLE_MIN = 1.02
 # correlation, and the limit on a single delay (a logarithm).
 _LAG_MIN, _REPEATS, _CORRELATED_MIN = 4, 5, 0.24
 _DELAY_LOG_MAX = math.log(4)
-# Drives have hundreds of erase units. What recurs less often than this in a capacity is the beat of many erases with
-# the rows (generic-tlc-480 at 1/32 showed 19 for its 640).
-_UNITS_MIN = 32
+# Drives have hundreds of erase units, those of the blind tests 110 and more. What recurs less often than this in a
+# capacity is the beat of many erases with the rows (generic-tlc-480 at 1/32 showed 19 and 37 for its 640).
+_UNITS_MIN = 48
 # Flash is erased faster; what takes longer are copies.
 _ERASE_US_MAX = 20_000
 # Erase units that a drive has free or open when it begins to erase: lower bound, usual number, upper bound.
@@ -70,16 +70,14 @@ def _run(bench: Bench) -> None:
     settled = len(at) * 3 // 5 if bench.value("slc_cache_bytes") is not None else 0
     teeth, period = _teeth(at[settled:], spent[settled:], row)
     why_not = f"no regular erases show within {bench.written_bytes / 1e9:.3g} GB overwritten"
-    if period is not None and (units := bench.capacity_bytes / period.value) < _UNITS_MIN:
-        why_not = (
-            f"delays recur every {period.value / 2**20:.4g} MiB, which would be {units:.0f} erase units in all: "
-            "too few, so that many erases are likely to pass unseen between two"
-        )
-        period = None
+    if period is not None and (beat := _beat(bench, period)):
+        why_not, period = beat, None
     bench.show(_picture(at, spent, teeth, period))
     if period is None or bench.value("slc_cache_bytes") is not None:
         repeated = _repeated(spent, row)
-        if repeated is not None:
+        if repeated is not None and (beat := _beat(bench, repeated)):
+            why_not = beat
+        elif repeated is not None:
             _unit(bench, repeated)
             bench.outcome.facts["repeated"] = True
             for key in ("over_provisioning", "nand.erase_us"):
@@ -90,6 +88,17 @@ def _run(bench: Bench) -> None:
             bench.cannot_tell(key, why_not)
         return
     _infer(bench, teeth, at, spent, period, row, begun)
+
+
+def _beat(bench: Bench, period: Estimate) -> str | None:
+    """Why delays at this distance are not those of single erase units; None if they can be."""
+    units = bench.capacity_bytes / period.value
+    if units >= _UNITS_MIN:
+        return None
+    return (
+        f"delays recur every {period.value / 2**20:.4g} MiB, which would be {units:.0f} erase units: too few, so "
+        "that many erases are likely to pass unseen between two"
+    )
 
 
 def begun_bytes(sums: "Floats", ends: "Floats", row: int) -> float | None:
