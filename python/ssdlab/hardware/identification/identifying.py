@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from ssdlab.errors import InputError
+from ssdlab.errors import InputError, notify
 from ssdlab.foundation.quantities import parse_bytes_with_unit
 from ssdlab.hardware.device import health, programs, purging
 from ssdlab.hardware.device.permission import Permission
@@ -219,6 +219,14 @@ def on_drive(drive: ResolvedDrive, how: How, output: Path) -> Identified:
     """Runs the experiments on a simulated drive, from the state stored after the last finished experiment."""
     planned, capacity_bytes = planned_on_drive(drive, how)
     how.tell_plan(planned, capacity_bytes)
+    if (at_once := drive.file.nand.erases_at_once) > 1:
+        notify(
+            [
+                f"{drive.name} erases {at_once} erase units at once, as a drive of this scale does: experiments take "
+                "them for one; erase unit, spare area, victim and placement can be wrong, and only the whole drive "
+                "shows them"
+            ]
+        )
     # The full specification, so that a run is not resumed on a different drive.
     store = Store(output, how.identity({"drive": drive.specification()}), resume=how.resume)
     last = next((each.experiment.name for each in reversed(planned) if store.finished(each.experiment.name)), None)

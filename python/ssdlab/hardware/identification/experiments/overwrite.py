@@ -36,7 +36,7 @@ _DOUBLE_MIN = 1.02
 _LAG_MIN, _REPEATS, _CORRELATED_MIN = 4, 5, 0.24
 _DELAY_LOG_MAX = math.log(4)
 # Drives have hundreds of erase units, those of the blind tests 110 and more. What recurs less often than this in a
-# capacity is the beat of many erases with the rows (generic-tlc-480 at 1/32 showed 19 and 37 for its 640).
+# capacity are batches of erases (generic-tlc-480 at 1/32 erases 32 units at once, and showed 19 and 37 for its 640).
 _UNITS_MIN = 48
 # Flash is erased faster; what takes longer are copies.
 _ERASE_US_MAX = 20_000
@@ -70,13 +70,13 @@ def _run(bench: Bench) -> None:
     settled = len(at) * 3 // 5 if bench.value("slc_cache_bytes") is not None else 0
     teeth, period = _teeth(at[settled:], spent[settled:], row)
     why_not = f"no regular erases show within {bench.written_bytes / 1e9:.3g} GB overwritten"
-    if period is not None and (beat := _beat(bench, period)):
-        why_not, period = beat, None
+    if period is not None and (batch := _batch(bench, period)):
+        why_not, period = batch, None
     bench.show(_picture(at, spent, teeth, period))
     if period is None or bench.value("slc_cache_bytes") is not None:
         repeated = _repeated(spent, row)
-        if repeated is not None and (beat := _beat(bench, repeated)):
-            why_not = beat
+        if repeated is not None and (batch := _batch(bench, repeated)):
+            why_not = batch
         elif repeated is not None:
             _unit(bench, repeated)
             bench.outcome.facts["repeated"] = True
@@ -90,14 +90,14 @@ def _run(bench: Bench) -> None:
     _infer(bench, teeth, at, spent, period, row, begun)
 
 
-def _beat(bench: Bench, period: Estimate) -> str | None:
+def _batch(bench: Bench, period: Estimate) -> str | None:
     """Why delays at this distance are not those of single erase units; None if they can be."""
     units = bench.capacity_bytes / period.value
     if units >= _UNITS_MIN:
         return None
     return (
         f"delays recur every {period.value / 2**20:.4g} MiB, which would be {units:.0f} erase units: too few, so "
-        "that many erases are likely to pass unseen between two"
+        "that several units are likely erased at once"
     )
 
 
