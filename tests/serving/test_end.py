@@ -30,12 +30,12 @@ END = "press Ctrl-C to end"
 def running(folder: Path, *words: str) -> Iterator[Callable[[], str]]:
     """Starts the command, and yields a function that presses Ctrl-C and returns what was said on stderr."""
     (folder / "drive.toml").write_text(DRIVE)
-    said = folder / "said"
-    with said.open("w") as stderr:
+    said, printed = folder / "said", folder / "printed"
+    with said.open("w") as stderr, printed.open("w") as stdout:
         process = subprocess.Popen(
             [sys.executable, "-m", "ssdlab", *words, "--drive", "drive.toml"],
             cwd=folder,
-            stdout=subprocess.DEVNULL,
+            stdout=stdout,
             stderr=stderr,
             start_new_session=True,
         )
@@ -139,3 +139,15 @@ def test_what_cannot_be_asked_again_is_refused(tmp_path: Path, words: tuple[str,
     ServedDrive(drive(tmp_path / "drive.toml"), store=tmp_path / "used").close()
     done = program_in(tmp_path)("serve", "--drive", "drive.toml", *words)
     assert (done.returncode, refused in done.stderr) == (2, True), done.stderr
+
+
+@pytest.mark.parametrize("form", ["json", "csv"])
+def test_a_served_drive_prints_its_end_for_programs(form: str, tmp_path: Path) -> None:
+    """Stdout is the result alone; the address, which is there otherwise, is on stderr."""
+    with running(tmp_path, "serve", "--socket", "drive.sock", "--format", form) as end:
+        assert "nbd+unix" in end()
+    printed = (tmp_path / "printed").read_text()
+    if form == "json":
+        assert json.loads(printed)["jobs"] is not None
+    else:
+        assert "nbd" not in printed
