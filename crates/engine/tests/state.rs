@@ -67,7 +67,7 @@ fn run(specification: &Specification, state: Option<(&[u8], u32)>) -> (Outcome, 
 #[test]
 fn going_on_from_a_state_is_not_having_stopped() {
     let mut cases = Vec::new();
-    for victim in ["greedy", "fifo", "d-choices", "windowed-greedy", "cost-benefit", "random"] {
+    for victim in ["greedy", "fifo", "d-choices", "windowed-greedy", "cost-benefit", "cost-benefit-by-loss", "random"] {
         cases.push(json!({ "victim": { "name": victim } }));
     }
     for placement in ["single", "frequency-frontiers", "class-spare", "host-streams"] {
@@ -98,7 +98,9 @@ fn going_on_from_a_state_is_not_having_stopped() {
 
 #[test]
 fn a_state_of_smaller_erase_units_stands_for_a_larger_drive() {
-    for (victim, erase_unit) in [("greedy", "superblock"), ("fifo", "superblock"), ("greedy", "block")] {
+    for (victim, erase_unit) in
+        [("greedy", "superblock"), ("fifo", "superblock"), ("cost-benefit-by-loss", "superblock"), ("greedy", "block")]
+    {
         let choices = json!({ "victim": { "name": victim }, "erase_unit": erase_unit });
         let jobs = |pages, passes| {
             json!([job("fill", 0, true, user_bytes(pages), 1), job("a", 1, false, user_bytes(pages), passes)])

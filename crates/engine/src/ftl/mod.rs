@@ -30,6 +30,7 @@ use crate::ledger::{Cause, Ledger};
 use crate::nand::occupancy::Occupancy;
 use crate::nand::{Array, Geometry};
 use crate::policies::placement::{Placement, Resident};
+use crate::policies::victim::Closing;
 use crate::request::{Operation, Request};
 use crate::specification::drive::{Drive, SpareArea};
 use crate::timing::Clock;
@@ -561,7 +562,9 @@ impl<L: Layer, C: Clock> Ftl<L, C> {
         if let Some(background) = &mut self.background {
             background.refresh.closed(erase_unit);
         }
-        self.gc.victim.closed(erase_unit, self.space.stream_of(erase_unit), self.space.filled.closings);
+        let number = self.space.filled.closings;
+        let (stream, occupancy) = (self.space.stream_of(erase_unit), &self.space.occupancy);
+        self.gc.victim.closed(&Closing { erase_unit, stream, number, now, occupancy });
     }
 
     /// Opens an erased erase unit for a stream; on a drive with an open block on each die, on the die whose turn it is,

@@ -14,6 +14,7 @@ use crate::error::ReadOnly;
 use crate::ledger::{Cause, Ledger};
 use crate::nand::Array;
 use crate::nand::occupancy::State;
+use crate::policies::victim::Closing;
 use crate::timing::Clock;
 use crate::units::{EraseUnit, Lpn, Ppn, StreamId};
 
@@ -314,7 +315,8 @@ impl<L: Layer, C: Clock> Ftl<L, C> {
                 continue;
             }
             self.space.found_full(erase_unit, opened_at);
-            self.gc.victim.closed(erase_unit, stream, self.space.filled.closings);
+            let (number, occupancy) = (self.space.filled.closings, &self.space.occupancy);
+            self.gc.victim.closed(&Closing { erase_unit, stream, number, now: opened_at, occupancy });
         }
         filled_up
     }

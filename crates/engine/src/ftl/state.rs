@@ -223,7 +223,7 @@ impl<L: Layer, C: Clock> Ftl<L, C> {
         let times = u64::from(times.max(1));
         self.take_up_counters(&header, times);
         self.take_up_open(&header, &states, times)?;
-        self.take_up_policies(&mut header)?;
+        self.take_up_policies(&mut header, times)?;
         self.take_up_wear(&header, &states)?;
         match header.extra_state.take() {
             Some(extra_state) => self.restore_extra_state(input, &header, *extra_state, &states)?,
@@ -337,7 +337,7 @@ impl<L: Layer, C: Clock> Ftl<L, C> {
         self.accounts.parity((of_own - of_smaller) as u32);
     }
 
-    fn take_up_policies(&mut self, header: &mut Header) -> Result<(), StateError> {
+    fn take_up_policies(&mut self, header: &mut Header, times: u64) -> Result<(), StateError> {
         if header.leveled_to >= self.space.erase_units() {
             return Err(damaged("what wear levelling remembers"));
         }
@@ -345,7 +345,7 @@ impl<L: Layer, C: Clock> Ftl<L, C> {
         self.gc.owed = Owed { units: header.owed_units, batch_units: header.batch_units };
         self.gc.random = header.random.clone();
         let victim = header.victim.take();
-        self.gc.victim.restore(victim).map_err(|_| damaged("what the victim policy remembers"))
+        self.gc.victim.restore(victim, times as u32).map_err(|_| damaged("what the victim policy remembers"))
     }
 
     fn take_up_wear(&mut self, header: &Header, states: &[State]) -> Result<(), StateError> {

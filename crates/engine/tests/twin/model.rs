@@ -33,6 +33,8 @@ pub struct Twin {
     pub open: Vec<Option<usize>>,
     pub free: VecDeque<usize>,
     pub closed_in_order: VecDeque<usize>,
+    /// By closing: which erase unit it was, when, and the live units of all of them then.
+    pub closings: Vec<(usize, u64, Vec<usize>)>,
     pub user_units: u32,
     pub reserve: usize,
     pub stripe: usize,
@@ -68,6 +70,7 @@ impl Twin {
             open: vec![None; policies.streams().max(3)],
             free: (0..for_data).collect(),
             closed_in_order: VecDeque::new(),
+            closings: Vec::new(),
             user_units: (drive.ftl.user_bytes / UNIT) as u32,
             reserve: drive.ftl.reserve_erase_units as usize,
             stripe: drive.parity.units_per_stripe as usize,
@@ -149,6 +152,7 @@ impl Twin {
         self.closed_at[erase_unit] = now;
         self.state[erase_unit] = State::Closed;
         self.closed_in_order.push_back(erase_unit);
+        self.closings.push((erase_unit, now, (0..self.state.len()).map(|unit| self.live(unit)).collect()));
     }
 
     pub fn open(&mut self, stream: usize) {

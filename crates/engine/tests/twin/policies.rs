@@ -30,6 +30,7 @@ enum Victim {
         window: usize,
     },
     CostBenefit,
+    CostBenefitByLoss,
 }
 
 #[derive(Debug, PartialEq)]
@@ -108,6 +109,7 @@ fn victim_of(choice: &PolicyChoice, erase_units: usize, seed: u64) -> Victim {
             Victim::WindowedGreedy { window: (erase_units as f64 * share).ceil() as usize }
         }
         "cost-benefit" => Victim::CostBenefit,
+        "cost-benefit-by-loss" => Victim::CostBenefitByLoss,
         name => no_twin("victim", name),
     }
 }
@@ -198,9 +200,8 @@ impl Twin {
         match &self.policies.victim {
             Victim::Fifo => oldest_first.first().copied(),
             Victim::Greedy => by_number.into_iter().min_by_key(|&closed| self.live(closed)),
-            Victim::CostBenefit => {
-                by_number.into_iter().rev().max_by(|&one, &other| self.benefit(one).total_cmp(&self.benefit(other)))
-            }
+            Victim::CostBenefit => self.most_beneficial(by_number, |twin, unit| twin.now() - twin.closed_at[unit] + 1),
+            Victim::CostBenefitByLoss => self.most_beneficial(by_number, Self::since_loss),
             Victim::WindowedGreedy { window } => {
                 let stream = self.stream[*oldest_first.first()?];
                 let of_stream = oldest_first.iter().copied().filter(|&closed| self.stream[closed] == stream);
@@ -214,10 +215,23 @@ impl Twin {
     }
 
     /// What is gained by its age, for the work: (1 - u) x age / 2u.
-    fn benefit(&self, erase_unit: usize) -> f64 {
-        let (live, units) = (self.live(erase_unit) as f64, self.data_units() as f64);
-        let age = (self.now() - self.closed_at[erase_unit]) as f64 + 1.0;
-        if live == 0.0 { f64::INFINITY } else { (units - live) * age / (2.0 * live) }
+    fn most_beneficial(&self, by_number: Vec<usize>, age: impl Fn(&Self, usize) -> u64) -> Option<usize> {
+        let benefit = |&erase_unit: &usize| {
+            let (live, units) = (self.live(erase_unit) as f64, self.data_units() as f64);
+            let age = age(self, erase_unit) as f64;
+            if live == 0.0 { f64::INFINITY } else { (units - live) * age / (2.0 * live) }
+        };
+        by_number.into_iter().rev().max_by(|one, other| benefit(one).total_cmp(&benefit(other)))
+    }
+
+    /// Since the closing of any erase unit before which this one lost something, or since its own; and one erase unit.
+    fn since_loss(&self, erase_unit: usize) -> u64 {
+        let lost = |&at: &usize| {
+            let (closed, _, live) = &self.closings[at];
+            *closed == erase_unit || live[erase_unit] < self.closings[at - 1].2[erase_unit]
+        };
+        let last = (0..self.closings.len()).rev().find(lost).expect("it was closed");
+        self.now() - self.closings[last].1 + self.data_units() as u64
     }
 
     /// One of the candidates, with the engine's own random numbers: any erase unit, until it is one of them; after 64

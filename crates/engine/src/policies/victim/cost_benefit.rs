@@ -49,22 +49,25 @@ impl VictimPolicy for CostBenefit {
     }
 
     fn choose(&self, view: &View<'_>, pool: Pool, _random: &mut Random) -> Option<EraseUnit> {
-        let units = f64::from(view.data_units_per_erase_unit);
-        let score = |erase_unit: EraseUnit| {
-            let live = f64::from(view.occupancy.live_units(erase_unit));
+        most_beneficial(view, pool, |erase_unit| {
             let age = (view.now - view.closed_at[erase_unit.index()]) as f64 + 1.0;
-            let weight = if self.age_power == 1.0 { age } else { exp2(self.age_power * log2(age)) };
-            if live == 0.0 { f64::INFINITY } else { (units - live) * weight / (2.0 * live) }
-        };
-        let mut best: Option<(f64, EraseUnit)> = None;
-        for erase_unit in view.candidates(pool) {
-            let score = score(erase_unit);
-            if best.is_none_or(|(highest, _)| score > highest) {
-                best = Some((score, erase_unit));
-            }
-        }
-        best.map(|(_, erase_unit)| erase_unit)
+            if self.age_power == 1.0 { age } else { exp2(self.age_power * log2(age)) }
+        })
     }
+}
+
+/// The candidate with the most space gained, times its age, for the work; among equals, the lowest number.
+pub(super) fn most_beneficial(view: &View<'_>, pool: Pool, age: impl Fn(EraseUnit) -> f64) -> Option<EraseUnit> {
+    let units = f64::from(view.data_units_per_erase_unit);
+    let mut best: Option<(f64, EraseUnit)> = None;
+    for erase_unit in view.candidates(pool) {
+        let live = f64::from(view.occupancy.live_units(erase_unit));
+        let score = if live == 0.0 { f64::INFINITY } else { (units - live) * age(erase_unit) / (2.0 * live) };
+        if best.is_none_or(|(highest, _)| score > highest) {
+            best = Some((score, erase_unit));
+        }
+    }
+    best.map(|(_, erase_unit)| erase_unit)
 }
 
 #[cfg(test)]

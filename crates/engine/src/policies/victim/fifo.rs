@@ -4,7 +4,7 @@
 //! and host-managed drives use it. Costs a queue.
 
 use super::closed_queue::ClosedQueue;
-use super::{Pool, VictimPolicy, View};
+use super::{Closing, Pool, VictimPolicy, View};
 use crate::error::SpecificationError;
 use crate::policies::registry::Named;
 use crate::random::Random;
@@ -31,8 +31,8 @@ impl VictimPolicy for Fifo {
         Ok(Self { queue: ClosedQueue::new(erase_units) })
     }
 
-    fn closed(&mut self, erase_unit: EraseUnit, stream: StreamId, closing: u64) {
-        self.queue.push(erase_unit, stream, closing);
+    fn closed(&mut self, closing: &Closing<'_>) {
+        self.queue.push(closing.erase_unit, closing.stream, closing.number);
     }
 
     fn taken(&mut self, erase_unit: EraseUnit, stream: StreamId) {
@@ -47,7 +47,7 @@ impl VictimPolicy for Fifo {
         serde_json::json!(self.queue)
     }
 
-    fn restore(&mut self, state: serde_json::Value) -> Result<(), serde_json::Error> {
+    fn restore(&mut self, state: serde_json::Value, _times: u32) -> Result<(), serde_json::Error> {
         self.queue.restore(state)
     }
 }

@@ -8,6 +8,7 @@
 
 mod closed_queue;
 mod cost_benefit;
+mod cost_benefit_by_loss;
 mod d_choices;
 mod fifo;
 mod greedy;
@@ -40,6 +41,20 @@ pub struct View<'a> {
     pub erase_units: u32,
     /// Data slots of an erase unit.
     pub data_units_per_erase_unit: u32,
+}
+
+/// An erase unit was filled and becomes a candidate.
+pub struct Closing<'a> {
+    /// Which one.
+    pub erase_unit: EraseUnit,
+    /// The stream that filled it.
+    pub stream: StreamId,
+    /// The number of this closing on the drive, so that two closings of one erase unit differ.
+    pub number: u64,
+    /// Host units written since the drive was new.
+    pub now: u64,
+    /// Live units and states of all erase units at this moment.
+    pub occupancy: &'a Occupancy,
 }
 
 /// The erase units that may be collected.
@@ -83,8 +98,8 @@ impl View<'_> {
 pub trait VictimPolicy: registry::Named + Sized {
     /// Errors name the key of the drive file.
     fn new(config: Self::Config, erase_units: u32) -> Result<Self, SpecificationError>;
-    /// An erase unit was filled; see `Victim::closed`.
-    fn closed(&mut self, _erase_unit: EraseUnit, _stream: StreamId, _closing: u64) {}
+    /// An erase unit was filled.
+    fn closed(&mut self, _closing: &Closing<'_>) {}
     /// An erase unit is about to be collected.
     fn taken(&mut self, _erase_unit: EraseUnit, _stream: StreamId) {}
     /// The erase unit to collect; None if the pool has no closed one.
@@ -93,8 +108,8 @@ pub trait VictimPolicy: registry::Named + Sized {
     fn state(&self) -> Value {
         Value::Null
     }
-    /// Restores what `state` returned.
-    fn restore(&mut self, _state: Value) -> Result<(), serde_json::Error> {
+    /// Restores what `state` returned; see `Victim::restore`.
+    fn restore(&mut self, _state: Value, _times: u32) -> Result<(), serde_json::Error> {
         Ok(())
     }
 }
@@ -116,9 +131,9 @@ macro_rules! victim_policies {
                 Err(registry::unknown("victim", choice, &descriptions()))
             }
 
-            /// `closing` is the number of this closing on the drive, so that two closings of one erase unit differ.
-            pub fn closed(&mut self, erase_unit: EraseUnit, stream: StreamId, closing: u64) {
-                match self { $(Self::$policy(policy) => policy.closed(erase_unit, stream, closing)),+ }
+            /// An erase unit was filled.
+            pub fn closed(&mut self, closing: &Closing<'_>) {
+                match self { $(Self::$policy(policy) => policy.closed(closing)),+ }
             }
 
             /// An erase unit filled by the stream is about to be collected.
@@ -136,9 +151,9 @@ macro_rules! victim_policies {
                 match self { $(Self::$policy(policy) => policy.state()),+ }
             }
 
-            /// Restores what `state` returned.
-            pub fn restore(&mut self, state: Value) -> Result<(), serde_json::Error> {
-                match self { $(Self::$policy(policy) => policy.restore(state)),+ }
+            /// Restores what `state` returned, on a drive whose erase units have `times` as many units.
+            pub fn restore(&mut self, state: Value, times: u32) -> Result<(), serde_json::Error> {
+                match self { $(Self::$policy(policy) => policy.restore(state, times)),+ }
             }
         }
 
@@ -155,5 +170,6 @@ victim_policies! {
     DChoices in d_choices,
     WindowedGreedy in windowed_greedy,
     CostBenefit in cost_benefit,
+    CostBenefitByLoss in cost_benefit_by_loss,
     Random in random,
 }

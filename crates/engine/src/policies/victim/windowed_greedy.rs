@@ -4,7 +4,7 @@
 //! first-in-first-out, one of all erase units is greedy. Costs a scan of the window.
 
 use super::closed_queue::ClosedQueue;
-use super::{Pool, VictimPolicy, View};
+use super::{Closing, Pool, VictimPolicy, View};
 use crate::error::SpecificationError;
 use crate::policies::registry::Named;
 use crate::random::Random;
@@ -46,8 +46,8 @@ impl VictimPolicy for WindowedGreedy {
         Ok(Self { queue: ClosedQueue::new(erase_units), window })
     }
 
-    fn closed(&mut self, erase_unit: EraseUnit, stream: StreamId, closing: u64) {
-        self.queue.push(erase_unit, stream, closing);
+    fn closed(&mut self, closing: &Closing<'_>) {
+        self.queue.push(closing.erase_unit, closing.stream, closing.number);
     }
 
     fn taken(&mut self, erase_unit: EraseUnit, stream: StreamId) {
@@ -62,7 +62,7 @@ impl VictimPolicy for WindowedGreedy {
         serde_json::json!(self.queue)
     }
 
-    fn restore(&mut self, state: serde_json::Value) -> Result<(), serde_json::Error> {
+    fn restore(&mut self, state: serde_json::Value, _times: u32) -> Result<(), serde_json::Error> {
         self.queue.restore(state)
     }
 }

@@ -46,6 +46,7 @@ _COLOUR_OF = {
     "d-choices": 2,
     "windowed-greedy": 3,
     "cost-benefit": 4,
+    "cost-benefit-by-loss": 6,
     "random": 5,
     "single": 0,
     "host-gc-split": 1,
