@@ -22,7 +22,7 @@ unexport VIRTUAL_ENV
 # Tests start hundreds of interpreters; without stored bytecode each of them compiles every module again, for seconds.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo quick test test-programs check lints types format docs man site wheel gallery bench blind fuzz lock clean
+.PHONY: help setup module demo quick test test-programs check lints types format docs man site wheel gallery bench blind fuzz lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | sed 's/^/  make /' | expand -t 16
@@ -36,6 +36,12 @@ $(PACKAGES): pyproject.toml uv.lock tools/bootstrap
 $(NATIVE): $(PACKAGES) $(RUST)
 	tools/bootstrap native
 	@touch $@
+
+module: $(PACKAGES) ## the native module again after a change of Rust, quickly; slower, until `make setup` builds the usual one
+	cargo build --locked --profile quick -p ssdlab-python
+	cp target/quick/lib_engine.so $(NATIVE).new
+	mv $(NATIVE).new $(NATIVE)
+	@touch -t 200001010000 $(NATIVE) # older than the sources, so that `make setup` builds it anew
 
 demo: setup ## two comparisons of spare areas; says where the reports are
 	@echo
