@@ -40,7 +40,7 @@ export class Series {
     let seconds = 0;
     let written = 0;
     let programmed = 0;
-    for (const row of this.rows.toReversed()) {
+    for (const row of [...this.rows].reverse()) {
       requests += this.value(row, "requests") ?? 0;
       seconds += this.value(row, "seconds") ?? 0;
       written += this.value(row, "written_bytes") ?? 0;
