@@ -22,7 +22,7 @@ from ssdlab.cli.commands import called, loaded
         ("measure --protocol snia --on x --resume", "measure snia --protocol --on x --seed 1"),
         (
             "advise space t1 --drive d --latency write.p99=2ms --waf 2.5",
-            "advise space t1 --drive d --waf 2.5 --latency write.p99=2ms",
+            "advise space t1 --drive d --waf 2.5 --latency write.p99=2ms --seed 1",
         ),
     ],
 )

@@ -57,7 +57,7 @@ RIDDLES = {
     "(T - U) / U": r"\bT - U\b",
     "33.3333 %": r"\d\.\d{3,} %",
     "1 of 14 columns are": r"\b1 of \d+ columns are",
-    "a; a; a: the note": r"\b(\w[\w ]{5,}); \1\b",
+    "MSI Spatium; MSI Spatium: the note": r"\b(\w[\w ]{5,}); \1\b",
     "every 0.567 days": r"\b0\.\d+ days",
 }
 """Each with the pattern of its kind."""

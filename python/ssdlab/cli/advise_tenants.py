@@ -28,10 +28,8 @@ def advise_tenants(
     ] = None,
     settings: options.Set = None,
     whole: Annotated[bool, typer.Option("--whole", help="Run the whole drive; takes minutes.")] = False,
-    scale: options.Scale = None,
-    seed: options.Seed = 1,
     *,
-    workers: options.Workers = None,
+    simulations: options.Simulations,
     form: Form,
     output: Annotated[str | None, options.folder("out/advise-NAME")] = None,
 ) -> None:
@@ -43,17 +41,17 @@ def advise_tenants(
         raise InputError(f"drive {drive} has no [[namespace]] for tenants; one workload: ssdlab advise space JOB.fio")
     directory = Path(output) if output else Path("out") / f"advise-{title(job)}"
     check_folder(directory, "advise")
-    if whole and scale is not None:
-        raise InputError(f"--whole and --scale {scale} exclude each other")
+    if whole and simulations.scale is not None:
+        raise InputError(f"--whole and --scale {simulations.scale} exclude each other")
     advice = advised(
         job,
         drive,
         writes_per_day=writes_per_day,
         settings=settings,
         whole=whole,
-        scale=scale,
-        seed=seed,
-        workers=workers,
+        scale=simulations.scale,
+        seed=simulations.seed,
+        workers=simulations.workers,
     )
     form.give(advice, lambda: _print(advice))
     names = advice.write(directory, command_line=command_line(context))

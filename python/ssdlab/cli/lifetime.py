@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -100,9 +99,7 @@ def lifetime(
     settings: options.Set = None,
     readings: Readings,
     reading: workload_options.Reading,
-    scale: options.Scale = None,
-    seed: options.Seed = 1,
-    workers: options.Workers = None,
+    simulations: options.Simulations,
     form: FormOrTraces,
 ) -> None:
     """Estimate how long a drive lasts, and the effect of more spare area.
@@ -122,7 +119,7 @@ def lifetime(
         with ExitStack() as stack:
             read = reading.with_format(form.trace_format)
             workload = workload_of(files, setting.user_bytes_least, read, stack)
-            life, daily_bytes = _to_the_end(workload, setting, asked.writes_per_day, workers, scale, seed)
+            life, daily_bytes = _to_the_end(workload, setting, asked.writes_per_day, simulations)
         form.give(Rows(life.moments(daily_bytes)), lambda: _print_to_the_end(life, daily_bytes))
         if directory is not None:
             from ssdlab.experiments.advice import last_year_page
@@ -140,9 +137,9 @@ def lifetime(
             op=spare.op,
             left_empty=spare.left_empty,
             settings=settings,
-            scale=scale,
-            seed=seed,
-            workers=workers,
+            scale=simulations.scale,
+            seed=simulations.seed,
+            workers=simulations.workers,
             on_progress=tell,
             **asdict(readings),
             **asdict(reading.with_format(form.trace_format)),
@@ -202,16 +199,16 @@ def _to_the_end(
     workload: "Described | Trace",
     setting: Setting,
     writes_per_day: str | None,
-    workers: int | None,
-    scale: Fraction | None,
-    seed: int,
+    simulations: options.Simulations,
 ) -> "tuple[Life, float]":
     """The life, and what the host writes a day."""
     daily_bytes, assumed = daily_writes(writes_per_day, workload)
     assert daily_bytes is not None
     notify([*workload.notes(timed=True), *assumed])
     with described() as tell:
-        return whole_life(workload, setting, workers, tell, scale=scale, seed=seed), daily_bytes
+        chosen = simulations
+        life = whole_life(workload, setting, chosen.workers, tell, scale=chosen.scale, seed=chosen.seed)
+        return life, daily_bytes
 
 
 def _print_to_the_end(life: "Life", daily_bytes: float) -> None:

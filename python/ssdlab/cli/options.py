@@ -239,6 +239,15 @@ MaxWrite = Annotated[
 
 
 @dataclass(frozen=True)
+class Simulations:
+    """How a command simulates, as options."""
+
+    scale: Scale = None
+    seed: Seed = 1
+    workers: Workers = None
+
+
+@dataclass(frozen=True)
 class Changes:
     """Changes to the drive of a command."""
 

@@ -27,8 +27,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Use:
-    """How the drive is used, as options."""
+    """How the drive is used, and how long its flash lasts, as options."""
 
+    cycles: Annotated[int | None, typer.Option(help="P/E cycles of the flash; default: those of the drive file.")] = (
+        None
+    )
+    waf: Annotated[
+        float | None, typer.Option(help="Write amplification for life; default: uniform writes, greedy, closed form.")
+    ] = None
     writes_per_day: Annotated[
         int | None,
         typer.Option(metavar="SIZE", help="Host writes per day, such as 500GB: for life in years, and cost per year."),
@@ -53,12 +59,6 @@ def price(
         typer.Option("--price", metavar="N", help="Price; default: that of the drive file."),
         options.PRICE,
     ] = None,
-    cycles: Annotated[
-        int | None, typer.Option(help="P/E cycles of the flash; default: those of the drive file.")
-    ] = None,
-    waf: Annotated[
-        float | None, typer.Option(help="Write amplification for life; default: uniform writes, greedy, closed form.")
-    ] = None,
     *,
     use: Use,
     form: FormOrOutputFormat,
@@ -78,8 +78,8 @@ def price(
         flash=flash,
         user=user,
         price=usd,
-        cycles=cycles,
-        waf=waf,
+        cycles=use.cycles,
+        waf=use.waf,
         writes_per_day=use.writes_per_day,
         co2e_per_kwh=use.co2e_per_kwh,
     )

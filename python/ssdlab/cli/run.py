@@ -75,6 +75,25 @@ class States:
 
 
 @dataclass(frozen=True)
+class Runs:
+    """The run, and those of namespaces alone."""
+
+    alone: Annotated[
+        bool,
+        typer.Option("--alone", help="Also run the jobs of each namespace alone, on a drive of its share."),
+    ] = False
+    seed: options.Seed = 1
+    workers: Annotated[
+        int | None,
+        typer.Option("--workers", min=1, metavar="N", help="With --alone: number of runs at a time."),
+    ] = None
+
+    def __post_init__(self) -> None:
+        if self.workers is not None and not self.alone:
+            raise InputError(f"--workers {self.workers}: the run is one; allowed: with --alone, whose runs are several")
+
+
+@dataclass(frozen=True)
 class FormLikeFio(Form):
     """The format of the result: one of all commands, or one of fio's."""
 
@@ -94,16 +113,7 @@ def run(
     changes: options.ChangesOfRun,
     states: States,
     clock: Clock,
-    *,
-    alone: Annotated[
-        bool,
-        typer.Option("--alone", help="Also run the jobs of each namespace alone, on a drive of its share."),
-    ] = False,
-    workers: Annotated[
-        int | None,
-        typer.Option("--workers", min=1, metavar="N", help="With --alone: number of runs at a time."),
-    ] = None,
-    seed: options.Seed = 1,
+    runs: Runs,
     form: FormLikeFio,
     output: options.Output = None,
 ) -> None:
@@ -112,8 +122,6 @@ def run(
         check_writable(Path(states.save_state).parent)
         if Path(states.save_state).is_dir():
             raise InputError(f"--save-state {states.save_state}: is a folder; a file is needed")
-    if workers is not None and not alone:
-        raise InputError(f"--workers {workers}: the run is one; allowed: with --alone, whose runs are several")
     to = destination(output, form.output_format, form, command="run")
     resolved = changes.of(drive)
     workload: str | workloads.Workload = job
@@ -127,15 +135,15 @@ def run(
         result = running.run(
             workload,
             resolved,
-            seed=seed,
+            seed=runs.seed,
             precondition=states.precondition,
             from_state=states.from_state,
             save_state=states.save_state,
             timed=not clock.untimed,
             interval_ns=clock.interval,
-            alone=alone,
+            alone=runs.alone,
             host=clock.host,
-            workers=workers,
+            workers=runs.workers,
             on_progress=(lambda share, written: tell(0, share, written)) if tell else None,
         )
     if states.save_state:

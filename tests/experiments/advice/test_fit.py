@@ -160,7 +160,7 @@ def test_the_command_says_what_the_points_cannot_tell(points: Path, capsys: pyte
     free = "--free nand.program_us=100..1000 --free controller.command_us=1..100"
     call("fit", points, *f"--drive textbook {free} --until job --workers 1 --output".split(), points.parent / "out")
     printed = capsys.readouterr().out
-    assert "an exact fit is no evidence" in printed
+    assert "An exact fit is no evidence" in printed
     assert "hardly constrain" in printed or "do not separate" in printed
     assert "not determined" in printed
 

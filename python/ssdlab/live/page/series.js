@@ -28,7 +28,7 @@ export class Series {
   /** The rows of enough requests; the last one may still grow. */
   get whole() {
     const last = this.rows.at(-1);
-    return this.rows.length > 1 && last && (this.value(last, "requests") ?? 0) < REQUESTS_MIN ? this.rows.slice(0, -1) : this.rows;
+    return this.rows.length > 1 && last && (this.value(last, "requests") ?? REQUESTS_MIN) < REQUESTS_MIN ? this.rows.slice(0, -1) : this.rows;
   }
 
   /**
