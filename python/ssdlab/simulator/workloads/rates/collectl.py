@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from ssdlab.errors import InputError
 from ssdlab.simulator.workloads.rates.log import Flow, Interval, Log
-from ssdlab.simulator.workloads.rates.times import seconds_between, time_of
+from ssdlab.simulator.workloads.rates.times import lengths, time_of
 
 HEAD = re.compile(r"^\s*#.*\b(?:KBytes\s+Merged\s+IOs|KBRead\b.*\bReads)\b", re.MULTILINE)
 _RECORD = re.compile(r"^#+ RECORD\s.*\((\d+\.\d+)\)")
@@ -67,13 +67,11 @@ def _flows(columns: Sequence[str], words: Sequence[str], where: str) -> tuple[Fl
 
 
 def _log(reports: Sequence[Report]) -> Log:
-    gaps = seconds_between([time for time, _ in reports])
-    known = sorted(gap for gap in gaps if gap)
-    usual = known[len(known) // 2] if known else 1.0
+    seconds, has_times = lengths([time for time, _ in reports])
     none = (Flow(), Flow())
     devices = {
-        name: [Interval(gap or usual, *rows.get(name, none)) for (_, rows), gap in zip(reports, gaps, strict=True)]
+        name: [Interval(each, *rows.get(name, none)) for (_, rows), each in zip(reports, seconds, strict=True)]
         for name in dict.fromkeys(name for _, rows in reports for name in rows)
     }
-    notes = [] if known else ["the log has no times: its rows are taken to be 1 s apart (collectl -oT prints them)"]
+    notes = [] if has_times else ["the log has no times: its rows are taken to be 1 s apart (collectl -oT prints them)"]
     return Log("collectl", devices, notes)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from ssdlab.errors import InputError
 from ssdlab.simulator.workloads.rates.log import Flow, Interval, Log
-from ssdlab.simulator.workloads.rates.times import seconds_between, time_of
+from ssdlab.simulator.workloads.rates.times import lengths, time_of
 
 _SECTOR_BYTES = 512
 _PAGE_BYTES = 8192
@@ -148,14 +148,11 @@ def _log(program: str, readings: Sequence[Reading], file: str) -> Log:
             f"{file}: one reading of {program}, whose counters are totals since the start; rates need two or more, "
             "with the time of each"
         )
-    gaps = seconds_between([time for time, _ in readings])
-    known = sorted(gap for gap in gaps if gap is not None)
-    usual = known[len(known) // 2] if known else 1.0
-    notes = [] if known else ["the log has no times: its readings are taken to be 1 s apart"]
+    lasted, has_times = lengths([time for time, _ in readings])
+    notes = [] if has_times else ["the log has no times: its readings are taken to be 1 s apart"]
     devices: dict[str, list[Interval]] = {}
-    for (_, before), (_, after), gap in zip(readings[:-1], readings[1:], gaps[1:], strict=True):
+    for (_, before), (_, after), seconds in zip(readings[:-1], readings[1:], lasted[1:], strict=True):
         for name, counts in after.items():
-            seconds = gap or usual
             old = before.get(name, counts)
             # Counters that are smaller than before were set to zero: by a restart, or by pg_stat_reset_shared.
             rates = [max(0.0, new - was) / seconds for new, was in zip(counts, old, strict=True)]

@@ -9,7 +9,7 @@ import re
 
 from ssdlab.errors import InputError
 from ssdlab.simulator.workloads.rates.log import Flow, Interval, Log
-from ssdlab.simulator.workloads.rates.times import seconds_between, time_of
+from ssdlab.simulator.workloads.rates.times import lengths, time_of
 
 HEAD = re.compile(r"^(?:AAA,progname|DISKREAD\d*,Disk )", re.MULTILINE)
 _TABLE = re.compile(r"(DISKREAD|DISKWRITE|DISKXFER|DISKRXFER)\d*")
@@ -45,9 +45,7 @@ def read_text(text: str, file: str) -> Log:
     tables = {table for table, _, _ in values}
     if not {"DISKREAD", "DISKWRITE", "DISKXFER"} <= tables:
         raise InputError(f"{file}: a recording of nmon without DISKREAD, DISKWRITE and DISKXFER; record with nmon -f")
-    gaps = seconds_between([times.get(moment) for moment in moments])
-    known = sorted(gap for gap in gaps if gap)
-    usual = known[len(known) // 2] if known else 1.0
+    lasted, has_times = lengths([times.get(moment) for moment in moments])
 
     def interval(moment: str, disk: str, seconds: float) -> Interval:
         def value(table: str) -> float:
@@ -58,11 +56,11 @@ def read_text(text: str, file: str) -> Log:
         return Interval(seconds, Flow(reads, read), Flow(max(0.0, requests - reads), written))
 
     devices = {
-        disk: [interval(moment, disk, gap or usual) for moment, gap in zip(moments, gaps, strict=True)]
+        disk: [interval(moment, disk, each) for moment, each in zip(moments, lasted, strict=True)]
         for disk in dict.fromkeys(disk for _, _, disk in values)
     }
     notes = [] if "DISKRXFER" in tables else [_UNSIZED]
-    if not known:
+    if not has_times:
         notes.append("the recording has no times: its moments are taken to be 1 s apart")
     return Log("nmon", devices, notes)
 

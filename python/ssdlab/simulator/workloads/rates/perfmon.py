@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from ssdlab.errors import InputError
 from ssdlab.simulator.workloads.rates.log import Flow, Interval, Log
-from ssdlab.simulator.workloads.rates.times import seconds_between, time_of
+from ssdlab.simulator.workloads.rates.times import lengths, time_of
 
 HEAD = re.compile(r"\s*\"\(PDH-CSV 4\.0\)[^\n]*(?:Physical|Logical)Disk\(", re.I)
 _COUNTER = re.compile(r"(?:\\\\[^\\]*)?\\(Physical|Logical)Disk\(([^)]*)\)\\Disk (Read|Write)s?( Bytes)?/sec", re.I)
@@ -33,14 +33,12 @@ def read_csv(text: str, file: str) -> Log:
         raise InputError(f"{file}: a log of Performance Monitor without the counters of a disk; record {_WANTED}")
     # The first line has no rates yet.
     samples = [row for row in rows[1:] if len(row) == len(rows[0]) and any(map(str.strip, row[1:]))]
-    gaps = seconds_between([time_of(row[0].partition(".")[0]) for row in samples])
-    known = sorted(gap for gap in gaps if gap)
-    usual = known[len(known) // 2] if known else 1.0
+    seconds, _ = lengths([time_of(row[0].partition(".")[0]) for row in samples])
     devices = {
         # `0 C:` is disk 0 with its partitions.
         name.split()[0] if kind == "Physical" else name: [
-            Interval(gap or usual, _flow(row, columns, name, "Read"), _flow(row, columns, name, "Write"))
-            for row, gap in zip(samples, gaps, strict=True)
+            Interval(each, _flow(row, columns, name, "Read"), _flow(row, columns, name, "Write"))
+            for row, each in zip(samples, seconds, strict=True)
         ]
         for name in names
     }

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from ssdlab.errors import InputError
 from ssdlab.foundation.foreign import JsonObject
 from ssdlab.simulator.workloads.rates.log import Flow, Interval, Log
-from ssdlab.simulator.workloads.rates.times import seconds_between, time_of
+from ssdlab.simulator.workloads.rates.times import lengths, time_of
 
 _KIB, _SECTOR_BYTES = 1024, 512
 _BYTES = {"sec": _SECTOR_BYTES, "Blk": _SECTOR_BYTES, "blk": _SECTOR_BYTES, "kB": _KIB, "MB": _KIB**2}
@@ -44,7 +44,6 @@ def read_text(text: str, file: str) -> Log:
     columns: list[str] = []
     time: float | None = None
     program = "iostat"
-    has_times = False
     lines = text.splitlines()
     for number, line in enumerate(lines, start=1):
         words = line.replace(";", " ").split() if ";" in line else line.split()
@@ -67,14 +66,13 @@ def read_text(text: str, file: str) -> Log:
         if not columns:
             moment = time_of(line)
             if moment is not None:
-                time, has_times = moment, True
+                time = moment
             continue
         stamped = _of_sar(line, words, columns) if program == "sar" else (time, words, columns)
         moment, values, names = stamped
-        if program == "sar":
-            has_times = has_times or moment is not None
-            if not reports or reports[-1][0] != moment or _device(values, names) in reports[-1][1]:
-                reports.append((moment, {}))
+        is_new = not reports or reports[-1][0] != moment or _device(values, names) in reports[-1][1]
+        if program == "sar" and is_new:
+            reports.append((moment, {}))
         if len(values) != len(names):
             if number == len(lines) and not text.endswith("\n"):
                 break
@@ -90,7 +88,7 @@ def read_text(text: str, file: str) -> Log:
         reports[-1][1][device] = {**reports[-1][1].get(device, {}), **row}
     if not reports:
         raise InputError(f"{file}: a log of {program} without a row of a device")
-    return _log(program, reports, file, has_times=has_times)
+    return _log(program, reports, file)
 
 
 def read_json(text: str, file: str) -> Log:
@@ -115,7 +113,7 @@ def read_json(text: str, file: str) -> Log:
                 reports.append((time_of(str(stamp)) if stamp else None, rows))
     if not reports:
         raise InputError(f"{file}: JSON of sysstat without disks; iostat -x -o JSON 1, sadf -j -- -d")
-    return _log(program, reports, file, has_times=any(time is not None for time, _ in reports))
+    return _log(program, reports, file)
 
 
 def _repaired(text: str, file: str, error: json.JSONDecodeError) -> JsonObject:
@@ -152,14 +150,12 @@ def _number(value: str, where: str, column: str) -> float:
     return float(match[1].replace(",", ".")) * _HUMAN.get(match[2], 1.0)
 
 
-def _log(program: str, reports: Sequence[Report], file: str, *, has_times: bool) -> Log:
+def _log(program: str, reports: Sequence[Report], file: str) -> Log:
     notes = []
-    gaps = seconds_between([time for time, _ in reports])
-    known = sorted(gap for gap in gaps if gap is not None)
-    usual = known[len(known) // 2] if known else 1.0
-    if not known:
+    seconds, has_times = lengths([time for time, _ in reports])
+    if not has_times:
         notes.append("the log has no times: its reports are taken to be 1 s apart (iostat -t writes them)")
-    chosen = list(zip(reports, gaps, strict=True))
+    chosen = list(zip(reports, seconds, strict=True))
     if program == "iostat" and len(reports) > 1:
         chosen = chosen[1:]
         notes.append("the first report is left out: it is the mean since the machine was started (iostat -y omits it)")
@@ -170,7 +166,7 @@ def _log(program: str, reports: Sequence[Report], file: str, *, has_times: bool)
     names = dict.fromkeys(name for (_, rows), _ in chosen for name in rows)
     if any(_REQUESTS["reads"] not in row for (_, rows), _ in chosen for row in rows.values()):
         notes.append(_UNSIZED)
-    devices = {name: [_interval(rows.get(name, {}), gap or usual, file) for (_, rows), gap in chosen] for name in names}
+    devices = {name: [_interval(rows.get(name, {}), each, file) for (_, rows), each in chosen] for name in names}
     return Log(program, devices, notes)
 
 

@@ -54,7 +54,16 @@ def time_of(text: str) -> float | None:
     return None
 
 
-def seconds_between(times: Sequence[float | None]) -> list[float | None]:
+def lengths(times: Sequence[float | None]) -> tuple[list[float], bool]:
+    """The seconds of the interval before each reading, and whether any is known. An unknown one is as long as the
+    median of the others, or 1 s."""
+    found = _seconds_between(times)
+    known = sorted(gap for gap in found if gap is not None)
+    usual = known[len(known) // 2] if known else 1.0
+    return [usual if gap is None else gap for gap in found], bool(known)
+
+
+def _seconds_between(times: Sequence[float | None]) -> list[float | None]:
     """The seconds before each reading: None for the first one, and where times are missing or do not increase. Times of
     the day can pass midnight."""
     found: list[float | None] = [None]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from ssdlab.errors import InputError
 from ssdlab.simulator.workloads.rates.log import Flow, Interval, Log
-from ssdlab.simulator.workloads.rates.times import seconds_between, time_of
+from ssdlab.simulator.workloads.rates.times import lengths, time_of
 
 HEAD = re.compile(r"^\s*pool\s+alloc\s+free\s+read\s+write\s+read\s+write\b", re.MULTILINE)
 _NUMBER = re.compile(r"(\d+(?:[.,]\d+)?)([BKMGTP]?)")
@@ -49,11 +49,9 @@ def _number(text: str, where: str) -> float:
 
 
 def _log(reports: Sequence[tuple[float | None, dict[str, Interval]]]) -> Log:
-    gaps = seconds_between([time for time, _ in reports])
-    known = sorted(gap for gap in gaps if gap)
-    usual = known[len(known) // 2] if known else 1.0
-    notes = [] if known else ["the log has no times: its reports are taken to be 1 s apart (-T d prints them)"]
-    chosen = list(zip(reports, gaps, strict=True))
+    seconds, has_times = lengths([time for time, _ in reports])
+    notes = [] if has_times else ["the log has no times: its reports are taken to be 1 s apart (-T d prints them)"]
+    chosen = list(zip(reports, seconds, strict=True))
     if len(reports) > 1:
         chosen = chosen[1:]
         notes.append("the first report is left out: it is the mean since the pool was imported (-y omits it)")
@@ -64,6 +62,6 @@ def _log(reports: Sequence[tuple[float | None, dict[str, Interval]]]) -> Log:
     notes.append("requests of a pool are those of its drives together; zpool iostat -v has each drive, for --device")
     devices = {}
     for name in dict.fromkeys(name for (_, rows), _ in chosen for name in rows):
-        rows = [(rows.get(name, Interval(1.0)), gap or usual) for (_, rows), gap in chosen]
-        devices[name] = [Interval(seconds, row.reads, row.writes) for row, seconds in rows]
+        rows = [(rows.get(name, Interval(1.0)), each) for (_, rows), each in chosen]
+        devices[name] = [Interval(each, row.reads, row.writes) for row, each in rows]
     return Log("zpool iostat", devices, notes)
