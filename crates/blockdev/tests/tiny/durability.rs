@@ -11,6 +11,7 @@ use ssdlab_blockdev::drive::{Command, Options, SimulatedDevice};
 use ssdlab_blockdev::nand::FlashFaults;
 use ssdlab_engine::random::Random;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -76,7 +77,7 @@ struct Promise {
 
 impl Promise {
     fn change(&mut self, offset_bytes: u64, length_bytes: u64, change: impl FnOnce(&mut Model)) {
-        let units = offset_bytes / UNIT..(offset_bytes + length_bytes).div_ceil(UNIT);
+        let units = units_of(offset_bytes, length_bytes);
         for unit in units.clone() {
             let before = self.now.read(unit * UNIT, UNIT);
             self.since_flush.entry(unit).or_insert_with(|| vec![before]);
@@ -90,7 +91,7 @@ impl Promise {
 
     /// Whether a unit of the range gave an error. A request that ended with one may have been carried out in part.
     fn has_lost(&self, offset_bytes: u64, length_bytes: u64) -> bool {
-        self.lost.range(offset_bytes / UNIT..(offset_bytes + length_bytes).div_ceil(UNIT)).next().is_some()
+        self.lost.range(units_of(offset_bytes, length_bytes)).next().is_some()
     }
 
     /// Whole units that are rewritten can be read again.
@@ -176,26 +177,28 @@ fn step(on: &On, promise: &mut Promise, scenario: &Scenario, operation: &Operati
             let data = scenario.tiny.contents(&mut Random::new(seed), length_bytes);
             let durability = if is_durable { Durability::Durable } else { Durability::Cached };
             let done = front.write(offset_bytes, &data, durability);
-            let is_done = changed(promise, scenario, offset_bytes, length_bytes, done, |model| {
+            let is_done = changed(on, promise, scenario, offset_bytes, length_bytes, done, |model| {
                 model.write(offset_bytes, &data);
             })?;
             if is_done && is_durable && !promise.is_read_only {
                 // A flush of all is how this drive forces its unit access; the promise is only for these.
-                for unit in offset_bytes / UNIT..(offset_bytes + length_bytes).div_ceil(UNIT) {
+                for unit in units_of(offset_bytes, length_bytes) {
                     promise.since_flush.remove(&unit);
                 }
             }
         }
         Operation::Trim { offset_bytes, length_bytes } => {
             let done = front.trim(offset_bytes, length_bytes);
-            changed(promise, scenario, offset_bytes, length_bytes, done, |model| {
+            changed(on, promise, scenario, offset_bytes, length_bytes, done, |model| {
                 model.trim(offset_bytes, length_bytes);
             })?;
         }
         Operation::Punch { offset_bytes, length_bytes } => {
             let done = punch(&**front, offset_bytes, length_bytes);
             let zeroes = vec![0; length_bytes as usize];
-            changed(promise, scenario, offset_bytes, length_bytes, done, |model| model.write(offset_bytes, &zeroes))?;
+            changed(on, promise, scenario, offset_bytes, length_bytes, done, |model| {
+                model.write(offset_bytes, &zeroes)
+            })?;
         }
         Operation::Read { offset_bytes, length_bytes } => {
             let mut read = vec![0xee; length_bytes as usize];
@@ -207,7 +210,10 @@ fn step(on: &On, promise: &mut Promise, scenario: &Scenario, operation: &Operati
                 }
                 Ok(()) if promise.has_lost(offset_bytes, length_bytes) => verify(on, promise, &|_, _| false)?,
                 Ok(()) => return Err(format!("{length_bytes} bytes at {offset_bytes} are not what was written")),
-                Err(error) => lose(promise, scenario, offset_bytes, length_bytes, &error)?,
+                Err(error) => {
+                    check_allowed(scenario, offset_bytes, length_bytes, &error)?;
+                    verify_units(on, promise, units_of(offset_bytes, length_bytes), &|_, _| false)?;
+                }
             }
         }
         Operation::Flush => match front.flush() {
@@ -237,6 +243,7 @@ fn step(on: &On, promise: &mut Promise, scenario: &Scenario, operation: &Operati
 
 /// Whether a change was carried out whole. One that was refused may have been carried out in part.
 fn changed(
+    on: &On,
     promise: &mut Promise,
     scenario: &Scenario,
     offset_bytes: u64,
@@ -252,9 +259,8 @@ fn changed(
         }
         Err(DeviceError::ReadOnly(_)) => {
             // Each of its units is old or new, in flash or not.
-            let before: Vec<_> = (offset_bytes / UNIT..(offset_bytes + length_bytes).div_ceil(UNIT))
-                .map(|unit| (unit, promise.now.read(unit * UNIT, UNIT)))
-                .collect();
+            let before: Vec<_> =
+                units_of(offset_bytes, length_bytes).map(|unit| (unit, promise.now.read(unit * UNIT, UNIT))).collect();
             promise.change(offset_bytes, length_bytes, change);
             for (unit, value) in before {
                 promise.now.write(unit * UNIT, &value);
@@ -264,32 +270,41 @@ fn changed(
         }
         Err(error) => {
             promise.change(offset_bytes, length_bytes, change);
-            lose(promise, scenario, offset_bytes, length_bytes, &error)?;
+            check_allowed(scenario, offset_bytes, length_bytes, &error)?;
+            // Which of its units are lost, and which others are old or new, is known when they have been looked at.
+            verify_units(on, promise, units_of(offset_bytes, length_bytes), &|_, _| true)?;
             Ok(false)
         }
     }
 }
 
 /// An error is allowed where faults were injected and no parity can help.
-fn lose(
-    promise: &mut Promise,
-    scenario: &Scenario,
-    offset_bytes: u64,
-    length_bytes: u64,
-    error: &DeviceError,
-) -> Result<(), String> {
+fn check_allowed(scenario: &Scenario, offset_bytes: u64, length_bytes: u64, error: &DeviceError) -> Result<(), String> {
     if scenario.faults.uncorrectable_reads == 0.0 || !matches!(error, DeviceError::Unreadable { .. }) {
         return Err(format!("{length_bytes} bytes at {offset_bytes}: {error}"));
     }
-    promise.lost.extend(offset_bytes / UNIT..(offset_bytes + length_bytes).div_ceil(UNIT));
     Ok(())
+}
+
+/// The units of which a range has a part.
+fn units_of(offset_bytes: u64, length_bytes: u64) -> Range<u64> {
+    offset_bytes / UNIT..(offset_bytes + length_bytes).div_ceil(UNIT)
 }
 
 /// Reads every unit; those that may have changed are taken as they are if the promise allows it.
 fn verify(on: &On, promise: &mut Promise, may_have_changed: &dyn Fn(&Promise, u64) -> bool) -> Result<(), String> {
+    verify_units(on, promise, 0..on.device.capabilities().size_bytes / UNIT, may_have_changed)
+}
+
+fn verify_units(
+    on: &On,
+    promise: &mut Promise,
+    units: Range<u64>,
+    may_have_changed: &dyn Fn(&Promise, u64) -> bool,
+) -> Result<(), String> {
     let On { device, front } = on;
     let mut read = vec![0; UNIT as usize];
-    for unit in 0..device.capabilities().size_bytes / UNIT {
+    for unit in units {
         match front.read(unit * UNIT, &mut read) {
             Ok(()) if read == promise.now.read(unit * UNIT, UNIT) => {}
             Ok(()) if promise.lost.contains(&unit) => promise.now.write(unit * UNIT, &read),
