@@ -117,9 +117,11 @@ def test_protocol_is_the_command(program: Program) -> None:
 
 
 def test_identify_is_the_command(program: Program) -> None:
-    drive = ssdlab.drive("generic-tlc-480", scale="1/64")
+    larger = {"nand.blocks_per_plane": "2048", "ftl.user_bytes": str(112 << 20)}
+    drive = ssdlab.drive("small.toml", settings=larger)
     identified = ssdlab.identify(drive, minutes=0.001, budget="0.5x", output="kept")
-    words = ["identify", "--drive", "generic-tlc-480", "--scale", "1/64", "--minutes", "0.001", "--budget", "0.5x"]
+    words = ["identify", "--drive", "small.toml", "--minutes", "0.001", "--budget", "0.5x"]
+    words += [word for key, value in larger.items() for word in ("--set", f"{key}={value}")]
     assert identified.to_dict() == printed(program, *words, "--output", "out")
     is_one_line(identified, identified.frame().height)
     assert identified.frame()["reason"].null_count() == len(identified.found.inferred)
@@ -127,6 +129,8 @@ def test_identify_is_the_command(program: Program) -> None:
     assert ssdlab.drive("again/drive.toml").name == identified.drive.name
     with pytest.raises(ssdlab.InputError, match=r"^budget is '3x'"):
         ssdlab.identify("tiny", budget="3x")
+    with pytest.raises(ssdlab.InputError, match="drive 'small': 64 MiB or more are needed"):
+        ssdlab.identify("small.toml")
 
 
 def test_a_comparison_has_a_tidy_frame(program: Program) -> None:

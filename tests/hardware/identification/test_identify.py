@@ -257,7 +257,7 @@ def test_the_plan_keeps_to_its_budget(tmp_path: Path) -> None:
 
 
 def test_the_plan_counts_rests(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["--drive", "generic-tlc-480", "--scale", "1/64", "--dry-run"]
+    words = ["--drive", "generic-tlc-480", "--scale", "1/8", "--dry-run"]
     call("identify", *words)
     whole = capsys.readouterr().out
     call("identify", *words, "--read-only")
@@ -270,7 +270,7 @@ def test_the_plan_counts_rests(capsys: pytest.CaptureFixture[str]) -> None:
         assert found
         return float(found[1])
 
-    written_min = 1.96 * 480e9 / 64 / 100e6 / 60
+    written_min = 1.96 * 480e9 / 8 / 100e6 / 60
     assert minutes(whole) - minutes(read_only) == pytest.approx(written_min + 11 * 5 / 60, abs=0.2)
 
 
@@ -310,7 +310,7 @@ def test_the_command_writes_a_drive_that_runs(
     [
         ("", "either --drive"),
         ("--drive tiny --budget 3x", "--budget is '3x'"),
-        ("--drive tiny --resume --output empty", "no experiments of an earlier run"),
+        ("--drive pny-120gb --resume --output empty", "no experiments of an earlier run"),
         ("--drive tiny --size 1GiB", "apply to real drives"),
         ("--on .", "give --size"),
         ("--on . --scale 1/2", "apply to simulated drives"),

@@ -382,3 +382,16 @@ def test_a_cache_of_its_own_is_no_part_of_t_and_stays_as_many_erase_units() -> N
 def test_a_cache_that_cannot_be_is_refused(settings: dict[str, str], message: str) -> None:
     with pytest.raises(InputError, match=message):
         resolve(load("generic-tlc-480"), settings={"slc_cache.static_bytes": "6GB"} | settings)
+
+
+def test_a_drive_for_looks_from_outside_keeps_its_blocks() -> None:
+    """A regression: `identify --scale 1/8` told 768 pages in a block of 96, eight of which are erased at once."""
+    whole = load("generic-tlc-480").nand
+    small = ssdlab.drive("generic-tlc-480", scale="1/8").with_whole_blocks()
+    assert (small.file.nand.pages_per_block, small.file.nand.erase_us) == (whole.pages_per_block, whole.erase_us)
+    assert small.file.nand.erases_at_once == whole.erases_at_once
+    assert small.file.nand.blocks_per_plane == whole.blocks_per_plane / 8 and small.scale == Fraction(1, 8)
+    assert small.capacity.over_provisioning == pytest.approx(ssdlab.drive("generic-tlc-480").capacity.over_provisioning)
+    assert ssdlab.drive("generic-tlc-480").with_whole_blocks() == ssdlab.drive("generic-tlc-480")
+    with pytest.raises(InputError, match=r"leaves 20 erase units.*64 are needed.*the smallest scale.*is 1/10"):
+        ssdlab.drive("generic-tlc-480", scale="1/32").with_whole_blocks()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from ssdlab.errors import InputError, notify
+from ssdlab.errors import InputError
 from ssdlab.foundation.quantities import parse_bytes_with_unit
 from ssdlab.hardware.device import health, programs, purging
 from ssdlab.hardware.device.permission import Permission
@@ -203,7 +203,8 @@ def folder_of(name: str) -> Path:
 
 def planned_on_drive(drive: ResolvedDrive, how: How) -> tuple[list[Planned], int]:
     """The experiments on a simulated drive, and its capacity in bytes."""
-    capacity_bytes = drive.capacity.user_bytes
+    capacity_bytes = drive.with_whole_blocks().capacity.user_bytes
+    _check_size(f"drive {drive.name!r}", capacity_bytes)
     return experiments.plan(capacity_bytes, how.limits(capacity_bytes)), capacity_bytes
 
 
@@ -211,22 +212,19 @@ def planned_on_path(place: Place, how: How) -> tuple[list[Planned], int]:
     """The experiments on a real drive, and its capacity in bytes. Writes nothing, so that it needs no consent."""
     on_device = _checked(place, how)
     size_bytes = DeviceBox.usable(size_of(place.path) if on_device else place.size_bytes or 0)
-    _check_size(place.path, size_bytes)
+    _check_size(f"--on {place.path}", size_bytes)
     return experiments.plan(size_bytes, how.limits(size_bytes), whole_drive=on_device), size_bytes
 
 
 def on_drive(drive: ResolvedDrive, how: How, output: Path) -> Identified:
-    """Runs the experiments on a simulated drive, from the state stored after the last finished experiment."""
+    """Runs the experiments on a simulated drive, from the state stored after the last finished experiment.
+
+    A drive at a scale has fewer blocks of full size: one whose blocks are smaller erases several at once, and shows
+    them as one.
+    """
+    drive = drive.with_whole_blocks()
     planned, capacity_bytes = planned_on_drive(drive, how)
     how.tell_plan(planned, capacity_bytes)
-    if (at_once := drive.file.nand.erases_at_once) > 1:
-        notify(
-            [
-                f"{drive.name} erases {at_once} erase units at once, as a drive of this scale does: experiments take "
-                "them for one; erase unit, spare area, victim and placement can be wrong, and only the whole drive "
-                "shows them"
-            ]
-        )
     # The full specification, so that a run is not resumed on a different drive.
     store = Store(output, how.identity({"drive": drive.specification()}), resume=how.resume)
     last = next((each.experiment.name for each in reversed(planned) if store.finished(each.experiment.name)), None)
@@ -247,7 +245,7 @@ def on_path(place: Place, how: How, output: Path) -> Identified:
     with claimed(path, place.size_bytes, place.permission) as held:
         source = health.of(held.claim.place, place.smart)
         box = DeviceBox(held, source, output / FOLDER / SCRATCH, seed=how.seed)
-        _check_size(path, box.capacity_bytes)
+        _check_size(f"--on {path}", box.capacity_bytes)
         planned = experiments.plan(box.capacity_bytes, how.limits(box.capacity_bytes), whole_drive=on_device)
         how.tell_plan(planned, box.capacity_bytes)
         programs.check("fio")
@@ -303,9 +301,9 @@ def _name(target: str) -> str:
     return f"identified-{plain}"
 
 
-def _check_size(path: Path, capacity_bytes: int) -> None:
+def _check_size(what: str, capacity_bytes: int) -> None:
     if capacity_bytes < _SIZE_BYTES_MIN:
-        raise InputError(f"--on {path}: {_SIZE_BYTES_MIN >> 20} MiB or more are needed to determine anything")
+        raise InputError(f"{what}: {_SIZE_BYTES_MIN >> 20} MiB or more are needed to determine anything")
 
 
 def _checked(place: Place, how: How) -> bool:

@@ -33,6 +33,8 @@ from ssdlab.simulator.specification import ChosenScale, PowerJson
 _UNITS_PER_ERASE_UNIT_MIN = 64
 # With fewer erase units, the reserve and the open erase units are a large share of the drive.
 _ERASE_UNITS_MIN = 128
+# The same for a drive that is made smaller by fewer blocks, to be looked at from outside.
+_WHOLE_ERASE_UNITS_MIN = 64
 # Sizes that the engine rounds to whole erase units.
 _IN_ERASE_UNITS = ("ftl.reserved_bytes", "background.erased_pool_bytes")
 _IN_SLC_ERASE_UNITS = ("slc_cache.static_bytes", "slc_cache.dynamic_bytes_max")
@@ -70,6 +72,17 @@ class ResolvedDrive:
             left_empty=self.asked_left_empty,
             settings=self.settings,
             scale=scale,
+        )
+
+    def with_whole_blocks(self) -> "ResolvedDrive":
+        """The same drive at the same scale, made smaller by fewer blocks of full size, as a small product is."""
+        return resolve(
+            self.of,
+            over_provisioning=self.asked_over_provisioning,
+            left_empty=self.asked_left_empty,
+            settings=self.settings,
+            scale=self.scale,
+            whole_blocks=True,
         )
 
     @property
@@ -145,9 +158,10 @@ def resolve(
     left_empty: float | None = None,
     settings: Mapping[str, str] | None = None,
     scale: Fraction | None = None,
+    whole_blocks: bool = False,
 ) -> ResolvedDrive:
     """The drive with `settings` applied, U set from `over_provisioning` (a share, 0.07) or reduced by `left_empty` (a
-    share of U), then all reduced by `scale`.
+    share of U), then all reduced by `scale`: by smaller blocks, or with `whole_blocks` by fewer.
 
     `settings` maps `table.key` to a TOML value. Raises InputError if a key or value is not valid, the spare area is too
     small for garbage collection, or the scale makes erase units too small.
@@ -173,7 +187,7 @@ def resolve(
         whole = drive_of(varied.content, where, sold_bytes=label_bytes)
         return ResolvedDrive(whole, Fraction(1), settings, drive, over_provisioning, left_empty, empty)
     full = drive_of(varied.content, where)
-    content, scale = _with_scale(full, scale, where)
+    content, scale = _with_scale(full, scale, where, whole_blocks=whole_blocks)
     asked = f"{where}: --scale {format_scale(scale)}"
     smaller = drive_of(content, asked, sold_bytes=round(label_bytes * scale))
     return ResolvedDrive(smaller, scale, settings, drive, over_provisioning, left_empty, empty)
@@ -252,7 +266,7 @@ class _Smaller:
         return self.of_pages * self.of_blocks
 
 
-def _with_scale(drive: DriveFile, scale: Fraction, where: str) -> tuple[JsonObject, Fraction]:
+def _with_scale(drive: DriveFile, scale: Fraction, where: str, *, whole_blocks: bool) -> tuple[JsonObject, Fraction]:
     """The content of a smaller drive with the same dies and OP, and its exact scale.
 
     Blocks have fewer pages; if that would be too few, there are also fewer blocks. As many of them as have the pages of
@@ -263,7 +277,8 @@ def _with_scale(drive: DriveFile, scale: Fraction, where: str) -> tuple[JsonObje
     buffers hold milliseconds of requests, independent of the drive's size. So is a batch of garbage collection, unless
     it is larger than an erase unit of the smaller drive.
     """
-    full, of = drive.capacity, _smaller_blocks(drive, scale, f"{where}: --scale {format_scale(scale)}")
+    full, asked = drive.capacity, f"{where}: --scale {format_scale(scale)}"
+    of = _fewer_blocks(drive, scale, asked) if whole_blocks else _smaller_blocks(drive, scale, asked)
     at_once = max(1, round(1 / of.of_pages))
     smaller: dict[str, float] = {
         "nand.pages_per_block": of.pages_per_block,
@@ -292,7 +307,7 @@ def _with_scale(drive: DriveFile, scale: Fraction, where: str) -> tuple[JsonObje
         key: erase_units(_value(drive, key), full.slc_bytes_per_erase_unit) * slc_bytes for key in _IN_SLC_ERASE_UNITS
     }
     content = _with_smaller(content, drive, slc, scale)
-    content = _with_batch(content, drive, of.of_pages, scale, f"{where}: --scale {format_scale(scale)}")
+    content = _with_batch(content, drive, of.of_pages, scale, asked)
     if drive.zones.zone_bytes:
         return _with_zones(content, drive, scale, of.of_blocks), of.scale
     user_units = described(content).capacity.physical_units * full.user_units // full.physical_units
@@ -390,6 +405,22 @@ def _smaller_blocks(drive: DriveFile, scale: Fraction, asked: str) -> _Smaller:
         f"{asked} would leave too little: an erase unit needs {_UNITS_PER_ERASE_UNIT_MIN} mapping units or more, and"
         f" the drive {_ERASE_UNITS_MIN} erase units or more; {limit}"
     )
+
+
+def _fewer_blocks(drive: DriveFile, scale: Fraction, asked: str) -> _Smaller:
+    if not 0 < scale <= 1:
+        raise InputError(f"{asked} should be above 0 and at most 1")
+    pages, blocks = drive.nand.pages_per_block, drive.nand.blocks_per_plane
+    fewer = round(blocks * scale)
+    erase_units = drive.capacity.erase_units * fewer // blocks
+    if erase_units < _WHOLE_ERASE_UNITS_MIN:
+        least = Fraction(-(-_WHOLE_ERASE_UNITS_MIN * blocks // drive.capacity.erase_units), blocks)
+        limit = f"the smallest scale for this drive is {format_scale(least)}" if least < 1 else "leave --scale out"
+        raise InputError(
+            f"{asked} leaves {erase_units:,} erase units of full size; {_WHOLE_ERASE_UNITS_MIN} are needed to see them"
+            f" one by one; {limit}"
+        )
+    return _Smaller(pages, fewer, Fraction(1), Fraction(fewer, blocks))
 
 
 def _pages_min(drive: DriveFile) -> int:
