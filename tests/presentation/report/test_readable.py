@@ -1,8 +1,10 @@
 """Can a reader tell what belongs together: one colour for one policy, labels that can be read, tables that go on?"""
 
 import re
+from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser
 
 from ssdlab.presentation.report import page, parts
 from ssdlab.presentation.report.charts.encodings import colours_of, number_axis, variant_scale, variants_key
@@ -90,4 +92,38 @@ def test_cells_of_wide_tables_have_their_heads_for_cards() -> None:
     wide = str(parts.table("Drives", heads, [["a", "1", "2 %", "fine", "3"]]))
     assert re.findall('data-head="(.*?)"', wide) == heads[1:]
     assert 'class="scroll many"' in wide
-    assert "data-head" not in parts.table("Drives", heads[:4], [["a", "1", "2 %", "fine"]])
+    assert 'class="scroll many"' not in parts.table("Drives", heads[:4], [["a", "1", "2 %", "fine"]])
+
+
+def test_no_line_ends_within_a_figure() -> None:
+    """A regression: pages ended a line between 99.5 and %, and commands within --scale."""
+    said = str(
+        parts.bullets(["99.5 % fewer, 1.67 \N{PLUS-MINUS SIGN}0.04 a second, 8.2 GB, 5 MB/s, 3 of 4 drives, 1 byte"])
+    )
+    kept = "99.5\xa0% fewer, 1.67\xa0\N{PLUS-MINUS SIGN}0.04 a second, 8.2\xa0GB, 5\xa0MB/s, 3 of 4 drives, 1 byte"
+    assert kept in said
+    command = str(parts.command("ssdlab run 'a 7 % b' --scale 1/8"))
+    assert '<span class="option">--scale</span>' in command
+    assert "7 %" in command, "what is copied stays as it is"
+
+
+@pytest.mark.surroundings
+def test_cards_of_a_phone_break_no_figure(browser: Browser, tmp_path: Path) -> None:
+    """A regression: beside a long head a value was broken anywhere, 1.27 ms into "1.27 m" and "s"."""
+    figures = ["1.27 ms", "1,606,426", "15.26", "30.5 \N{PLUS-MINUS SIGN}0.7 ms"]
+    heads = ["step", *[f"a head of several words, number {at}" for at in range(len(figures))]]
+    tables = [parts.table("a", heads, [["x", *figures]]), parts.table("b", heads[:4], [["x", *figures[:3]]])]
+    path = tmp_path / "page.html"
+    path.write_text(page.Page("t", "s", "", after=[page.Section("All", table) for table in tables]).html())
+    with browser.new_context(viewport={"width": 390, "height": 900}) as context:
+        opened = context.new_page()
+        opened.goto(path.as_uri())
+        lines = opened.evaluate(
+            """[...document.querySelectorAll("td")].map((cell) => {
+              const range = document.createRange();
+              range.selectNodeContents(cell);
+              return [cell.textContent, range.getClientRects().length, cell.getBoundingClientRect().right];
+            })"""
+        )
+    assert [text.replace("\xa0", " ") for text, _, _ in lines] == figures + figures[:3]
+    assert [each for each in lines if each[1] != 1 or each[2] > 390] == []

@@ -51,7 +51,7 @@ def write(
     whole = page.Page(
         title=headlines.of_advice(found.over_provisioning, found.own, limits),
         subtitle=f"{question}; {trials.setting.file.name}; limits: {wording.listed(limits)}",
-        summary=wording.unbroken(head.text),
+        summary=head.text,
         notices=[
             trials.setting.standing,
             *(["Runs of a smaller drive with the same ratios; each states its scale."] if _is_scaled(trials) else []),

@@ -186,9 +186,9 @@ class TenantAdvice(Shown):
         specification = self.result.specification
         finding, _, figures = self.headline.text.partition(". All together")
         whole = page.Page(
-            title=wording.unbroken(finding),
+            title=finding,
             subtitle=f"Tenants on one drive, or each on a drive of its share; {specification.drive['name']}",
-            summary=wording.unbroken(f"All together{figures}" if figures else finding),
+            summary=f"All together{figures}" if figures else finding,
             notices=[
                 self.standing,
                 *(["Runs of a smaller drive with the same ratios."] if specification.scale != "1" else []),

@@ -43,7 +43,7 @@ def write(
         title=title,
         subtitle="tenants that share drives, with and without a placement handle each, or have a drive each; drives "
         "are filled first and never trimmed",
-        summary=wording.unbroken(sentence(layouts, plan, years)),
+        summary=sentence(layouts, plan, years),
         notices=notices,
         before=[page.Section("The layouts", _table(layout_rows(layouts, years), "The layouts"))],
         figures=figures,

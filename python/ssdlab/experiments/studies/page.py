@@ -10,7 +10,6 @@ from markupsafe import Markup
 from ssdlab.experiments.studies import sources, wording
 from ssdlab.experiments.studies.contract import Row, Study, StudyResult, Table, Verdict
 from ssdlab.presentation.report import page, parts
-from ssdlab.presentation.report.wording import unbroken
 from ssdlab.simulator.specification import Specification
 
 PAGE_NAME = "report.html"
@@ -34,9 +33,9 @@ def study_page(
     after.append(page.specification({label: _json(specified) for label, specified in specifications.items()}))
     title, summary = wording.headline(result.finding)
     return page.Page(
-        title=unbroken(title),
+        title=title,
         subtitle=f"{study.title} Study {study.name}; {wording.verdict(result.rows)}",
-        summary=unbroken(summary),
+        summary=summary,
         notices=scale_notice(specifications.values()),
         figures=result.figures,
         after=after,
@@ -48,9 +47,9 @@ def all_page(results: Sequence[tuple[Study, StudyResult]], scales: Sequence[str]
     before = _sources(results)
     for study, result in results:
         heading, rest = wording.headline(result.finding)
-        texts = parts.paragraphs(*(unbroken(text) for text in (study.title, rest) if text))
+        texts = parts.paragraphs(*(text for text in (study.title, rest) if text))
         link = parts.link(f"{study.name}/{PAGE_NAME}", "Its own page")
-        before.append(page.Section(unbroken(heading), texts + rows_html(result.rows) + link, study.name))
+        before.append(page.Section(heading, texts + rows_html(result.rows) + link, study.name))
     figures = [
         # Names are file names and identifiers on the page, so the study's name makes them unique.
         replace(figure, name=f"{study.name}-{figure.name}")
@@ -79,7 +78,7 @@ def _sources(results: Sequence[tuple[Study, StudyResult]]) -> list[page.Section]
         body.append(document.title)
         for line in document.lines:
             cells = (line.claim.says, line.claim.command, line.verdict, line.figures, line.deviation, line.why)
-            body.append([*map(unbroken, cells), parts.within(f"#{document.study}", "its study")])
+            body.append([*cells, parts.within(f"#{document.study}", "its study")])
     heads = [
         "line",
         "command",
@@ -101,7 +100,7 @@ def notes_html(notes: Sequence[str], rows: Sequence[Row]) -> Markup:
         if row.note:
             by_note.setdefault(row.note, {})[row.what] = None
     said = [*notes, *(f"{'; '.join(whats)}: {note}" for note, whats in by_note.items())]
-    return parts.paragraphs(*(unbroken(note) for note in said))
+    return parts.paragraphs(*said)
 
 
 def rows_html(rows: Sequence[Row], had: str = "simulated") -> Markup:
@@ -132,7 +131,7 @@ def rows_html(rows: Sequence[Row], had: str = "simulated") -> Markup:
         ]
         cells += [wording.fitted(row)] if fitted else []
         cells += [wording.unfitted(row)] if unfitted else []
-        body.append([unbroken(cell) for cell in cells])
+        body.append(cells)
     table = parts.table(f"Published and {had}", ["figure", *headings], body, wraps=True)
     return table + parts.paragraphs(_explained(rows, "" if differs else "".join(tolerances)), *_fitted(rows))
 
@@ -146,7 +145,7 @@ def _explained(rows: Sequence[Row], tolerance: str) -> str:
     if Verdict.SATURATED in verdicts:
         said.append("Saturated: as many parameters fitted as there are points, so it tests nothing.")
     if tolerance:
-        said.append(f"Met: within {unbroken(tolerance)}.")
+        said.append(f"Met: within {tolerance}.")
     if any(row.printed == "ours" for row in rows):
         said.append(f"{wording.OURS}.")
     return " ".join(said)
@@ -187,7 +186,7 @@ def _with_spread(row: Row) -> str:
 
 
 def _table_section(table: Table) -> page.Section:
-    rows = [[unbroken(_cell(cell)) for cell in row] for row in table.rows]
+    rows = [[_cell(cell) for cell in row] for row in table.rows]
     html = parts.table(
         table.heading,
         # Names of workloads may break behind an underscore.
@@ -195,7 +194,7 @@ def _table_section(table: Table) -> page.Section:
         rows,
         sentence=table.sentences,
         wraps=table.wraps,
-        caption=unbroken(table.caption),
+        caption=table.caption,
     )
     return page.Section(table.heading, html)
 

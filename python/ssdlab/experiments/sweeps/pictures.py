@@ -85,7 +85,7 @@ def write_report(rows: pl.DataFrame, axes: Sequence[str], directory: Path, *, su
     drawn = figures(rows, axes)
     failures = rows["failure"].drop_nulls().len()
     whole = page.Page(
-        title=wording.unbroken(headline(rows, axes)),
+        title=headline(rows, axes),
         subtitle=subtitle,
         summary=_summary(rows),
         notices=[f"{failures} of {rows.height} drives became read-only before the end of their run."]

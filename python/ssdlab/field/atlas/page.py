@@ -128,7 +128,7 @@ def _all_drives(atlas: Atlas) -> Figure | None:
     ]
     return Figure(
         "waf",
-        wording.unbroken(f"Half of {waf.n:,} drives write each byte {wording.waf(waf.at(0.5))} times or more"),
+        f"Half of {waf.n:,} drives write each byte {wording.waf(waf.at(0.5))} times or more",
         "Write amplification since the drive was new, for drives that count host and NAND writes and have at least "
         "five drive writes. The horizontal axis is logarithmic.",
         switchable(alt.layer(bars, *rules, *texts).properties(height=_HEIGHT_PX), HIDDEN_VARIANTS),

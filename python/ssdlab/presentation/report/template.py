@@ -1,9 +1,14 @@
-"""HTML from Jinja2 templates in the folders of the calling packages. All values are escaped, except Markup."""
+"""HTML from Jinja2 templates in the folders of the calling packages. All values are escaped, except Markup.
+
+In texts no line ends between a figure and its unit. What is copied, compared or run is passed through the filter `e`.
+"""
 
 from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
+
+from ssdlab.presentation.report.wording import unbroken
 
 
 def render(package: str, name: str, /, **values: object) -> Markup:
@@ -14,6 +19,13 @@ def render(package: str, name: str, /, **values: object) -> Markup:
 @cache
 def _template(package: str, name: str) -> Template:
     loader = PackageLoader(package, "templates")
-    return Environment(
-        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    ).get_template(name)
+    environment = Environment(
+        loader=loader,
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: unbroken(value) if type(value) is str else value,
+    )
+    environment.filters["unbroken"] = unbroken
+    return environment.get_template(name)

@@ -9,6 +9,7 @@ from ssdlab.foundation.quantities import significant as significant
 
 NO_BREAK_SPACE = "\u00a0"
 EM_DASH = "\u2014"
+_WITHIN_FIGURES = re.compile(r"(?<=\d) (?=(?:%|\N{PLUS-MINUS SIGN}\d|[kKMGTP]?i?B\b|[num\N{MICRO SIGN}]?s\b|W\b|J\b))")
 # A ratio that is known better than this is said without its interval.
 _PRECISE_WITHIN = 0.05
 
@@ -87,8 +88,8 @@ def listed(words: list[str]) -> str:
 
 
 def unbroken(text: str) -> str:
-    """The text with a no-break space between each figure and its percent sign."""
-    return re.sub(r"(?<=\d) %", f"{NO_BREAK_SPACE}%", text)
+    """The text with a no-break space between each figure and its unit, and before what it may be off by."""
+    return _WITHIN_FIGURES.sub(NO_BREAK_SPACE, text)
 
 
 def spoken(label: str) -> str:

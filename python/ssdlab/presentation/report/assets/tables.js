@@ -1,7 +1,9 @@
-// Says of each table how many of its columns do not fit, and marks the end at which it goes on.
+// Says of each table how many of its columns do not fit, and marks the end at which it goes on; on a phone, cards fit.
 "use strict";
 (() => {
+  const phone = window.matchMedia("(max-width: 34rem)");
   function look(scroll) {
+    if (phone.matches && scroll.scrollWidth - scroll.clientWidth > 1) scroll.classList.add("many");
     const left = scroll.scrollWidth - scroll.clientWidth - scroll.scrollLeft;
     scroll.classList.toggle("more", left > 1);
     const end = scroll.getBoundingClientRect().right + 1;
