@@ -32,13 +32,15 @@ def test_a_run_of_few_requests_is_known_little() -> None:
         (34_166.0, 342.0, "34,200"),
         (34_166.0, 12.0, "34,200"),
         (1349.0, 564.0, "1,300 \N{PLUS-MINUS SIGN}600"),
-        (1350.0, 2000.0, "1,000 \N{PLUS-MINUS SIGN}2,000"),
+        (1350.0, 2000.0, "0 to 3,400"),
+        (312.5, 307.5, "5.0 to 620"),
+        (0.0157, 0.0004, "0.0157 \N{PLUS-MINUS SIGN}0.0004"),
         (2.59, 0.1, "2.6 \N{PLUS-MINUS SIGN}0.1"),
         (0.0, 0.0, "0.00"),
     ],
 )
 def test_a_rate_of_few_requests_has_few_digits(value: float, half_width: float, expected: str) -> None:
-    """A regression: 22 requests had "1,350" per second and "2.59 ms", to three digits."""
+    """Regressions: 22 requests had "1,350" per second and "2.59 ms", others "0.016 ±0.000" and "5 ±307"."""
     found = Estimate(value, value - half_width, value + half_width, 22, "made up")
     assert estimate.text(found, digits_max=3) == expected
 

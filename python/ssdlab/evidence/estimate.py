@@ -79,24 +79,34 @@ def of_groups(values: Sequence[float], withins: Sequence[float]) -> Estimate:
 
 def text(estimate: Estimate, decimals_max: int = 3, *, digits_max: int = 9) -> str:
     """The value with the digits that its interval allows, and the interval where it is wide: "2.534", "34,200",
-    "8.6 ±0.3".
+    "8.6 ±0.3"; an interval that is as wide as the value itself, by its ends: "5.0 to 620". For what is never negative.
 
     The last digit is not smaller than half the width of the interval, but one digit of the value is left at least.
     """
     half_width = (estimate.high - estimate.low) / 2
-    places = decimals(estimate, decimals_max, digits_max=digits_max)
-    value = _fixed(estimate.value, places)
-    return (
-        value if not half_width or estimate.share < WIDE else f"{value} \N{PLUS-MINUS SIGN}{_fixed(half_width, places)}"
-    )
+    if not half_width or estimate.share < WIDE:
+        return _fixed(estimate.value, decimals(estimate, decimals_max, digits_max=digits_max))
+    if estimate.share > ENDS_FROM:
+        return f"{_two_digits(max(0.0, estimate.low))} to {_two_digits(estimate.high)}"
+    places = decimals(estimate, 9)
+    return f"{_fixed(estimate.value, places)} \N{PLUS-MINUS SIGN}{_fixed(half_width, places)}"
 
 
 def decimals(estimate: Estimate, decimals_max: int = 3, *, digits_max: int = 9) -> int:
     """How many decimals of the value its interval allows; below 0 for tens, hundreds and so on."""
     half_width = (estimate.high - estimate.low) / 2
-    leading = math.floor(math.log10(abs(estimate.value))) if estimate.value else 0
+    leading = _leading(estimate.value)
     found = min(decimals_max, digits_max - 1 - leading)
     return min(found, max(-math.floor(math.log10(half_width)), -leading)) if half_width > 0 else found
+
+
+def _leading(value: float) -> int:
+    """The power of ten of the first digit."""
+    return math.floor(math.log10(abs(value))) if value else 0
+
+
+def _two_digits(value: float) -> str:
+    return _fixed(value, 1 - _leading(value)) if value else "0"
 
 
 def _fixed(value: float, decimals: int) -> str:
@@ -105,3 +115,5 @@ def _fixed(value: float, decimals: int) -> str:
 
 WIDE = 0.02
 """An interval with a half width of this share or more is shown beside its value."""
+ENDS_FROM = 0.5
+"""From this share on the ends of an interval say more than the value and half of its width."""
