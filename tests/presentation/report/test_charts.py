@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -12,8 +13,9 @@ from polars.testing import assert_frame_equal
 
 from made_up import made_up_variant
 from ssdlab.presentation.report import ComparedVariant
-from ssdlab.presentation.report.charts.over_time import last_stage
+from ssdlab.presentation.report.charts.over_time import drawn_percentiles, last_stage
 from ssdlab.presentation.report.charts.placing import HEIGHT_PX, ValueScale, separated, spread
+from ssdlab.presentation.report.charts.wear import wear_histogram
 from ssdlab.presentation.report.comparison import comparison_figures
 from ssdlab.presentation.report.theme import DARK, LIGHT
 from ssdlab.presentation.report.thinning import merge_intervals, merge_windows
@@ -220,3 +222,22 @@ def test_bars_of_latency_add_up_and_need_a_clock() -> None:
     assert "garbage collection" in figure.title
     untimed = [made_up_variant("7 %", 0.07, timed=False)]
     assert not any(figure.name == "latency-by-part" for figure in comparison_figures(untimed))
+
+
+@pytest.mark.parametrize(
+    ("requests", "drawn"),
+    [(10, ["median"]), (500, ["median", "99 %"]), (10**6, ["median", "99 %", "99.9 %"])],
+)
+def test_percentiles_over_time_have_ten_requests_above_each_point(requests: int, drawn: list[str]) -> None:
+    """A regression: of intervals of ten requests the page drew the 99.9th percentile, which is their longest."""
+    variant = made_up_variant("a", 0.07)
+    assert variant.timing_series is not None
+    few = replace(variant, timing_series=variant.timing_series.with_columns(write_ios=pl.lit(requests)))
+    assert drawn_percentiles([few]) == drawn
+    (figure,) = (figure for figure in comparison_figures([few]) if figure.name == "latency-over-time")
+    assert figure.svg().count("write latency, ") == len(drawn)
+
+
+def test_blocks_that_were_not_erased_are_not_drawn() -> None:
+    fresh = made_up_variant("a", 0.07, wear_histogram=((0, 0, 100),))
+    assert wear_histogram([fresh]) is None

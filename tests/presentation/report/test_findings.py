@@ -7,6 +7,7 @@ import pytest
 
 from made_up import USER_BYTES, made_up_speed, made_up_variant, within
 from ssdlab.presentation.report import ComparedVariant, VariantSpeed, WearStatistics, findings, wording
+from ssdlab.presentation.report.charts.latency_parts import listed_kinds
 from ssdlab.presentation.report.variant import LATENCY_PARTS
 
 
@@ -134,6 +135,28 @@ def test_speed_and_tails_name_the_ends() -> None:
     )
 
 
+def test_of_several_policies_at_each_end_the_title_names_one() -> None:
+    """A regression: "WAF 2.61 at 7 % of over-provisioning" was that of greedy; fifo's was 16.3 there."""
+    found = {("greedy", 0.07): 2.61, ("fifo", 0.07): 16.3, ("greedy", 0.28): 1.51, ("fifo", 0.28): 4.53}
+    variants = [
+        replace(_variant(f"{policy}, {op:.0%}", waf, speed=_at(10_000)), over_provisioning=op)
+        for (policy, op), waf in found.items()
+    ]
+    assert _plain(findings.spare_area_effect(variants)) == "WAF 2.61 with greedy, 7%; 1.51 with greedy, 28%"
+    assert "with greedy, 7%; " in findings.speed_against_over_provisioning(variants)
+    assert "with greedy, 7%; " in findings.latency_against_over_provisioning(variants)
+
+
+def test_sentences_have_the_digits_of_the_table() -> None:
+    """A regression: the table said 16.3, what the interval allows, and title, lede and charts 16.26."""
+    one, other = (
+        replace(_variant(name, waf, waf_estimate=within(waf, 0.01)), over_provisioning=op)
+        for name, waf, op in (("a", 16.26, 0.07), ("b", 4.531, 0.28))
+    )
+    for said in (findings.summary, findings.spare_area_effect, findings.settling):
+        assert "16.3" in said([one, other]) and "16.26" not in said([one, other])
+
+
 def test_tails_are_compared_only_where_their_intervals_are_apart() -> None:
     one, other = (_variant(label, 2.0, speed=_at(1000, ns)) for label, ns in (("a", 2_000_000), ("b", 2_150_000)))
     assert _plain(findings.tails([one, other])) == (
@@ -147,9 +170,21 @@ def test_tails_are_compared_only_where_their_intervals_are_apart() -> None:
 def test_no_wait_for_garbage_collection_is_no_finding_of_zero_percent() -> None:
     parts = dict.fromkeys(LATENCY_PARTS, 0.0) | {"flash": 900.0, "link": 100.0}
     variant = _variant("a", 1.0, latency_parts={"mean": parts, "p99_9": parts})
-    assert _plain(findings.waits([variant])) == (
-        "90 % of the mean write latency is flash; waiting for garbage collection is below 0.5 % of it"
+    said = "Writes hardly wait for garbage collection: below 0.5 % of their mean latency"
+    assert _plain(findings.waits([variant])) == said
+
+
+def test_the_slowest_thousandth_needs_ten_requests() -> None:
+    """A regression: the page of a trace of 3,000 requests broke down the latency of its three slowest."""
+    parts = dict.fromkeys(LATENCY_PARTS, 0.0) | {"flash": 900.0, "gc": 100.0}
+    latency_parts = {"mean": parts, "p99_9": parts}
+    many, few = (
+        _variant(name, 2.0, latency_parts=latency_parts, speed=_at(1000, ns)) for name, ns in (("a", 2e6), ("b", None))
     )
+    said = "With {}, 10 % of the mean write latency is waiting for garbage collection"
+    assert _plain(findings.waits([many])) == f"{said.format('a')}, 10 % of that of the slowest 0.1 %"
+    assert _plain(findings.waits([few])) == said.format("b")
+    assert listed_kinds([few]) == "the mean"
 
 
 def test_no_clock_no_finding_of_speed() -> None:

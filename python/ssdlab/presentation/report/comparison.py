@@ -17,10 +17,11 @@ from ssdlab.presentation.report.charts.against_over_provisioning import (
     waf_against_over_provisioning,
 )
 from ssdlab.presentation.report.charts.encodings import parts_key, variants_key
-from ssdlab.presentation.report.charts.latency_parts import latency_parts_key, parts_of_latency
+from ssdlab.presentation.report.charts.latency_parts import latency_parts_key, listed_kinds, parts_of_latency
 from ssdlab.presentation.report.charts.over_host_writes import spare_over_host_writes, waf_over_host_writes
 from ssdlab.presentation.report.charts.over_time import (
     LATENCY_POINTS_MAX,
+    drawn_percentiles,
     iops_over_time,
     latency_over_time,
     shown_direction,
@@ -101,9 +102,8 @@ def comparison_figures(variants: Sequence[ComparedVariant]) -> list[Figure]:
         (
             "latency-by-part",
             findings.waits(variants),
-            "Breakdown of the latency in the whole last stage: the mean, and the mean at and above the 99.9th "
-            "percentile. Garbage collection: waiting for the drive's own work on the die. Other host operations: "
-            "waiting for other requests.",
+            f"Breakdown of the latency in the whole last stage: {listed_kinds(variants)}. Garbage collection: waiting "
+            "for the drive's own work on the die. Other host operations: waiting for other requests.",
             parts_of_latency(variants),
             (latency_parts_key(variants),),
         ),
@@ -172,9 +172,8 @@ def _over_time_caption(variants: Sequence[ComparedVariant]) -> str:
 
 def _latency_caption(variants: Sequence[ComparedVariant]) -> str:
     caption = (
-        f"Latency of the {shown_direction(variants)}s in each interval of simulated time since the start of "
-        f"the last stage: "
-        "median, 99th and 99.9th percentile."
+        f"Latency of the {shown_direction(variants)}s over simulated time since the start of the last stage: "
+        f"{wording.listed(drawn_percentiles(variants) or ['median'])}. A point has ten requests or more above it."
     )
     intervals = max((frame.height for v in variants if (frame := v.timing_series) is not None), default=0)
     return caption + (" Neighbouring intervals are merged to their mean." if intervals > LATENCY_POINTS_MAX else "")

@@ -1,12 +1,12 @@
 """The findings of a comparison, as sentences computed from its figures: titles of pictures, and the summary."""
 
-from collections.abc import Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Sequence
 
 from ssdlab.evidence.comparing import differ
 from ssdlab.evidence.estimate import Estimate
 from ssdlab.presentation.report import headlines, wording
-from ssdlab.presentation.report.variant import LATENCY_PARTS, PARTS, ComparedVariant
+from ssdlab.presentation.report.charts.latency_parts import of_kind
+from ssdlab.presentation.report.variant import PARTS, ComparedVariant
 
 # A closed form with a larger deviation does not count as agreeing.
 _AGREES_WITHIN = 0.05
@@ -29,7 +29,7 @@ def settling(variants: Sequence[ComparedVariant]) -> str:
         return "WAF over host writes"
     shown = [known[-1], known[0]] if len(known) > 1 else known
     clauses: list[str] = []
-    for variant, waf in shown:
+    for variant in shown:
         name = wording.spoken(variant.label) if not clauses else variant.label
         if variant.steady_reached and variant.steady_at_host_bytes is not None:
             verb, bytes_after, remark = "settles", variant.steady_at_host_bytes, ""
@@ -38,11 +38,11 @@ def settling(variants: Sequence[ComparedVariant]) -> str:
         else:
             # The figure is a mean: at the end it may be twice that.
             over = wording.significant(variant.drive_writes(_last_stage_bytes(variant)), 2)
-            clauses.append(f"{name} has a WAF of {wording.waf(waf)} on average of {over} drive writes")
+            clauses.append(f"{name} has a WAF of {variant.waf_said} on average of {over} drive writes")
             continue
         after = wording.significant(variant.drive_writes(bytes_after), 2)
-        clauses.append(f"{name} {verb} at a WAF of {wording.waf(waf)} after {after} drive writes{remark}")
-    if all(variant.steady_reached for variant, _ in shown) and len(shown) == 2:
+        clauses.append(f"{name} {verb} at a WAF of {variant.waf_said} after {after} drive writes{remark}")
+    if all(variant.steady_reached for variant in shown) and len(shown) == 2:
         # The second clause leaves out the verb and the nouns of the first.
         clauses[1] = clauses[1].replace(" settles at a WAF of ", " at ").replace(" drive writes", "")
         return ", ".join(clauses)
@@ -54,25 +54,29 @@ def spare_area_effect(variants: Sequence[ComparedVariant]) -> str:
 
     The title of the page compares the best variant with the worst.
     """
-    known = sorted(_by_waf(variants), key=lambda pair: pair[0].over_provisioning)
+    known = sorted(_by_waf(variants), key=lambda variant: variant.over_provisioning)
     if not known:
         return "WAF against over-provisioning"
-    (least, waf_least), (most, waf_most) = _ends(known)
-    effect = f"WAF {wording.waf(waf_least)} at {wording.share(least.over_provisioning)} of over-provisioning"
-    if most.over_provisioning > least.over_provisioning:
-        effect += f", {wording.waf(waf_most)} at {wording.share(most.over_provisioning)}"
+    least, most = _ends(known)
+    effect = _at_ends(f"WAF {least.waf_said}", str(most.waf_said), known)
     theory = _theory(variants)
     return f"{effect}; {theory}" if theory else effect
 
 
-_Known = TypeVar("_Known")
-
-
-def _ends(known: Sequence[tuple[ComparedVariant, _Known]]) -> tuple[tuple[ComparedVariant, _Known], ...]:
+def _ends(known: Sequence[ComparedVariant]) -> tuple[ComparedVariant, ComparedVariant]:
     """The first variant with the least and the first with the most over-provisioning, of variants in order of it: of
     policies at both ends the same one."""
-    most = known[-1][0].over_provisioning
-    return known[0], next(pair for pair in known if pair[0].over_provisioning == most)
+    most = known[-1].over_provisioning
+    return known[0], next(variant for variant in known if variant.over_provisioning == most)
+
+
+def _at_ends(first: str, last: str, known: Sequence[ComparedVariant]) -> str:
+    """The texts of the figures at both ends with their spare areas, or with their variants if several share one."""
+    least, most = _ends(known)
+    if len({variant.over_provisioning for variant in known}) < len(known):
+        return f"{first} with {least.label}; {last} with {most.label}"
+    at_least = f"{first} at {wording.share(least.over_provisioning)} of over-provisioning"
+    return at_least if most is least else f"{at_least}, {last} at {wording.share(most.over_provisioning)}"
 
 
 def _theory(variants: Sequence[ComparedVariant]) -> str:
@@ -80,7 +84,7 @@ def _theory(variants: Sequence[ComparedVariant]) -> str:
     deviation = theory_deviation_max(variants)
     if deviation is None:
         return ""
-    applies = all(variant.theory is not None for variant, _ in _by_waf(variants))
+    applies = all(variant.theory is not None for variant in _by_waf(variants))
     theory = "theory" if applies else "the closed form, where it applies,"
     verb = "agrees within" if deviation <= _AGREES_WITHIN else "differs by up to"
     return f"{theory} {verb} {wording.share(max(deviation, 0.001), 2)}"
@@ -124,58 +128,46 @@ def tails(variants: Sequence[ComparedVariant]) -> str:
 
 def waits(variants: Sequence[ComparedVariant]) -> str:
     """The title of the breakdown of latency: the share of garbage collection in the mean and the slowest requests."""
-    shares = {
-        kind: [(v, _share_of(v.latency_parts[kind], "gc")) for v in variants if v.latency_parts]
-        for kind in ("mean", "p99_9")
-    }
-    if not shares["mean"]:
+    known = of_kind(variants, "mean")
+    if not known:
         return "Breakdown of latency"
-    worst, of_mean = max(shares["mean"], key=lambda pair: pair[1])
-    of_tail = {variant.label: share for variant, share in shares["p99_9"]}[worst.label]
+    worst = max(known, key=lambda variant: _gc_share(variant, "mean"))
+    of_mean = _gc_share(worst, "mean")
+    slowest = [_gc_share(variant, "p99_9") for variant in of_kind(variants, "p99_9")]
     direction = worst.speed.direction if worst.speed else "request"
-    if max(of_mean, of_tail) < _WORTH_SAYING:
-        parts = worst.latency_parts["mean"]
-        part = max(LATENCY_PARTS, key=lambda part: parts[part])
-        most = f"{wording.share(_share_of(parts, part), 2)} of the mean {direction} latency is {LATENCY_PARTS[part]}"
-        return f"{most}; waiting for garbage collection is below {wording.share(_WORTH_SAYING)} of it"
-    return (
-        f"With {wording.spoken(worst.label)} {wording.share(of_mean, 2)} of the mean {direction} latency is waiting "
-        f"for garbage collection, {wording.share(of_tail, 2)} of that of the slowest 0.1 %"
-    )
+    if max([of_mean, *slowest]) < _WORTH_SAYING:
+        small = wording.share(_WORTH_SAYING)
+        return f"{direction.capitalize()}s hardly wait for garbage collection: below {small} of their mean latency"
+    said = f"With {wording.spoken(worst.label)}, {wording.share(of_mean, 2)} of the mean {direction} latency is waiting"
+    said += " for garbage collection"
+    if not of_kind([worst], "p99_9"):
+        return said
+    return f"{said}, {wording.share(_gc_share(worst, 'p99_9'), 2)} of that of the slowest 0.1 %"
 
 
-def _share_of(parts: Mapping[str, float], part: str) -> float:
-    return parts[part] / sum(parts.values())
+def _gc_share(variant: ComparedVariant, kind: str) -> float:
+    parts = variant.latency_parts[kind]
+    return parts["gc"] / sum(parts.values())
 
 
 def speed_against_over_provisioning(variants: Sequence[ComparedVariant]) -> str:
     """The title of IOPS against OP: the values at both ends."""
-    known = sorted(
-        ((v, v.speed.estimate) for v in variants if v.speed is not None), key=lambda pair: pair[0].over_provisioning
-    )
+    known = sorted((v for v in variants if v.speed is not None), key=lambda variant: variant.over_provisioning)
     if len(known) < 2:
         return "Requests per second against over-provisioning"
-    (least, iops_least), (most, iops_most) = _ends(known)
-    first = f"{wording.estimated(iops_least)} requests per second at {wording.share(least.over_provisioning)}"
-    last = f"{wording.estimated(iops_most)} at {wording.share(most.over_provisioning)}"
-    return f"{first} of over-provisioning, {last}"
+    least, most = _ends(known)
+    first, last = (wording.estimated(variant.speed.estimate) for variant in (least, most) if variant.speed)
+    return _at_ends(f"{first} requests per second", last, known)
 
 
 def latency_against_over_provisioning(variants: Sequence[ComparedVariant]) -> str:
     """The title of latency against OP: the means at both ends."""
-    known = sorted(
-        ((v, v.speed.mean) for v in variants if v.speed is not None and v.speed.mean is not None),
-        key=lambda pair: pair[0].over_provisioning,
-    )
+    known = sorted((v for v in variants if v.speed and v.speed.mean), key=lambda variant: variant.over_provisioning)
     if len(known) < 2:
         return "Latency against over-provisioning"
-    (least, longest), (most, shortest) = _ends(known)
-    direction = least.speed.direction if least.speed else "request"
-    first, last = (
-        f"{wording.estimated_duration(mean)}{said} at {wording.share(variant.over_provisioning)}"
-        for variant, mean, said in ((least, longest, " on average"), (most, shortest, ""))
-    )
-    return f"A {direction} takes {first} of over-provisioning, {last}"
+    least, most = _ends(known)
+    first, last = (wording.estimated_duration(v.speed.mean) for v in (least, most) if v.speed and v.speed.mean)
+    return _at_ends(f"A {least.speed.direction if least.speed else 'request'} takes {first} on average", last, known)
 
 
 def causes(variants: Sequence[ComparedVariant]) -> str:
@@ -248,11 +240,11 @@ def summary(variants: Sequence[ComparedVariant]) -> str:
     known = _by_waf(variants)
     if not known:
         return "The host wrote nothing, so there is no write amplification to compare."
-    (best, waf_best), (worst, waf_worst) = known[0], known[-1]
-    in_state = " in the steady state" if all(variant.steady_reached for variant, _ in known) else ""
-    said = f"Per host byte, {wording.waf(waf_worst)} bytes are programmed to NAND with {wording.spoken(worst.label)}"
+    best, worst = known[0], known[-1]
+    in_state = " in the steady state" if all(variant.steady_reached for variant in known) else ""
+    said = f"Per host byte, {worst.waf_said} bytes are programmed to NAND with {wording.spoken(worst.label)}"
     if len(known) > 1:
-        said += f" and {wording.waf(waf_best)} with {best.label}"
+        said += f" and {best.waf_said} with {best.label}"
     theory = _theory(variants)
     # The title of a single run has its figures.
     is_single = len(known) == 1 and best.steady_reached is None
@@ -302,16 +294,16 @@ def theory_deviation_max(variants: Sequence[ComparedVariant]) -> float | None:
     return max((abs(deviation) for deviation in deviations), default=None)
 
 
-def _by_waf(variants: Sequence[ComparedVariant]) -> list[tuple[ComparedVariant, float]]:
+def _by_waf(variants: Sequence[ComparedVariant]) -> list[ComparedVariant]:
     """The variants with a WAF, smallest first."""
-    return sorted(((v, v.waf) for v in variants if v.waf is not None), key=lambda pair: pair[1])
+    return [v for _, _, v in sorted((v.waf, at, v) for at, v in enumerate(variants) if v.waf is not None)]
 
 
 def _of_direction(variant: ComparedVariant) -> str:
     """The number of requests that the picture shows, such as ", 14,600 of them writes"; "" if it shows all."""
     if variant.speed is None or variant.speed.direction_iops == variant.speed.iops:
         return ""
-    return f", {wording.significant(variant.speed.direction_iops)} of them {variant.speed.direction}s"
+    return f", {wording.estimated(variant.speed.direction_estimate)} of them {variant.speed.direction}s"
 
 
 def _by_iops(variants: Sequence[ComparedVariant]) -> list[tuple[ComparedVariant, Estimate]]:

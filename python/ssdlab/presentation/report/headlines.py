@@ -125,7 +125,7 @@ def _single(outcome: Outcome) -> str:
     name = wording.spoken(outcome.label)
     said = []
     if outcome.waf is not None:
-        said.append(f"writes {wording.waf(outcome.waf.value)} bytes to flash per host byte")
+        said.append(f"writes {wording.estimated_waf(outcome.waf)} bytes to flash per host byte")
     if outcome.iops:
         said.append(f"serves {wording.estimated(outcome.iops)} requests per second")
     return f"{name} {' and '.join(said)}" if said else f"{name}: nothing was written"
@@ -137,7 +137,7 @@ def _compared(outcomes: Sequence[Outcome]) -> str:
     if not wafs:
         return speed or "The variants wrote nothing to compare"
     if len(wafs) == 1:
-        only = f"Only {wafs[0][0]} wrote, {wording.waf(wafs[0][1].value)} bytes to flash per host byte"
+        only = f"Only {wafs[0][0]} wrote, {wording.estimated_waf(wafs[0][1])} bytes to flash per host byte"
         return f"{only}; {speed}" if speed else only
     (best, least), (worst, most) = wafs[0], wafs[-1]
     if differ(least, most):

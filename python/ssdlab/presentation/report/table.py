@@ -6,7 +6,6 @@ from typing import TypeVar
 
 from markupsafe import Markup
 
-from ssdlab.evidence import estimate
 from ssdlab.presentation.report import wording
 from ssdlab.presentation.report.charts.encodings import present_parts, variants_key
 from ssdlab.presentation.report.findings import theory_deviation
@@ -105,7 +104,12 @@ def _columns(variants: Sequence[ComparedVariant]) -> list[_Column]:
             lambda v: _text(v.effective_over_provisioning, wording.share),
             "over-provisioning that garbage collection has",
         ),
-        _Column("WAF", "waf", _waf, "bytes programmed to NAND per host byte; ± is half the width of its 95 % interval"),
+        _Column(
+            "WAF",
+            "waf",
+            lambda v: v.waf_said,
+            "bytes programmed to NAND per host byte; ± is half the width of its 95 % interval",
+        ),
         *(_speed_columns() if any(variant.speed is not None for variant in variants) else ()),
         _Column("theory", "theory", lambda v: _text(v.theory, wording.waf), "WAF of the closed-form model"),
         _Column(
@@ -213,7 +217,7 @@ def _part_column(part: str) -> _Column:
     return _Column(
         PARTS[part],
         "waf_parts",
-        lambda v: wording.waf(v.waf_parts.get(part, 0.0)) if v.waf_parts else None,
+        lambda v: f"{v.waf_parts.get(part, 0.0):,.{v.waf_decimals}f}" if v.waf_parts else None,
         "a part of the WAF: bytes programmed for this cause per host byte",
     )
 
@@ -221,12 +225,6 @@ def _part_column(part: str) -> _Column:
 def _years_heading(variants: Sequence[ComparedVariant]) -> str:
     rates = {variant.dwpd for variant in variants if variant.dwpd is not None}
     return f"years at {rates.pop():g}{wording.NO_BREAK_SPACE}DWPD" if len(rates) == 1 else "years"
-
-
-def _waf(variant: ComparedVariant) -> str | None:
-    if variant.waf_estimate is None:
-        return _text(variant.waf, wording.waf)
-    return estimate.text(variant.waf_estimate, decimals_max=2)
 
 
 def _steady(variant: ComparedVariant) -> str | None:

@@ -10,7 +10,8 @@ from typing import Any
 
 import polars as pl
 
-from ssdlab.evidence import Estimate
+from ssdlab.evidence import Estimate, estimate
+from ssdlab.presentation.report import wording
 
 # The parts of NAND writes, in the order of the stacked bars and the table.
 PARTS: dict[str, str] = {
@@ -80,6 +81,11 @@ class VariantSpeed:
     @property
     def iops(self) -> float:
         return self.estimate.value
+
+    @property
+    def direction_estimate(self) -> Estimate:
+        """`direction_iops` with the interval of all requests."""
+        return self.estimate.times(self.direction_iops / self.iops)
 
 
 @dataclass(frozen=True)
@@ -163,6 +169,19 @@ class ComparedVariant:
     """The fully resolved specification, shown in the details of the page."""
     missing: Mapping[str, str] = field(default_factory=dict)
     """The reason why a value is None, by field name; shown in place of the value."""
+
+    @property
+    def waf_said(self) -> str | None:
+        """`waf` with the digits that its interval allows."""
+        if self.waf_estimate is not None:
+            return wording.estimated_waf(self.waf_estimate)
+        return None if self.waf is None else wording.waf(self.waf)
+
+    @property
+    def waf_decimals(self) -> int:
+        """The decimals of `waf` and its parts, which are not more certain than the whole: two, or fewer if its interval
+        allows no more."""
+        return 2 if self.waf_estimate is None else max(0, estimate.decimals(self.waf_estimate, 2))
 
     def drive_writes(self, host_bytes: float) -> float:
         return host_bytes / self.user_bytes

@@ -56,6 +56,11 @@ def _unit_of_time(nanoseconds: float) -> tuple[str, int]:
     return next(((unit, ns) for unit, ns in units if nanoseconds >= 0.9995 * ns), ("ns", 1))
 
 
+def estimated_waf(found: Estimate) -> str:
+    """With at most two decimals, fewer if its interval allows no more, and the interval where it is wide."""
+    return estimate.text(found, decimals_max=2)
+
+
 def waf(value: float) -> str:
     return f"{value:.2f}" if value < 100 else significant(value)
 

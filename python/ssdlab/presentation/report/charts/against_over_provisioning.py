@@ -11,7 +11,6 @@ from ssdlab.presentation.report.charts.encodings import (
     Picture,
     Row,
     chart,
-    horizontal_grid,
     switchable,
     variant_fill,
 )
@@ -38,14 +37,17 @@ _NS_PER_US = 1000
 def waf_against_over_provisioning(variants: Sequence[ComparedVariant]) -> Picture | None:
     """Points of the simulated WAF and curves of theory; None if there is nothing to compare over OP."""
     measured = [(variant, variant.waf) for variant in variants if variant.waf is not None]
+    # The digits of the table, here and below.
+    texts = [str(variant.waf_said) for variant, _ in measured]
     curves = {variant.theory_formula or "theory": variant.theory_curve for variant in variants if variant.theory_curve}
-    if not _is_worth_drawing(measured, has_curve=bool(curves)):
+    drawn = [variant for variant, _ in measured]
+    if not _is_worth_drawing(drawn, has_curve=bool(curves)):
         return None
-    right = _right_end(measured)
+    right = _right_end(drawn)
     points = [
-        _point(variant, waf, wording.waf(waf), right)
+        _point(variant, waf, text, right)
         | {"theory": "none applies" if variant.theory is None else f"{variant.theory:.3f} ({variant.theory_formula})"}
-        for variant, waf in measured
+        for (variant, waf), text in zip(measured, texts, strict=True)
     ]
     theories = [variant.theory for variant, _ in measured if variant.theory is not None]
     top = max([waf for _, waf in measured] + theories) * 1.2
@@ -64,11 +66,11 @@ def waf_against_over_provisioning(variants: Sequence[ComparedVariant]) -> Pictur
 def iops_against_over_provisioning(variants: Sequence[ComparedVariant]) -> Picture | None:
     """Points of the simulated requests per second; None if there is nothing to compare over OP, or no clock."""
     measured = [(variant, variant.speed.iops) for variant in variants if variant.speed is not None]
-    # The digits of the table.
     texts = [wording.estimated(variant.speed.estimate) for variant in variants if variant.speed is not None]
-    if not _is_worth_drawing(measured, has_curve=False):
+    drawn = [variant for variant, _ in measured]
+    if not _is_worth_drawing(drawn, has_curve=False):
         return None
-    right = _right_end(measured)
+    right = _right_end(drawn)
     points = [_point(*each, text, right) for each, text in zip(measured, texts, strict=True)]
     scale = ValueScale([*(iops for _, iops in measured), max(iops for _, iops in measured) * 1.2])
     tooltip = [alt.Tooltip("value:Q", title="requests per second", format=",.0f")]
@@ -81,23 +83,22 @@ def latency_against_over_provisioning(variants: Sequence[ComparedVariant]) -> Pi
     None if there is nothing to compare over OP, or no clock.
     """
     measured = [
-        (variant, nanoseconds / _NS_PER_US, shape, said)
+        (variant, latency_ns, shape, said)
         for variant in variants
         if (speed := variant.speed) is not None
-        for nanoseconds, shape, said in (
-            (speed.latency_ns_mean, "circle", "mean"),
-            (speed.latency_ns_p999, "triangle-up", "99.9 %"),
-        )
-        if nanoseconds is not None
+        for latency_ns, shape, said in ((speed.mean, "circle", "mean"), (speed.p999, "triangle-up", "99.9 %"))
+        if latency_ns is not None
     ]
-    if not _is_worth_drawing([(variant, latency) for variant, latency, _, _ in measured], has_curve=False):
+    drawn = [variant for variant, _, _, _ in measured]
+    if not _is_worth_drawing(drawn, has_curve=False):
         return None
-    right = _right_end([(variant, latency) for variant, latency, _, _ in measured])
+    right = _right_end(drawn)
     points = [
-        _point(variant, latency, wording.duration(latency * _NS_PER_US), right) | {"shape": shape, "said": said}
+        _point(variant, latency.value / _NS_PER_US, wording.estimated_duration(latency), right)
+        | {"shape": shape, "said": said}
         for variant, latency, shape, said in measured
     ]
-    latencies = [latency for _, latency, _, _ in measured]
+    latencies = [row["value"] for row in points]
     scale = ValueScale([*latencies, max(latencies) * 1.2])
     tooltip = [alt.Tooltip("figure:N", title="latency"), alt.Tooltip("said:N", title="which")]
     direction = shown_direction(variants)
@@ -109,18 +110,17 @@ def latency_against_over_provisioning(variants: Sequence[ComparedVariant]) -> Pi
         f"{direction} latency",
         tooltip,
         [],
-        y_axis=alt.Axis(tickCount=6, grid=True, labelExpr=DURATION_LABEL),
+        y_axis=scale.axis(DURATION_LABEL),
     )
 
 
-def _is_worth_drawing(measured: Sequence[tuple[ComparedVariant, float]], *, has_curve: bool) -> bool:
+def _is_worth_drawing(drawn: Sequence[ComparedVariant], *, has_curve: bool) -> bool:
     """Whether the points have different OP, or there is a single point with a curve to compare it with."""
-    distinct = {variant.over_provisioning for variant, _ in measured}
-    return len(distinct) > 1 or (len(measured) == 1 and has_curve)
+    return len({variant.over_provisioning for variant in drawn}) > 1 or (len(drawn) == 1 and has_curve)
 
 
-def _right_end(measured: Sequence[tuple[ComparedVariant, float]]) -> float:
-    return max(variant.over_provisioning for variant, _ in measured) * 100 * (1 + 1.6 * LABEL_ROOM) or 1.0
+def _right_end(drawn: Sequence[ComparedVariant]) -> float:
+    return max(variant.over_provisioning for variant in drawn) * 100 * (1 + 1.6 * LABEL_ROOM) or 1.0
 
 
 def _point(variant: ComparedVariant, value: float, figure: str, right: float) -> Row:
@@ -149,7 +149,7 @@ def _picture(
         scale=alt.Scale(domain=[0, right], nice=False),
         axis=alt.Axis(tickCount=8),
     )
-    y = alt.Y("value:Q", title=title, scale=scale.altair, axis=y_axis or horizontal_grid(6))
+    y = alt.Y("value:Q", title=title, scale=scale.altair, axis=y_axis or scale.axis())
     labels = spread(points, scale, near_x=right * 0.16, raise_px=12)
     tooltip = [alt.Tooltip("variant:N"), alt.Tooltip("over_provisioning:Q", title="OP, %", format=".2f"), *said]
     layers = [

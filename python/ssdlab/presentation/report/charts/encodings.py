@@ -194,18 +194,18 @@ def horizontal_grid(ticks: int) -> alt.Axis:
 _DECADES_ONLY = 2000
 
 
-def number_axis(scale: str, ticks: int, low: float, high: float, *, grid: bool) -> alt.Axis:
+def number_axis(scale: str, ticks: int, low: float, high: float, *, grid: bool, label: str = NUMBER_LABEL) -> alt.Axis:
     """The axis of a quantity between `low` and `high`. On a "log" scale its labels are at 1, 2 and 5 times the powers
     of ten: Vega leaves out those of its own that would overlap, which gives series such as 0.2, 1, 2, 10, 20."""
     if scale != "log" or low <= 0:
-        return alt.Axis(tickCount=ticks, grid=grid, labelExpr=NUMBER_LABEL)
+        return alt.Axis(tickCount=ticks, grid=grid, labelExpr=label)
     steps = (1,) if high / low > _DECADES_ONLY else (1, 2, 5)
     exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     values = [float(f"{step}e{exponent}") for exponent in exponents for step in steps]
     inside = [value for value in values if low <= value <= high]
     if len(inside) < 2:
-        return alt.Axis(tickCount=ticks, grid=grid, labelExpr=NUMBER_LABEL)
-    return alt.Axis(values=inside, grid=grid, labelExpr=NUMBER_LABEL)
+        return alt.Axis(tickCount=ticks, grid=grid, labelExpr=label)
+    return alt.Axis(values=inside, grid=grid, labelExpr=label)
 
 
 def rows_of(

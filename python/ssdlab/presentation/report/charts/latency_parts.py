@@ -23,6 +23,16 @@ _UNITS = (("s", 1e9), ("ms", 1e6), ("\N{MICRO SIGN}s", 1e3))
 _KINDS = (("mean", "the mean"), ("p99_9", "the slowest 0.1 %"))
 
 
+def of_kind(variants: Sequence[ComparedVariant], kind: str) -> list[ComparedVariant]:
+    """The variants with a breakdown of this kind: of the slowest requests, where ten or more are so slow."""
+    return [v for v in variants if v.latency_parts and (kind == "mean" or v.speed is None or v.speed.p999 is not None)]
+
+
+def listed_kinds(variants: Sequence[ComparedVariant]) -> str:
+    """What the bars show, for the caption."""
+    return f"the mean{', and the mean at and above the 99.9th percentile' if of_kind(variants, 'p99_9') else ''}"
+
+
 def latency_parts_key(variants: Sequence[ComparedVariant]) -> Key:
     """The key of the parts that at least one variant has."""
     indexes = {part: index for index, part in enumerate(LATENCY_PARTS)}
@@ -32,13 +42,13 @@ def latency_parts_key(variants: Sequence[ComparedVariant]) -> Key:
 
 def parts_of_latency(variants: Sequence[ComparedVariant]) -> Picture | None:
     """Bars of the mean, and below them of the requests from the 99.9th percentile on, each with its own scale."""
-    drawn = [variant for variant in variants if variant.latency_parts]
-    if not drawn:
+    if not of_kind(variants, "mean"):
         return None
-    direction = next((variant.speed.direction for variant in drawn if variant.speed is not None), "request")
+    direction = next((v.speed.direction for v in variants if v.latency_parts and v.speed is not None), "request")
     bars = [
         _bars(drawn, {variant.label: variant.latency_parts[kind] for variant in drawn}, f"{direction} latency, {said}")
         for kind, said in _KINDS
+        if (drawn := of_kind(variants, kind))
     ]
     whole = switchable(alt.vconcat(*bars, spacing=26), HIDDEN_VARIANTS, HIDDEN_PARTS)
     return whole.properties(usermeta=NO_VERTICAL_AXIS)

@@ -47,13 +47,13 @@ def waf_over_host_writes(variants: Sequence[ComparedVariant], series: Sequence[p
     end = max(row["drive_writes"] for row in rows)
     theories = [variant.theory for variant in drawn if variant.theory is not None]
     scale = ValueScale([row["waf"] for row in rows] + theories, bottom_max=WAF_MIN)
-    y = alt.Y("waf:Q", title="WAF (NAND bytes / host bytes)", scale=scale.altair, axis=horizontal_grid(6))
+    y = alt.Y("waf:Q", title="WAF (NAND bytes / host bytes)", scale=scale.altair, axis=scale.axis())
 
     labels = []
     for variant in drawn:
         last = [row for row in rows if row["variant"] == variant.label][-1]
         shown = last["waf"] if variant.waf is None else variant.waf
-        row = label_row(variant, shown, wording.waf(shown))
+        row = label_row(variant, shown, variant.waf_said or wording.waf(shown))
         labels.append({**row, "drive_writes": last["drive_writes"], "label_x": end * 1.02})
     labels = spread(labels, scale)
     theory = [{"variant": v.label, "theory": v.theory, "from": 0, "to": end} for v in drawn if v.theory is not None]

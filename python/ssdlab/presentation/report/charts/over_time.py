@@ -14,7 +14,6 @@ from ssdlab.presentation.report.charts.encodings import (
     Picture,
     Row,
     chart,
-    horizontal_grid,
     line_layers,
     switchable,
 )
@@ -30,7 +29,10 @@ _POINTS_MAX = 300
 LATENCY_POINTS_MAX = 200
 _SMALL_HEIGHT_PX = 120
 _UNITS = (("hours", 3600.0, 3.0), ("minutes", 60.0, 3.0), ("seconds", 1.0, 0.0))
-_PERCENTILES = (("p50", "median"), ("p99", "99 %"), ("p999", "99.9 %"))
+# With the share of requests above it: one in so many.
+_PERCENTILES = (("p50", "median", 2), ("p99", "99 %", 100), ("p999", "99.9 %", 1000))
+# What a point needs above its percentile, as everywhere.
+_ABOVE_MIN = 10
 _NS_PER_US = 1000
 
 
@@ -101,6 +103,8 @@ def _iops_part(
     legend: bool = True,
 ) -> alt.LayerChart | alt.FacetChart | None:
     time = _Time.until(end_seconds)
+    said = f"{direction}s per second"
+    title = said if height_px == HEIGHT_PX else f"{said}, first {time.end:g} {time.unit}"
     rows = [
         {"variant": variant.label, "time": round(seconds / time.seconds, 5), "iops": round(ios / length, 1)}
         for variant, frame in frames
@@ -111,7 +115,7 @@ def _iops_part(
     if not any(row["iops"] > 0 for row in rows):
         return None
     scale = ValueScale([row["iops"] for row in rows if row["iops"] > 0])
-    y = alt.Y("iops:Q", title=f"{direction}s per second", scale=scale.altair, axis=horizontal_grid(6))
+    y = alt.Y("iops:Q", title=title, scale=scale.altair, axis=scale.axis())
     where = [alt.Tooltip("time:Q", title=time.unit, format=".3f")]
     layers = line_layers(
         variants,
@@ -119,7 +123,7 @@ def _iops_part(
         time.axis(LABEL_ROOM),
         y,
         field="iops",
-        said=f"{direction}s per second",
+        said=said,
         number_format=",.0f",
         legend=legend,
         along="time",
@@ -140,9 +144,7 @@ def _with_end_labels(
         own = [row for row in rows if row["variant"] == variant.label]
         if own and variant.speed is not None and variant.speed.direction_iops > 0:
             value = variant.speed.direction_iops
-            is_all = value == variant.speed.iops
-            shown = wording.estimated(variant.speed.estimate) if is_all else wording.significant(value)
-            row = label_row(variant, value, shown)
+            row = label_row(variant, value, wording.estimated(variant.speed.direction_estimate))
             labels.append({**row, "time": own[-1]["time"], "label_x": time.end * 1.02})
     if not labels:
         return layers
@@ -157,19 +159,21 @@ def _with_end_labels(
 
 
 def latency_over_time(variants: Sequence[ComparedVariant]) -> Picture | None:
-    """The median, 99th and 99.9th percentile of each interval of the last stage, on logarithmic axes."""
+    """The median, 99th and 99.9th percentile over the last stage, on logarithmic axes, as far as `latency_points`."""
     frames = [(variant, frame) for variant in variants if (frame := last_stage(variant)) is not None]
     direction = shown_direction(variants)
     if not frames:
         return None
     time = _Time.until(max(frame["seconds"][-1] for _, frame in frames))
-    merged = [(variant, merge_intervals(frame, LATENCY_POINTS_MAX)) for variant, frame in frames]
     charts: list[alt.LayerChart | alt.FacetChart] = []
-    for rank, said in _PERCENTILES:
+    for rank, said, one_in in _PERCENTILES:
         rows = [
             {"variant": variant.label, "time": round(seconds / time.seconds, 5), rank: round(value / _NS_PER_US, 3)}
-            for variant, frame in merged
-            for seconds, value in frame.select("seconds", f"{direction}_latency_ns_{rank}").iter_rows()
+            for variant, frame in frames
+            if (points := _points(frame, direction, one_in)) > 1
+            for seconds, value in merge_intervals(frame, points)
+            .select("seconds", f"{direction}_latency_ns_{rank}")
+            .iter_rows()
             if value is not None
         ]
         if not rows:
@@ -192,6 +196,20 @@ def latency_over_time(variants: Sequence[ComparedVariant]) -> Picture | None:
         )
         charts.append(alt.layer(*layers, height=_SMALL_HEIGHT_PX))
     return switchable(alt.vconcat(*charts, spacing=24), HIDDEN_VARIANTS) if charts else None
+
+
+def drawn_percentiles(variants: Sequence[ComparedVariant]) -> list[str]:
+    """The percentiles that `latency_over_time` draws of at least one variant."""
+    direction = shown_direction(variants)
+    frames = [frame for variant in variants if (frame := last_stage(variant)) is not None]
+    return [said for _, said, one_in in _PERCENTILES if any(_points(each, direction, one_in) > 1 for each in frames)]
+
+
+def _points(frame: pl.DataFrame, direction: str, one_in: int) -> int:
+    """How many points a percentile has over time: each with enough requests above it. 0 if that of an interval would be
+    no more than its longest request."""
+    above = frame[f"{direction}_ios"].sum() / one_in
+    return min(LATENCY_POINTS_MAX, int(above / _ABOVE_MIN)) if above >= frame.height else 0
 
 
 def _duration_axis(low_us: float, high_us: float) -> alt.Axis:

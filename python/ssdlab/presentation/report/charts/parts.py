@@ -32,6 +32,7 @@ def parts_of_nand_writes(variants: Sequence[ComparedVariant]) -> Picture | None:
             "order": order,
             "units": variant.waf_parts[part],
             "share": variant.waf_parts[part] / sum(variant.waf_parts.values()),
+            "decimals": variant.waf_decimals,
         }
         for variant in drawn
         for order, (part, name) in enumerate(PARTS.items())
@@ -66,9 +67,10 @@ def parts_of_nand_writes(variants: Sequence[ComparedVariant]) -> Picture | None:
         .mark_bar(style="segment", size=_BAR_PX, yOffset=below)
         .encode(x, y, colour, alt.Order("order:Q"), tooltip=tooltip),
         chart(rows)
-        .transform_aggregate(units="sum(units)", groupby=["variant"])
+        .transform_aggregate(units="sum(units)", groupby=["variant", "decimals"])
+        .transform_calculate(total="format(datum.units, ',.' + datum.decimals + 'f')")
         .mark_text(style="number", align="left", dx=10, yOffset=below)
-        .encode(x, y, text=alt.Text("units:Q", format=".2f")),
+        .encode(x, y, text=alt.Text("total:N")),
         # The name is above its bar, so that a long name does not make the bars shorter on a phone.
         chart([{"variant": label} for label in labels])
         .mark_text(style="label", align="left", baseline="bottom", yOffset=-4)

@@ -6,7 +6,7 @@ from typing import Any
 
 import altair as alt
 
-from ssdlab.presentation.report.charts.encodings import Row, chart, variant_fill
+from ssdlab.presentation.report.charts.encodings import NUMBER_LABEL, Row, chart, number_axis, variant_fill
 from ssdlab.presentation.report.variant import ComparedVariant
 
 HEIGHT_PX = 300
@@ -37,6 +37,11 @@ class ValueScale:
         self._low, self._high = self._transformed(bottom), self._transformed(high)
         kind: Any = "log" if self._logarithmic else "linear"
         self.altair = alt.Scale(type=kind, domain=[bottom, high], nice=False)
+        self._ends = bottom, high
+
+    def axis(self, label: str = NUMBER_LABEL) -> alt.Axis:
+        """With ticks that can be read; `label` is the expression of their texts."""
+        return number_axis("log" if self._logarithmic else "linear", 6, *self._ends, grid=True, label=label)
 
     def _transformed(self, value: float) -> float:
         return math.log(value) if self._logarithmic else value

@@ -14,9 +14,9 @@ _BARS_WITH_GAPS_MAX = 80
 
 
 def wear_histogram(variants: Sequence[ComparedVariant]) -> Picture | None:
-    """The share of blocks over the erase count."""
+    """The share of blocks over the erase count; None if no block was erased."""
     drawn = [variant for variant in variants if any(blocks for _, _, blocks in variant.wear_histogram)]
-    if not drawn:
+    if not any(high for variant in drawn for _, high, blocks in variant.wear_histogram if blocks):
         return None
     high_max = max(high for variant in drawn for _, high, blocks in variant.wear_histogram if blocks) + 0.5
     low_min = min(low for variant in drawn for low, _, blocks in variant.wear_histogram if blocks) - 0.5
