@@ -15,9 +15,11 @@ from hypothesis import strategies as st
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 from typer.testing import CliRunner
 
 from ssdlab.cli import app
+from ssdlab.cli.console import Console as OurConsole
 from ssdlab.experiments.advice.fit import Fit
 from ssdlab.experiments.advice.fit_drive import Point, parameter
 from ssdlab.experiments.comparison.axes import plan
@@ -27,7 +29,7 @@ from ssdlab.experiments.protocols import output as protocols
 from ssdlab.experiments.protocols import registry, simulated
 from ssdlab.experiments.studies.contract import Row
 from ssdlab.experiments.studies.table import print_rows
-from ssdlab.presentation.terminal import show
+from ssdlab.presentation.terminal import show, wrapped
 from ssdlab.simulator import workloads
 from ssdlab.simulator.drives import load
 from ssdlab.simulator.targets import simulated as target
@@ -205,3 +207,23 @@ def test_a_column_that_is_left_out_is_named() -> None:
     assert "left out for width: price" in text(50) and "ccc" not in text(50)
     assert "left out for width: price, speed" in " ".join(text(30).split())
     assert "left out" not in text(18) and "speed" in text(18)
+
+
+SENTENCE = "Of 480 GB 99.9 % were read at 1.67 \N{PLUS-MINUS SIGN}0.04 MB/s, 12.5 ms each; 7.3 GiB in 10 s."
+
+
+@pytest.mark.parametrize("width", range(24, 60))
+def test_no_line_ends_within_a_figure(width: int) -> None:
+    """A regression: lines ended with "99", and the next one began with "%"."""
+    printed = io.StringIO()
+    console = OurConsole()
+    console.file, console.width = printed, width
+    console.print(SENTENCE)
+    console.print(Text(SENTENCE))
+    table = Table("said", box=None)
+    table.add_row(SENTENCE)
+    show(table, console)
+    shown = f"{wrapped(SENTENCE, width)}\n{printed.getvalue()}"
+    assert [line for line in shown.splitlines() if re.match(r"\s*(%|\N{PLUS-MINUS SIGN}|MB|GB|GiB|ms|s\.)", line)] == []
+    assert " ".join(shown.split()).count(SENTENCE) == 4
+    assert "\u00a0" not in shown and "\u2800" not in shown

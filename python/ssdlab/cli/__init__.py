@@ -28,7 +28,7 @@ from ssdlab.cli.commands import Commands, Interrupted
 from ssdlab.cli.ending import Ending
 from ssdlab.errors import NO_ROOM, InputError, Note, RunFailed
 from ssdlab.foundation import extras
-from ssdlab.presentation.terminal import guard, raw
+from ssdlab.presentation.terminal import for_reader, guard, raw
 
 EXIT_FAILED = 1
 EXIT_INPUT = 2
@@ -161,12 +161,14 @@ def _is_stdout_full() -> bool:
 def _say_note(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
     """Prints warnings of the class Note to stderr and drops all others: warnings of libraries are for developers."""
     if issubclass(category, Note):
-        print(f"note: {message}", file=sys.stderr)
+        print(for_reader(f"note: {message}"), file=sys.stderr)
 
 
 def _say(message: str, code: int) -> int:
     """Prints an error message to stderr, with a red label on a terminal, and returns the exit code."""
     label = "error:"
+    first, *others = f"{label} {message}".splitlines()
+    message = "\n".join([for_reader(first).removeprefix(f"{label} "), *others])
     if sys.stderr.isatty() and "NO_COLOR" not in os.environ:
         label = f"\x1b[1;31m{label}\x1b[0m"
     # Writing to a closed terminal fails; the exit code still reports the error.

@@ -1,13 +1,12 @@
 """How the commands of `ssdlab advise` print their sentences."""
 
-import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import typer
 
 from ssdlab.cli.form import Printing
-from ssdlab.presentation.terminal import text_columns
+from ssdlab.presentation.terminal import wrapped
 
 if TYPE_CHECKING:
     from ssdlab.experiments.advice import words
@@ -17,16 +16,15 @@ if TYPE_CHECKING:
 def say(sentences: "Sequence[words.Sentence] | Sequence[str]") -> None:
     """Prints the sentences as a list."""
     for sentence in sentences:
-        typer.echo("\n".join(textwrap.wrap(str(sentence), text_columns(), initial_indent="- ", subsequent_indent="  ")))
+        typer.echo(wrapped(f"- {sentence}"))
 
 
 def print_wrapped(text: str) -> None:
     """Prints a paragraph in lines of the terminal's width."""
-    typer.echo("\n".join(textwrap.wrap(text, text_columns())))
+    typer.echo(wrapped(text))
 
 
 def say_own(found: "OwnDrive", form: Printing) -> None:
     """Prints what the reports of a real drive say."""
     for text in found.sentences:
-        indent = "  " if text.startswith("- ") else ""
-        form.say("\n".join(textwrap.wrap(text, text_columns(), subsequent_indent=indent)))
+        form.say(wrapped(text))

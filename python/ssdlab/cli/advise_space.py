@@ -1,6 +1,5 @@
 """`ssdlab advise space`: how much of a drive should stay empty for a workload to hold its limits."""
 
-import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -19,7 +18,7 @@ from ssdlab.experiments.advice import described, limits, words
 from ssdlab.experiments.advice.setting import Setting
 from ssdlab.experiments.advice.tenants import has_tenants
 from ssdlab.foundation.quantities import parse_bytes_with_unit, parse_scale, parse_share
-from ssdlab.presentation.terminal import text_columns
+from ssdlab.presentation.terminal import wrapped
 from ssdlab.simulator.drives import load
 from ssdlab.simulator.workloads import title
 
@@ -164,7 +163,7 @@ def advise_space(
             found = answer(trials, whole=runs.whole)
         # The answer is printed before the alternatives and pictures are computed.
         if not form.is_data:
-            typer.echo("\n".join(textwrap.wrap(str(words.headline(trials, found)), text_columns())))
+            typer.echo(wrapped(str(words.headline(trials, found))))
             typer.echo("")
         with progress.described() as trials.on_progress:
             advice = explained(trials, found)

@@ -124,10 +124,10 @@ def fleet_simulate(
             typer.echo(wrapped(enough))
         print_rows(page.spread_rows(wholes, life))
         for note in page.price_notes(wholes):
-            typer.echo(note)
+            typer.echo(wrapped(note))
         print_rows(page.heaviest_rows(wholes[0], _HEAVIEST_PRINTED))
         for name, reason in made.left_out[:_HEAVIEST_PRINTED]:
-            typer.echo(f"not run: {name}: {reason}")
+            typer.echo(wrapped(f"not run: {name}: {reason}"))
         if len(made.left_out) > _HEAVIEST_PRINTED:
             typer.echo(f"not run: {len(made.left_out) - _HEAVIEST_PRINTED} more, in result.json")
 

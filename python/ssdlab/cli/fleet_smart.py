@@ -14,6 +14,7 @@ from ssdlab.cli.form import Form, Rows
 from ssdlab.cli.progress import counting
 from ssdlab.foundation.foreign import TableRow
 from ssdlab.foundation.quantities import format_bytes
+from ssdlab.presentation.terminal import wrapped
 from ssdlab.theory import endurance_class
 
 if TYPE_CHECKING:
@@ -53,15 +54,17 @@ def _print(fleet: "ReportedFleet", rows: Sequence[TableRow], years: float) -> No
     from ssdlab.experiments.fleet import reported_page
 
     typer.echo(
-        f"{len(rows):,} drives, {len(fleet.drives):,} of them with known write amplification and write rate; "
-        f"{format_bytes(round(fleet.nand_bytes_per_day))} per day to flash."
+        wrapped(
+            f"{len(rows):,} drive{'s' * (len(rows) != 1)}, {len(fleet.drives):,} with known write amplification and "
+            f"write rate; {format_bytes(round(fleet.nand_bytes_per_day))} per day to flash."
+        )
     )
     print_rows(reported_page.rows(fleet, years))
     classes = _classes(rows)
     if classes:
-        typer.echo(classes)
+        typer.echo(wrapped(classes))
     _heaviest(fleet.heaviest(_HEAVIEST_SHOWN))
-    typer.echo(reported_page.INFERENCE)
+    typer.echo(wrapped(reported_page.INFERENCE))
 
 
 def _classes(rows: Sequence[TableRow]) -> str:
@@ -74,4 +77,4 @@ def _classes(rows: Sequence[TableRow]) -> str:
 def _heaviest(drives: Sequence[Any]) -> None:
     for drive in drives:
         words = drive.what_ifs[-1].sentence() if drive.what_ifs else "nothing to infer."
-        typer.echo(f"{drive.name}: {format_bytes(round(drive.nand_bytes_per_day))} per day to flash; {words}")
+        typer.echo(wrapped(f"{drive.name}: {format_bytes(round(drive.nand_bytes_per_day))} per day to flash; {words}"))

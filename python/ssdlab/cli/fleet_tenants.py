@@ -1,6 +1,5 @@
 """`ssdlab fleet tenants`: groups of namespaces on shared drives, or each on a drive of its share."""
 
-import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,7 +12,7 @@ from ssdlab.cli.destination import check_folder
 from ssdlab.cli.fleet import print_rows
 from ssdlab.cli.form import Form, Rows
 from ssdlab.errors import InputError
-from ssdlab.presentation.terminal import text_columns
+from ssdlab.presentation.terminal import wrapped
 
 
 def fleet_tenants(
@@ -62,13 +61,13 @@ def fleet_tenants(
     ]
 
     def print_all() -> None:
-        typer.echo("\n" + "\n".join(textwrap.wrap(layouts_page.sentence(found, made, life), text_columns())))
+        typer.echo(f"\n{wrapped(layouts_page.sentence(found, made, life))}")
         print_rows(layouts_page.layout_rows(found, life))
         print_rows(layouts_page.drive_rows(found))
         for layout, drive, reason in made.left_out:
             typer.echo(f"not run: {layout}, {drive}: {reason}")
         for notice in notices:
-            typer.echo(notice)
+            typer.echo(wrapped(notice))
 
     rows = [{**row.to_dict()} for layout in found for row in layout.rows]
     form.give(Rows(rows, [layout.to_dict(life) for layout in found]), print_all)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +20,7 @@ from ssdlab.experiments.protocols.estimate import Estimate, of_point
 from ssdlab.experiments.protocols.kept import kept
 from ssdlab.foundation.quantities import format_bytes
 from ssdlab.hardware.device.plan import RATE_MB_S
-from ssdlab.presentation.terminal import text_columns
+from ssdlab.presentation.terminal import wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -54,7 +53,8 @@ def print_list(form: Form) -> None:
 def _print_list() -> None:
     for protocol in registry.protocols():
         needs = " (needs a device)" if protocol.needs_device else ""
-        typer.echo(f"{protocol.name}: {protocol.title}{needs}\n    --quick omits {protocol.quick_gives_up}")
+        typer.echo(wrapped(f"{protocol.name}: {protocol.title}{needs}"))
+        typer.echo(wrapped(f"    --quick omits {protocol.quick_gives_up}"))
 
 
 _COUNTED = ("written_bytes", "read_bytes")
@@ -140,13 +140,13 @@ def _report(carried: Carried, how: How) -> None:
 
 def _print(carried: Carried) -> None:
     protocol = carried.protocol
-    typer.echo(f"{protocol.name}: {protocol.title}")
+    typer.echo(wrapped(f"{protocol.name}: {protocol.title}"))
     if carried.quick:
-        typer.echo(f"quick: omits {protocol.quick_gives_up}")
+        typer.echo(wrapped(f"quick: omits {protocol.quick_gives_up}"))
     files.print_table(protocol, carried.steps, Console())
     for said in (carried.conclusion and f"{carried.conclusion}.", files.standing_of(carried.target)):
         if said:
-            typer.echo("\n" + "\n".join(textwrap.wrap(said, text_columns())))
+            typer.echo(f"\n{wrapped(said)}")
 
 
 def _print_plan(protocol: Protocol, size_bytes: int, *, quick: bool, seed: int) -> None:

@@ -24,6 +24,7 @@ from ssdlab.foundation.quantities import (
     parse_spare_area,
 )
 from ssdlab.hardware.device.permission import Permission
+from ssdlab.presentation.terminal import for_reader
 from ssdlab.simulator.drives import ResolvedDrive, left_empty_sentences, load, resolve
 from ssdlab.simulator.drives.settings import split
 from ssdlab.simulator.workloads.specifying import Beginning
@@ -316,4 +317,4 @@ class RealDrive(Permitted):
 def print_notes(notes: Sequence[str]) -> None:
     """Prints notes to stderr, such as options of the job file that a simulated drive ignores."""
     for note in notes:
-        typer.echo(f"note: {note}", err=True)
+        typer.echo(for_reader(f"note: {note}"), err=True)

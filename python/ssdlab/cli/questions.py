@@ -1,13 +1,12 @@
 """`ssdlab questions`: questions that people have, each with the command that answers it."""
 
 import shlex
-import textwrap
 from dataclasses import dataclass
 
 import typer
 
 from ssdlab.cli.form import Form, Rows
-from ssdlab.presentation.terminal import text_columns
+from ssdlab.presentation.terminal import text_columns, wrapped
 
 YOURS = {
     "big.db": "a file of yours",
@@ -72,10 +71,10 @@ def questions(form: Form) -> None:
 def _print() -> None:
     columns = text_columns()
     for each in QUESTIONS:
-        typer.echo(textwrap.fill(each.text, columns))
+        typer.echo(wrapped(each.text))
         typer.echo(in_lines(each.command, columns) + "\n")
     names = "; ".join(f"{name}: {what}" for name, what in YOURS.items())
-    typer.echo(textwrap.fill(f"Files of your own: {names}.", columns))
+    typer.echo(wrapped(f"Files of your own: {names}."))
 
 
 def in_lines(command: str, columns: int) -> str:

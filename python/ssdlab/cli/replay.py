@@ -19,6 +19,7 @@ from ssdlab.experiments.replays.profile_text import plain, print_profile
 from ssdlab.experiments.replays.request import Until
 from ssdlab.experiments.replays.theory import expectations
 from ssdlab.foundation.quantities import parse_spare_areas
+from ssdlab.presentation.terminal import wrapped
 from ssdlab.simulator.workloads.specifying import Beginning
 from ssdlab.simulator.workloads.traces.profile import profile_of
 from ssdlab.simulator.workloads.traces.recording import Arrival, Map, opened, title_of
@@ -193,7 +194,8 @@ def replay(
         with opened(traces, chosen.format_name, chosen.skip_bad, chosen.columns, device=chosen.device) as recording:
             if recording.drawn_from:
                 sentences = [f"{sentence}." for sentence in recording.drawn_from]
-                form.give(Rows([{"finding": each} for each in sentences]), lambda: typer.echo("\n".join(sentences)))
+                shown = "\n".join(map(wrapped, sentences))
+                form.give(Rows([{"finding": each} for each in sentences]), lambda: typer.echo(shown))
                 return
             _print_profiles(recording, chosen, shares, form)
         return

@@ -14,6 +14,7 @@ from ssdlab.cli.groups import Parsed
 from ssdlab.cli.progress import shown
 from ssdlab.errors import InputError, RunFailed
 from ssdlab.foundation.quantities import parse_duration_ns
+from ssdlab.presentation.terminal import for_reader
 from ssdlab.simulator import workloads
 from ssdlab.simulator.drives import left_empty_sentences
 from ssdlab.simulator.results import drive_state, logs
@@ -178,7 +179,7 @@ def run(
         typer.echo(f"logs: {', '.join(names)}", err=True)
     if result.failure:
         raise RunFailed(f"{job}: {result.failure}")
-    typer.echo(f"state: {drive_state.sentence(result, start)}", err=True)
+    typer.echo(for_reader(f"state: {drive_state.sentence(result, start)}"), err=True)
     if better := drive_state.offer(result, start):
         typer.echo(f"       {better}", err=True)
         if result.last_stage_ledger.host_written_bytes:

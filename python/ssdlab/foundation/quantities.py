@@ -246,6 +246,15 @@ def parse_duration_ns(text: str) -> int:
     return duration_ns
 
 
+NO_BREAK_SPACE = "\u00a0"
+_WITHIN_FIGURES = re.compile(r"(?<=\d) (?=(?:%|\N{PLUS-MINUS SIGN}\d|[kKMGTP]?i?B\b|[num\N{MICRO SIGN}]?s\b|W\b|J\b))")
+
+
+def unbroken(text: str, joint: str = NO_BREAK_SPACE) -> str:
+    """The text with a no-break space, or `joint`, between each figure and its unit, and before its uncertainty."""
+    return _WITHIN_FIGURES.sub(joint, text)
+
+
 def significant(value: float, digits: int = 3) -> str:
     """About `digits` significant digits, never in scientific notation: 12345 -> "12,345", 4.6012 -> "4.60"."""
     if value == 0 or not math.isfinite(value):

@@ -18,6 +18,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TextIO
 
+from ssdlab.foundation.quantities import NO_BREAK_SPACE, unbroken
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Column, Table
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 # A column of prose narrower than this is harder to read than a block.
 _PROSE_MIN = 16
 # Longer lines of prose are harder to read.
-_LABEL = re.compile(r" +(?:\w+ {2,})?")
+_LABEL = re.compile(r"(?: +(?:\w+ {2,})?)?(?:- )?")
 _TEXT_COLUMNS_MAX = 79
 # The gap between the names in a block and their values.
 _GAP = 2
@@ -158,18 +160,26 @@ def text_columns() -> int:
     return min(_TEXT_COLUMNS_MAX, shutil.get_terminal_size().columns)
 
 
-def wrapped(sentence: str) -> str:
-    """A sentence in lines of `text_columns`. Lines after the first begin below its text, behind a label of its own."""
+def wrapped(sentence: str, columns: int | None = None) -> str:
+    """A sentence in lines of `text_columns`, or so many columns, none of which ends between a figure and its unit.
+
+    Lines after the first begin below its text, behind a label of its own.
+    """
     label = _LABEL.match(sentence)
     indent = len(label[0]) if label else 0
-    return _lines(sentence[:indent], sentence[indent:], text_columns(), indent)
+    return _lines(sentence[:indent], sentence[indent:], columns or text_columns(), indent)
+
+
+def for_reader(line: str) -> str:
+    """A line of prose for stderr: wrapped if that is a terminal; elsewhere whole, for programs that read lines."""
+    return wrapped(line) if sys.stderr.isatty() else line
 
 
 def _needs(column: "Column") -> _Needs:
     heading = _plain(column.header)
     lines = [line for cell in column.cells for line in _plain(cell).split("\n")]
     longest = max(map(len, lines), default=0)
-    words = max((len(word) for line in lines for word in line.split(" ")), default=0)
+    words = max((len(word) for line in lines for word in unbroken(line).split(" ")), default=0)
     breaks = not column.no_wrap and column.justify == "left"
     least = max(words, min(longest, _PROSE_MIN)) if breaks else longest
     heading_word = max((len(word) for word in heading.split(" ")), default=0)
@@ -206,11 +216,11 @@ def _turned(table: "Table", console: "Console", width: int) -> None:
 
 def _lines(name: str, value: str, width: int, indent: int) -> str:
     """The name followed by the value; continuation lines are indented by `indent`."""
-    flat = " ".join(value.split("\n"))
+    flat = unbroken(" ".join(value.split("\n")))
     wrapped = textwrap.wrap(
         flat, width, initial_indent=name, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False
     )
-    return "\n".join(wrapped or [name.rstrip()])
+    return "\n".join(wrapped or [name.rstrip()]).replace(NO_BREAK_SPACE, " ")
 
 
 def _plain(cell: object) -> str:

@@ -1,11 +1,11 @@
 """The answer as text for a terminal of any width, and its sentences, which the page has too."""
 
-import textwrap
 from collections.abc import Mapping, Sequence
 
 from ssdlab.evidence import Estimate
 from ssdlab.experiments.blame.blaming import Blamed, Effect, Figure
 from ssdlab.foundation.quantities import format_bytes, format_share, rounded
+from ssdlab.presentation.terminal import wrapped
 from ssdlab.theory import endurance_class
 
 LEVELS = {"program": "program", "file system": "file system", "drive": "FTL to flash"}
@@ -165,8 +165,7 @@ def _picture(blamed: Blamed, columns: int) -> list[str]:
 
 
 def _wrapped(said: str, columns: int, first: str = "") -> list[str]:
-    indent = " " * len(first)
-    return textwrap.wrap(said, columns, initial_indent=first, subsequent_indent=indent, break_on_hyphens=False) or [""]
+    return wrapped(first + said, columns).split("\n")
 
 
 EFFECT_HEADS = ("what", "flash, MB", "95 % interval, MB", "effect", "what was run")

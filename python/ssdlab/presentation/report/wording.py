@@ -3,13 +3,13 @@
 import re
 
 from ssdlab.evidence import Estimate, estimate
+from ssdlab.foundation.quantities import NO_BREAK_SPACE as NO_BREAK_SPACE
 from ssdlab.foundation.quantities import format_deviation, format_share
 from ssdlab.foundation.quantities import rounded as rounded
 from ssdlab.foundation.quantities import significant as significant
+from ssdlab.foundation.quantities import unbroken as unbroken
 
-NO_BREAK_SPACE = "\u00a0"
 EM_DASH = "\u2014"
-_WITHIN_FIGURES = re.compile(r"(?<=\d) (?=(?:%|\N{PLUS-MINUS SIGN}\d|[kKMGTP]?i?B\b|[num\N{MICRO SIGN}]?s\b|W\b|J\b))")
 # A ratio that is known better than this is said without its interval.
 _PRECISE_WITHIN = 0.05
 
@@ -90,11 +90,6 @@ def capitalized(text: str) -> str:
 def listed(words: list[str]) -> str:
     """["a", "b", "c"] -> "a, b and c"."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
-
-
-def unbroken(text: str) -> str:
-    """The text with a no-break space between each figure and its unit, and before what it may be off by."""
-    return _WITHIN_FIGURES.sub(NO_BREAK_SPACE, text)
 
 
 def spoken(label: str) -> str:
