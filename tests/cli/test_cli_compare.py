@@ -77,7 +77,7 @@ def test_the_tail_is_that_of_all_requests_of_the_steady_state(compared: tuple[En
     )
     page = (folder / "report.html").read_text()
     assert 'title="the 99.9th percentile of all writes in the compared window, or of the reads if there' in page
-    assert "interval" not in re.search(r">IOPS<.*>99.9 % latency<", page)[0]  # type: ignore[index]
+    assert "interval" not in re.search(r">IOPS<.*>99.9\u00a0% latency<", page)[0]  # type: ignore[index]
 
 
 def test_speed_is_that_of_the_steady_state_and_follows_from_waf(compared: tuple[Ended, Path]) -> None:

@@ -260,6 +260,6 @@ def test_the_page_says_which_writes_were_durable(ssdlab: Any, tmp_path: Path) ->
     assert ended.returncode == 0, ended.stderr
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "journal: writes were durable when they completed" in page
-    assert "latencies include 2.8 us of the host itself" in page
+    assert "latencies include 2.8\u00a0us of the host itself" in page
     refused = ssdlab(*run, "--host", "linux", "--untimed")
     assert refused.returncode == 2 and "--host linux needs the clock" in refused.stderr

@@ -103,7 +103,8 @@ def fleet_simulate(
     volumes = found(traces, form.trace_format, reading.skip_bad, directory / "requests", columns=reading.columns)
     made = plan(volumes, setting, shares or [None], drives.pack, runs.scale, runs.seed)
     planned = [each for _, _, each in made.runs]
-    kept = runs.stored(planned, directory, form, f"{len(volumes)} volumes on {len(made.drives)} drives")
+    fleet = f"{page.counted(len(volumes), 'volume')} on {page.counted(len(made.drives), 'drive')}"
+    kept = runs.stored(planned, directory, form, fleet)
     again = second_runs(made, near(summarised(made, kept, setting, drives.price), life), setting, runs.seed)
     if again:
         kept |= runs.stored(list(again.values()), directory, form, f"near {life:g} years again, at a second scale")
@@ -136,8 +137,8 @@ def fleet_simulate(
         wholes,
         made,
         directory,
-        title=f"{len(volumes)} volumes on {file.name}",
-        subtitle=_subtitle(drives.pack),
+        title=page.title(wholes, file.name, life),
+        subtitle=f"{fleet} of the model {file.name}, {_subtitle(drives.pack)}",
         notices=notices,
         years=life,
         line=command_line(context),

@@ -265,6 +265,11 @@ def significant(value: float, digits: int = 3) -> str:
     return f"{value:,.{decimals}f}"
 
 
+def measured(value: float) -> str:
+    """A measured figure, which is not known better than to three digits: 346_934 -> "347,000", 1.912 -> "1.91"."""
+    return significant(float(f"{value:.2e}"))
+
+
 def rounded(value: float, digits: int = 3) -> str:
     """As `significant`, without zeros at the end of decimals: 7.0 -> "7", 4.6012 -> "4.6"."""
     text = significant(value, digits)

@@ -182,7 +182,7 @@ def _needs(column: "Column") -> _Needs:
     words = max((len(word) for line in lines for word in unbroken(line).split(" ")), default=0)
     breaks = not column.no_wrap and column.justify == "left"
     least = max(words, min(longest, _PROSE_MIN)) if breaks else longest
-    heading_word = max((len(word) for word in heading.split(" ")), default=0)
+    heading_word = max((len(word) for word in unbroken(heading).split(" ")), default=0)
     return _Needs(max(least, len(heading)), max(least, heading_word), max(longest, len(heading)))
 
 

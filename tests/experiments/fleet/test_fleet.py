@@ -13,7 +13,7 @@ from dask_cluster import await_workers, scheduler, worker
 from program import Program, program_in
 from small_drives import drive_file
 from ssdlab.experiments.fleet.packing import packed
-from ssdlab.experiments.fleet.page import price_notes, second_note, sentence, spread_rows
+from ssdlab.experiments.fleet.page import price_notes, second_note, sentence, spread_rows, title
 from ssdlab.experiments.fleet.plan import FleetPlan
 from ssdlab.experiments.fleet.summary import Row, Whole
 from ssdlab.experiments.fleet.volumes import Volume, found
@@ -77,7 +77,7 @@ def test_a_folder_of_traces(ssdlab: Program, tmp_path: Path) -> None:
     whole = sum(row["nand_bytes_per_day"] for row in by.values() if row["over_provisioning"] < 0.2)
     host = sum(row["host_bytes_per_day"] for row in by.values() if row["over_provisioning"] < 0.2)
     assert result["fleet"][0]["waf"] == pytest.approx(whole / host)
-    assert 'data-figure="concentration"' in (tmp_path / "out/report.html").read_text()
+    assert 'data-figure="waf"' in (tmp_path / "out/report.html").read_text()
     again = ssdlab(*call)
     assert "4 runs, 4 stored in out, 0 to run" in again.stdout
 
@@ -132,7 +132,7 @@ def test_drives_too_near_to_the_limit_are_counted() -> None:
     whole = Whole(0.14, [lasting(years, within) for years, within in lives])
     assert len(whole.below(5.0)) == 3 and len(whole.undecided(5.0)) == 2
     said = sentence([whole, whole], FleetPlan([], [], []), 5.0)
-    assert "3 drives of 4 would wear out within 5 years (2 undecided)" in said
+    assert "3 of 4 drives would wear out within 5 years (2 undecided)" in said
     assert said.endswith(", and 3 would (2 undecided).")
     sure = Whole(0.14, [lasting(4.0, 0.03), lasting(6.0, 0.03)])
     assert "undecided" not in sentence([sure], FleetPlan([], [], []), 5.0)
@@ -204,7 +204,7 @@ def test_packed_volumes_share_a_drive_and_wear_it_together(ssdlab: Program, tmp_
     call = [*SIMULATE, "requests.parquet", "--pack", "first-fit", "--output", "packed"]
     ended = ssdlab(*call)
     assert ended.returncode == 0, ended.stderr
-    assert "2 volumes on 1 drives" in ended.stdout
+    assert "2 volumes on 1 drive:" in ended.stdout
     rows = pl.read_parquet(tmp_path / "packed/data/fleet.parquet")
     assert rows["volumes"].to_list() == [["vol-a", "vol-b"]]
     runs = list((tmp_path / "packed/runs").glob("*.parquet"))
@@ -253,3 +253,15 @@ def test_what_cannot_be_run_is_refused(ssdlab: Program, tmp_path: Path, argument
     assert ended.returncode == 2, ended.stderr
     assert said in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize(("drives", "known"), [(9, False), (10, True)])
+def test_quantiles_need_ten_drives(drives: int, known: bool) -> None:
+    """A regression: of two drives the tenth, the median and the ninetieth percentile were printed."""
+    whole = Whole(0.14, [replace(_row(f"{at}", None), years=7.0) for at in range(drives)])
+    heads, cells = spread_rows([whole], 5.0)
+    shown = dict(zip(heads, cells, strict=True))
+    assert [shown[head] != "-" for head in ("10 %", "median", "90 %", "median years")] == [known] * 4
+    assert shown["least"] == shown["most"] == "2.00"
+    expected = f"None of {drives} drives would wear out within 5 years at 14 % over-provisioning"
+    assert title([whole], "a model", 5.0).replace("\u00a0", " ") == expected

@@ -43,10 +43,10 @@ def test_passes_that_differ_are_not_compared() -> None:
 @pytest.mark.parametrize(
     ("p99_us", "said"),
     [
-        (2_376.0, "the drive is fit for a journal: the 99th percentile of fdatasync is 2.38 ms, below the 10 ms"),
+        (2_376.0, "Fit for a journal: the 99th percentile of fdatasync is 2.38\u00a0ms, below the 10 ms"),
         (
             10_000.0,
-            "the drive is not fit for a journal: the 99th percentile of fdatasync is 10.00 ms, not below the 10 ms",
+            "Not fit for a journal: the 99th percentile of fdatasync is 10.0\u00a0ms, not below the 10 ms",
         ),
     ],
 )

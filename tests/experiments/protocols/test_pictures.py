@@ -83,7 +83,7 @@ def slices(rates: Sequence[float], size: int = GB) -> list[Figures]:
     ("rates", "title"),
     [
         ([5000.0] * 3 + [1500.0] * 9, "SLC cache of 3 GB, measured in slices of 1 GB"),
-        ([500.0, 510.0] * 6, "no SLC cache shows"),
+        ([500.0, 510.0] * 6, "No SLC cache shows"),
         # A file on a busy machine: the mean drops, and single slices after it are as fast as before.
         ([900.0, 500.0, 900.0, 850.0, 400.0, 300.0, 860.0, 300.0], "rates vary too much to tell an SLC cache"),
     ],

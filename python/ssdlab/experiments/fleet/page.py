@@ -60,7 +60,7 @@ def sentence(wholes: Sequence[Whole], plan: FleetPlan, years: float) -> str:
     """A summary of the fleet in one or two sentences."""
     first = wholes[0]
     volumes = sum(len(drive.volumes) for drive in plan.drives)
-    said = f"{_count(volumes, 'volume')} on {_count(len(plan.drives), 'drive')}"
+    said = f"{counted(volumes, 'volume')} on {counted(len(plan.drives), 'drive')}"
     wafs = first.figures("waf")
     if wafs and first.waf:
         said += (
@@ -70,13 +70,26 @@ def sentence(wholes: Sequence[Whole], plan: FleetPlan, years: float) -> str:
         )
     lives = first.figures("years")
     if lives:
-        said += f"; {_count(len(first.below(years)), 'drive')} of {len(lives)} would wear out within {years:g} years"
-        said += _too_near(first, years)
+        said += f"; {_wearing_out(first, years)}"
     last = wholes[-1]
     if len(wholes) > 1 and last.waf:
         said += f". At {wording.share(last.over_provisioning)} it is {wording.waf(last.waf)}"
-        said += f", and {len(last.below(years))} would{_too_near(last, years)}" if lives else ""
+        said += f", and {len(last.below(years)) or 'none'} would{_too_near(last, years)}" if lives else ""
     return said + "."
+
+
+def title(wholes: Sequence[Whole], drive: str, years: float) -> str:
+    """How many drives wear out, at the first spare area; without a life, what the page is about."""
+    first = wholes[0]
+    if not first.figures("years"):
+        return f"{counted(len(first.rows), 'drive')} of the model {drive}"
+    said = f"{_wearing_out(first, years)} at {wording.share(first.over_provisioning)} over-provisioning"
+    return wording.capitalized(said)
+
+
+def _wearing_out(whole: Whole, years: float) -> str:
+    of = f"of {counted(len(whole.figures('years')), 'drive')}"
+    return f"{len(whole.below(years)) or 'none'} {of} would wear out within {years:g} years{_too_near(whole, years)}"
 
 
 def _too_near(whole: Whole, years: float) -> str:
@@ -95,7 +108,7 @@ def second_note(wholes: Sequence[Whole], years: float) -> str | None:
     scales = wording.listed(sorted({str(row.second_scale) for row in again}))
     differ = f"{apart} of them then lie on the other side" if apart else "none of them changes sides"
     return (
-        f"{_count(len(again), 'run')} of drives that last between {years / NEAR:g} and {years * NEAR:g} years were "
+        f"{counted(len(again), 'run')} of drives that last between {years / NEAR:g} and {years * NEAR:g} years were "
         f"repeated at the scale {scales}: {differ} of {years:g} years. A drive is undecided where two scales disagree "
         "or its interval includes the limit."
     )
@@ -119,8 +132,12 @@ def spread_rows(wholes: Sequence[Whole], years: float) -> list[list[str]]:
     for whole in wholes:
         wafs, lives = whole.figures("waf"), whole.figures("years")
         cells = [wording.share(whole.over_provisioning), wording.waf(whole.waf) if whole.waf else "-"]
-        cells += [wording.waf(quantile(wafs, share)) if wafs else "-" for share in (0, 0.1, 0.5, 0.9, 1)]
-        cells += [_life(quantile(lives, 0.5)) if lives else "-"]
+        # Of few drives the least and the most say all, and the table of drives each of them.
+        cells += [
+            wording.waf(quantile(wafs, share)) if wafs and (share in (0, 1) or _are_many(wafs)) else "-"
+            for share in (0, 0.1, 0.5, 0.9, 1)
+        ]
+        cells += [_life(quantile(lives, 0.5)) if _are_many(lives) else "-"]
         undecided = len(whole.undecided(years))
         unsure = f", {undecided} undecided" if undecided else ""
         cells += [f"{len(whole.below(years))} of {len(lives)}{unsure}" if lives else "-"]
@@ -132,7 +149,7 @@ def price_notes(wholes: Sequence[Whole]) -> list[str]:
     """A sentence for each spare area whose price per year leaves out drives."""
     return [
         f"At {wording.share(whole.over_provisioning)} over-provisioning the price per year leaves out "
-        f"{whole.drives_without_price():,} of {_count(len(whole.rows), 'drive')}, whose life is not known."
+        f"{whole.drives_without_price():,} of {counted(len(whole.rows), 'drive')}, whose life is not known."
         for whole in wholes
         if whole.price_per_year() is not None and whole.drives_without_price()
     ]
@@ -167,6 +184,10 @@ def _figures(wholes: Sequence[Whole]) -> list[Figure]:
     return [figure for figure in found if figure is not None]
 
 
+def _are_many(values: Sequence[float]) -> bool:
+    return len(values) >= _DRIVES_OF_A_MEDIAN
+
+
 def _life(years: float) -> str:
     """Years as text: what a rate of today says of a distant time is not known."""
     return f">{_YEARS_TOLD_MAX}" if years > _YEARS_TOLD_MAX else wording.significant(years)
@@ -187,7 +208,7 @@ def _quantiles(wholes: Sequence[Whole], name: str, axis: str, said: str, *, most
     unit = " years" if name == "years" else ""
     median = quantile(first, 0.5)
     at = lines[0].label
-    if len(first) < _DRIVES_OF_A_MEDIAN:
+    if not _are_many(first):
         least, greatest = wording.significant(first[0]), wording.significant(first[-1])
         title = f"{wording.capitalized(said)} from {least} to {greatest}{unit}, {at}"
     elif median >= most:
@@ -209,7 +230,7 @@ def _concentration(wholes: Sequence[Whole]) -> Figure | None:
     lines = []
     for whole in wholes:
         values = whole.figures("nand_bytes_per_day")[::-1]
-        if len(values) > 1 and sum(values) > 0:
+        if _are_many(values) and sum(values) > 0:
             points, running = [(0.0, 0.0)], 0.0
             for index, value in enumerate(values):
                 running += value
@@ -297,5 +318,5 @@ def _price(whole: Whole) -> str:
     return f"{'at least ' if whole.drives_without_price() else ''}{wording.significant(price)}"
 
 
-def _count(number: int, word: str) -> str:
+def counted(number: int, word: str) -> str:
     return f"{number:,} {word}{'s' * (number != 1)}"

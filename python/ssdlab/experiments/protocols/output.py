@@ -13,7 +13,7 @@ from ssdlab.experiments.protocols.figures import COLUMNS, Figures
 from ssdlab.experiments.protocols.kept import Kept, tested
 from ssdlab.experiments.protocols.page import PAGE_NAME, Extra, pictures, protocol_page
 from ssdlab.foundation.foreign import JsonObject
-from ssdlab.foundation.quantities import rounded
+from ssdlab.foundation.quantities import measured
 from ssdlab.presentation.report.chosen import write_figures
 from ssdlab.presentation.terminal import show
 from ssdlab.simulator.drives import standing
@@ -31,14 +31,16 @@ def print_table(protocol: Protocol, figures: Sequence[Figures], console: "Consol
         table.add_column(heading)
     for name in protocol.columns:
         table.add_column(COLUMNS[name][0], justify="right")
-    table.add_column("rounds", justify="right")
+    with_rounds = any(each.rounds is not None for each in figures if each.shown)
+    if with_rounds:
+        table.add_column("rounds", justify="right")
     for each in figures:
         if not each.shown:
             continue
         values = [COLUMNS[name][1](each) for name in protocol.columns]
-        rounds = "" if each.rounds is None else f"{each.rounds}{'' if each.steady else ' (not steady)'}"
+        rounds = "-" if each.rounds is None else f"{each.rounds}{'' if each.steady else ' (not steady)'}"
         cells = [each.point] if with_points else []
-        table.add_row(*cells, each.step, *(_number(value) for value in values), rounds)
+        table.add_row(*cells, each.step, *(_number(value) for value in values), *([rounds] if with_rounds else []))
     matrices = protocol.tabulate(figures)
     for matrix in matrices:
         show(_matrix(matrix), console)
@@ -64,7 +66,7 @@ def _matrix(matrix: Matrix) -> Table:
 def _number(value: float | None) -> str:
     if value is None:
         return "-"
-    return rounded(value, 4)
+    return measured(value)
 
 
 def write(

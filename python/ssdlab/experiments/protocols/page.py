@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ssdlab.experiments.protocols import drawing
 from ssdlab.experiments.protocols.contract import DriveTests, Matrix, Protocol
 from ssdlab.experiments.protocols.figures import COLUMNS, Figures
+from ssdlab.foundation.quantities import measured
 from ssdlab.presentation.report import wording
 
 if TYPE_CHECKING:
@@ -74,13 +75,17 @@ def _bars(protocol: Protocol, tested: Sequence[DriveTests]) -> "list[Figure]":
         if len(bars) < 2 or not any(bar.value for bar in bars):
             continue
         least, most = min(bars, key=lambda bar: bar.value), max(bars, key=lambda bar: bar.value)
-        ends = [f"{each.category}, {each.label}" if len(tested) > 1 else each.category for each in (least, most)]
+        low, high = (
+            f"{measured(each.value)} ({each.category}{f', {each.label}' if len(tested) > 1 else ''})"
+            for each in (least, most)
+        )
+        is_flat = measured(least.value) == measured(most.value)
+        span = f"{measured(least.value)} in every step" if is_flat else f"from {low} to {high}"
         bands = f" {said}." if (said := drawing.repetitions(tested)) else ""
         made.append(
             published_bars(
                 name=column.replace("_", "-"),
-                title=f"{_begun(QUANTITIES[column])}: from {wording.significant(least.value)} ({ends[0]}) "
-                f"to {wording.significant(most.value)} ({ends[1]})",
+                title=f"{wording.capitalized(QUANTITIES[column])}: {span}",
                 caption=f"{protocol.title.rstrip('.?')}: one bar per measuring step.{bands}",
                 bars=bars,
                 x_title=QUANTITIES[column],
@@ -113,7 +118,12 @@ def protocol_page(
     after.append(page.Section("Source", parts.paragraphs(protocol.source)))
     after.append(page.Section("How to reproduce", parts.command(command_line)))
     commands = {name_of(each): "\n".join([*each.commands, *each.job_texts]) for each in figures}
-    after.append(page.Section("Commands to repeat it manually", parts.folds(commands)))
+    after.append(
+        page.Section(
+            "Commands to repeat it manually",
+            parts.folds(commands, f"{len(commands)} steps" if len(commands) > 8 else ""),
+        )
+    )
     question = extra.question or f"{protocol.title}."
     found = extra.finding or protocol.conclude(figures) or (drawn[0].title if drawn else None)
     of = f"{'Study' if extra.question else 'Protocol'} {protocol.name} on {target}"
@@ -143,7 +153,7 @@ def table_html(protocol: Protocol, figures: Sequence[Figures]) -> "Markup":
     for each in figures:
         if each.shown:
             values = [COLUMNS[name][1](each) for name in protocol.columns]
-            rows.append([name_of(each), *map(wording.figure, values)])
+            rows.append([name_of(each), *map(_figure, values)])
     return parts.table("Every step", ["step", *(QUANTITIES[name] for name in protocol.columns)], rows, wraps=True)
 
 
@@ -163,13 +173,12 @@ def matrix_html(matrix: Matrix) -> "Markup":
     """A table of two dimensions, as in the terminal."""
     from ssdlab.presentation.report import parts
 
-    rows = [[name, *(wording.figure(value) for value in values)] for name, values in matrix.rows]
+    rows = [[name, *(_figure(value) for value in values)] for name, values in matrix.rows]
     return parts.table(matrix.title, [matrix.corner, *matrix.columns], rows)
 
 
-def _begun(words: str) -> str:
-    """The words with a capital first letter; units are unchanged."""
-    return wording.capitalized(words)
+def _figure(value: float | None) -> str:
+    return "-" if value is None else measured(value)
 
 
 def name_of(figures: Figures) -> str:

@@ -22,6 +22,7 @@ _POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-s
 
 # A command in the form written by command.html.
 _COMMAND = re.compile(r'class="command"\W+code\Wssdlab ([a-z]+)')
+_OPTION = re.compile(r"--[a-z][a-z-]*")
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class Page:
             tables=_asset("tables.js") if has_tables else "",
             policy=_POLICY,
             style=css_variables() + _asset("page.css"),
-            notices=[parts.pieces(notice) for notice in self.notices],
+            notices=[_pieces(notice) for notice in self.notices],
             data=data,
             vega=vega_bundle() if data else "",
             script=_asset("page.js") if data else "",
@@ -89,6 +90,11 @@ def reproduced(command_line: str | None) -> list[Section]:
 def specification(texts: Mapping[str, str]) -> Section:
     """The specification of each run, by its label; several runs are in one fold."""
     return Section("Full specification", parts.folds(texts, f"{len(texts)} runs" if len(texts) > 1 else ""))
+
+
+def _pieces(text: str) -> list[tuple[str, bool]]:
+    """Splits the text at command-line options, which are marked as code that must not be broken across lines."""
+    return [(piece, _OPTION.fullmatch(piece) is not None) for piece in re.split(f"({_OPTION.pattern})", text) if piece]
 
 
 def _asset(name: str) -> str:

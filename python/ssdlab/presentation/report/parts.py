@@ -1,6 +1,5 @@
 """The elements of pages: tables, lists, commands. All input texts are plain; the functions return HTML."""
 
-import re
 from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
@@ -8,7 +7,6 @@ from markupsafe import Markup
 from ssdlab.presentation.report.template import render
 
 _PACKAGE = "ssdlab.presentation.report"
-_OPTION = re.compile(r"--[a-z][a-z-]*")
 
 
 def table(
@@ -58,12 +56,7 @@ def definitions(entries: Sequence[tuple[str, str]]) -> Markup:
 
 def command(line: str) -> Markup:
     """A command to copy."""
-    return render(_PACKAGE, "command.html", pieces=pieces(line))
-
-
-def pieces(text: str) -> list[tuple[str, bool]]:
-    """Splits the text at command-line options, in whose names no line may end."""
-    return [(piece, _OPTION.fullmatch(piece) is not None) for piece in re.split(f"({_OPTION.pattern})", text) if piece]
+    return render(_PACKAGE, "command.html", line=line)
 
 
 def link(address: str, text: str) -> Markup:

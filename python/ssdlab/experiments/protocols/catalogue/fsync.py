@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from ssdlab.experiments.protocols.contract import Point, Protocol, Setting, Step, job
 from ssdlab.experiments.protocols.figures import Figures
+from ssdlab.presentation.report.wording import duration
 
 SIZES = ("4k", "2300")
 JOBS = (1, 2, 4, 8, 16)
@@ -43,10 +44,9 @@ def conclude(figures: Sequence[Figures]) -> str | None:
     if found is None or found.p99_us is None:
         return None
     is_fit = found.p99_us < P99_US_MAX
-    verdict = "fit for a journal" if is_fit else "not fit for a journal"
     return (
-        f"the drive is {verdict}: the 99th percentile of fdatasync is {found.p99_us / 1000:.2f} ms, "
-        f"{'below' if is_fit else 'not below'} the 10 ms that etcd's documentation asks for"
+        f"{'Fit' if is_fit else 'Not fit'} for a journal: the 99th percentile of fdatasync is "
+        f"{duration(found.p99_us * 1000)}, {'below' if is_fit else 'not below'} the 10 ms that etcd asks for"
     )
 
 

@@ -17,7 +17,7 @@ from ssdlab.experiments.protocols.contract import (
     job,
     random_writes,
 )
-from ssdlab.foundation.quantities import format_share
+from ssdlab.foundation.quantities import format_share, measured
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -89,8 +89,8 @@ def conclude(figures: Sequence[Figures]) -> str | None:
         rate, latency = next(each for each in curve if each[0] >= _KNEE_SHARE * most)
         depth = round(rate * latency / 1e6)
         said.append(
-            f"{mix} % reads: {most:,.0f} requests per second at most; {format_share(_KNEE_SHARE)} of them need about "
-            f"{depth:,} in flight and take {latency:,.0f} \N{MICRO SIGN}s on average"
+            f"{mix} % reads: {measured(most)} requests per second at most; {format_share(_KNEE_SHARE)} of them need "
+            f"about {depth:,} in flight and take {measured(latency)} \N{MICRO SIGN}s on average"
         )
     return "; ".join(said) or None
 

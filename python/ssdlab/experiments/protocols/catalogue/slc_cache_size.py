@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ssdlab.experiments.protocols import drawing
 from ssdlab.experiments.protocols.contract import DriveTests, Point, Protocol, Setting, Step, job
-from ssdlab.foundation.quantities import format_bytes, format_share
+from ssdlab.foundation.quantities import format_bytes, format_share, measured
 from ssdlab.theory.slc_cache import phases_of
 
 if TYPE_CHECKING:
@@ -44,15 +44,19 @@ def conclude(figures: Sequence[Figures]) -> str | None:
     *phases, last = found
     if phases and not _is_apart(figures, found):
         rates = [each.write.mb_s for each in figures if each.write and each.write.mb_s]
-        return f"Slices are written at {min(rates):,.0f} to {max(rates):,.0f} MB/s, too uneven to tell a cache"
+        return (
+            f"Slices are written at {measured(min(rates))} to {measured(max(rates))} MB/s, too uneven to tell a cache"
+        )
     if not phases:
-        return f"The rate stays at {last.rate:,.0f} MB/s: no cache shows"
+        return f"The rate stays at {measured(last.rate)} MB/s: no cache shows"
     total = sum(each.written_bytes for each in figures)
     clauses = []
     for phase in phases:
         written = sum(each.written_bytes for each in figures[: phase.end])
-        clauses.append(f"at {phase.rate:,.0f} MB/s up to {format_bytes(written)} ({format_share(written / total, 2)})")
-    return f"The drive accepts writes {', '.join(clauses)}, and at {last.rate:,.0f} MB/s from there"
+        clauses.append(
+            f"at {measured(phase.rate)} MB/s up to {format_bytes(written)} ({format_share(written / total, 2)})"
+        )
+    return f"The drive accepts writes {', '.join(clauses)}, and at {measured(last.rate)} MB/s from there"
 
 
 def _phases(figures: Sequence[Figures]) -> list[Phase]:
@@ -87,7 +91,8 @@ def _size(tested: DriveTests, *, alone: bool) -> str:
         if len(phases) > 1
     ]
     if len(sizes) < len(tested.runs):
-        return f"{of}no SLC cache shows" if not sizes else f"{of}an SLC cache shows in {len(sizes)} of its tests"
+        none = f"{of}no SLC cache shows" if of else "No SLC cache shows"
+        return f"{of}an SLC cache shows in {len(sizes)} of its tests" if sizes else none
     slice_bytes = format_bytes(tested.runs[0][0].written_bytes)
     if any(phases[0].end == 1 for phases in found):
         return f"{of}The speed drops within a slice of {slice_bytes}: a write buffer, or an SLC cache smaller than that"

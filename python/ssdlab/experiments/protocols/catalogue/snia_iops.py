@@ -17,7 +17,7 @@ from ssdlab.experiments.protocols.contract import (
     job,
     random_writes,
 )
-from ssdlab.foundation.quantities import rounded
+from ssdlab.foundation.quantities import measured
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -65,7 +65,7 @@ def conclude(figures: Sequence[Figures]) -> str | None:
         reads, writes = iops.get(_name(size, 100)), iops.get(_name(size, 0))
         if reads is not None and writes is not None:
             kib = size.removesuffix("k")
-            return f"{rounded(reads)} reads or {rounded(writes)} writes of {kib} KiB per second"
+            return f"{measured(reads)} reads or {measured(writes)} writes of {kib} KiB per second"
     return None
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ssdlab.experiments.protocols import drawing
 from ssdlab.experiments.protocols.contract import DriveTests, Point, Protocol, Setting, Step, job
-from ssdlab.foundation.quantities import format_share, rounded
+from ssdlab.foundation.quantities import format_share, measured
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,7 +51,7 @@ def conclude(figures: Sequence[Figures]) -> str | None:
         return None
     fresh, left = (rate * 1e6 / block_bytes for rate in (start, end))
     share = format_share(left / fresh, 2)
-    return f"Random writes begin at {rounded(fresh, 3)} and end at {rounded(left, 3)} per second, {share} of that"
+    return f"Random writes begin at {measured(fresh)} and end at {measured(left)} per second, {share} of that"
 
 
 def _mb_s(samples: Sequence[Sample]) -> float:

@@ -3,7 +3,9 @@
 (() => {
   const phone = window.matchMedia("(max-width: 34rem)");
   function look(scroll) {
-    if (phone.matches && scroll.scrollWidth - scroll.clientWidth > 1) scroll.classList.add("many");
+    // Two columns of figures are easier to compare in a table that scrolls.
+    const isWide = scroll.querySelector(".sentence") || scroll.querySelectorAll("thead th").length > 3;
+    if (phone.matches && isWide && scroll.scrollWidth - scroll.clientWidth > 1) scroll.classList.add("many");
     const left = scroll.scrollWidth - scroll.clientWidth - scroll.scrollLeft;
     scroll.classList.toggle("more", left > 1);
     const end = scroll.getBoundingClientRect().right + 1;
