@@ -207,10 +207,11 @@ def _turned(table: "Table", console: "Console", width: int) -> None:
     indent = min(name_width, width // 2) + 2 + _GAP
     for row in rows:
         console.print()
-        console.print(_lines(f"{headings[0]} ", _plain(row[0]), width, 0), markup=False, highlight=False)
+        # As they are: a path that is longer than a line stays one word, which can be copied.
+        console.print(_lines(f"{headings[0]} ", _plain(row[0]), width, 0), soft_wrap=True)
         for heading, cell in zip(headings[1:], row[1:], strict=True):
             text = _lines(f"  {heading}".ljust(indent), _plain(cell), width, indent)
-            console.print(text, markup=False, highlight=False)
+            console.print(text, soft_wrap=True)
     console.print()
 
 

@@ -343,7 +343,7 @@ def test_a_volume_of_which_nothing_is_known_is_not_fine(ssdlab: Program, tmp_pat
     assert row["level"] == "unknown"
     said = " ".join(ssdlab("health", str(report)).stdout.split())
     assert "a volume of a RAID controller" in said and "megaraid" in said
-    assert "1 drive: 1 unknown" in said
+    assert "1 drive: 1 of unknown health" in said
     assert "no drive needs attention" not in said
 
 

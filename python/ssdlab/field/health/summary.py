@@ -10,8 +10,8 @@ from ssdlab.field.health.drive import Row
 
 _SPREAD_OF = 10
 """The least number of drives for which the spread is given."""
-_REPORTED = tuple(level.name.lower() for level in (Level.UNKNOWN, Level.ATTENTION, Level.FAILING))
-"""The levels that the finding counts."""
+_REPORTED = {Level.FAILING: "failing", Level.ATTENTION: "in need of attention", Level.UNKNOWN: "of unknown health"}
+"""The levels that the finding counts, in words."""
 
 
 class SummaryJson(TypedDict):
@@ -41,8 +41,9 @@ class Summary:
     unread: int
 
     def finding(self) -> str:
-        """The number of drives in each urgent state, for example "12 drives: 1 failing, 2 attention"."""
-        bad = [f"{self.by_level[level]:,} {level}" for level in reversed(_REPORTED) if self.by_level.get(level)]
+        """The number of drives in each urgent state, for example "12 drives: 1 failing, 2 in need of attention"."""
+        counts = {words: self.by_level.get(level.name.lower(), 0) for level, words in _REPORTED.items()}
+        bad = [f"{count:,} {words}" for words, count in counts.items() if count]
         return f"{_count(self.drives, 'drive')}: {', '.join(bad) or 'no drive needs attention'}"
 
     def sentence(self) -> str:
