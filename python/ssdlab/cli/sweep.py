@@ -13,6 +13,7 @@ from ssdlab.cli.destination import check_own
 from ssdlab.cli.form import Form, Rows
 from ssdlab.cli.progress import counted
 from ssdlab.errors import InputError
+from ssdlab.foundation.quantities import rounded
 from ssdlab.presentation.terminal import show
 
 if TYPE_CHECKING:
@@ -137,4 +138,4 @@ def _print_rows(rows: "polars.DataFrame", rows_max: int | None = _ROWS_SHOWN_MAX
 def _text(value: object) -> str:
     if value is None:
         return "-"
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return rounded(float(f"{value:.2e}")) if isinstance(value, float) else str(value)

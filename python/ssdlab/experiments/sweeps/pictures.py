@@ -80,6 +80,17 @@ def figures(rows: pl.DataFrame, axes: Sequence[str]) -> list[Figure]:
     return drawn
 
 
+def _scaled(rows: pl.DataFrame) -> list[str]:
+    """Which parts of the drives were simulated; empty for whole drives."""
+    scales = sorted({str(scale) for scale in rows["scale"]} - {"1"})
+    if not scales:
+        return []
+    return [
+        f"Simulated at a scale of {wording.listed(scales)}: smaller drives and workloads with the same ratios. TBW is "
+        "that of the drive as sold; WAF and requests per second are nearly the same, percentiles depend on the scale."
+    ]
+
+
 def write_report(rows: pl.DataFrame, axes: Sequence[str], directory: Path, *, subtitle: str, line: str | None) -> None:
     """Writes `report.html`, each picture as SVG and PNG, light and dark, and all rows in `data/runs.parquet`."""
     drawn = figures(rows, axes)
@@ -88,9 +99,14 @@ def write_report(rows: pl.DataFrame, axes: Sequence[str], directory: Path, *, su
         title=headline(rows, axes),
         subtitle=subtitle,
         summary=_summary(rows),
-        notices=[f"{failures} of {rows.height} drives became read-only before the end of their run."]
-        if failures
-        else [],
+        notices=[
+            *(
+                [f"{failures} of {rows.height} drives became read-only before the end of their run."]
+                if failures
+                else []
+            ),
+            *_scaled(rows),
+        ],
         figures=drawn,
         after=[
             page.Section("All runs", table.of_rows(rows, axes)),
