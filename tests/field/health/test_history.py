@@ -29,7 +29,7 @@ def test_rates_between_reports_and_the_wear() -> None:
     assert history._rates([*readings]) == [(0.5, 10.0), (1.5, 20.0), (2.5, 0.0), (3.5, 30.0), (4.5, 10.0)]
     written, used = history.figures(history.timed(rows("SN1", [*host], [3, 3, 4, 4, 5, 6])))
     assert (written.name, used.name) == ("written-over-time", "used-over-time")
-    assert written.title == "A 1TB wrote 0 GB to 30.0 GB a day"
+    assert written.title == "A 1TB wrote 0\u00a0GB to 30.0\u00a0GB a day"
     assert used.title.replace("\N{NO-BREAK SPACE}", " ") == "A 1TB used 3 % of its rated life in 5.00 days"
 
 
@@ -62,7 +62,7 @@ def test_few_reports_are_no_history_and_serial_numbers_are_not_shown() -> None:
     (written,) = history.figures(history.timed(both))
     text = str(written.specification())
     assert "A 1TB (2)" in text and "SN1" not in text
-    assert written.title == "2 drives wrote 1.00 GB a day"
+    assert written.title == "2 drives wrote 1.00\u00a0GB a day"
     assert "1 of 3 drives do not report the writes" in written.caption
 
 
@@ -75,4 +75,4 @@ def test_a_log_of_smartd_is_drawn(tmp_path: Path) -> None:
     done = program_in(tmp_path)("health", "attrlog.Samsung_SSD_860_EVO_1TB-SN00001.ata.csv", "--output", "out")
     page = (tmp_path / "out/report.html").read_text()
     assert 'data-figure="written-over-time"' in page and 'data-figure="used-over-time"' in page, done.stderr
-    assert "Samsung SSD 860 EVO 1TB wrote 51.2 GB a day" in page
+    assert "Samsung SSD 860 EVO 1TB wrote 51.2\u00a0GB a day" in page
