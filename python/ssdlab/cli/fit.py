@@ -18,8 +18,8 @@ from ssdlab.cli.form import Form
 from ssdlab.cli.groups import given
 from ssdlab.errors import InputError
 from ssdlab.experiments.advice.fit import MISFIT_MAX, Fit
-from ssdlab.foundation.quantities import format_bytes, format_deviation, format_share, rounded
-from ssdlab.presentation.terminal import show
+from ssdlab.foundation.quantities import format_bytes, format_deviation, format_share, measured, rounded
+from ssdlab.presentation.terminal import show, wrapped
 from ssdlab.simulator.drives import resolve
 from ssdlab.simulator.workloads.specifying import Until
 
@@ -225,7 +225,7 @@ def _print_all(fitted: Fitted) -> None:
     if fitted.chosen:
         _print_choices(fitted.combinations)
     for line in warnings(fitted):
-        typer.echo(f"\n{line}")
+        typer.echo(f"\n{wrapped(line)}")
     if fitted.held_out:
         _print_unseen(fitted.held_out)
 
@@ -274,7 +274,7 @@ def _print(
         table.add_column(heading, justify="left" if heading in ("point", "metric") else "right")
     for index, (point, value, deviation) in enumerate(zip(points, found.simulated, found.deviations, strict=True)):
         cells = [f"{index + 1} {point.title}", point.metric]
-        cells += [f"{point.value:.5g}", f"{value:.5g}", format_deviation(deviation)]
+        cells += [f"{point.value:.5g}", measured(value), format_deviation(deviation)]
         if left_out:
             cells += [f"{left_out[index]:.5g}", format_deviation(left_out[index] / point.value - 1)]
         table.add_row(*cells)
@@ -305,7 +305,7 @@ def _print_choices(combinations: Sequence[Combination]) -> None:
     for index, each in enumerate(combinations):
         said = "chosen" if index == 0 else "excluded" if each.is_excluded else "not excluded"
         said = f"no such drive: {each.refused}" if each.fit is None else said
-        table.add_row(*each.chosen.values(), format_share(each.fit.rms) if each.fit else "", said)
+        table.add_row(*each.chosen.values(), each.fit.off if each.fit else "", said)
     show(table, console)
 
 
@@ -315,7 +315,7 @@ def warnings(fitted: Fitted) -> list[str]:
     lines = []
     if found.is_misfit:
         lines.append(
-            f"No drive within these bounds reproduces the points ({format_share(found.rms, 2)} off, root mean "
+            f"No drive within these bounds reproduces the points ({found.off} off, root mean "
             f"square; more than {format_share(MISFIT_MAX)} is no scatter of a measurement): no value is determined, "
             "and nothing is predicted from them. Free another key, or a choice."
         )

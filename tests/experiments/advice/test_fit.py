@@ -12,7 +12,7 @@ import pytest
 from in_process import call
 from ssdlab.errors import InputError
 from ssdlab.experiments.advice import fit_drive
-from ssdlab.experiments.advice.fit import RESOLVED, Parameter, fit, leave_one_out, left_out_to_first_order
+from ssdlab.experiments.advice.fit import RESOLVED, Fit, Parameter, fit, leave_one_out, left_out_to_first_order
 from ssdlab.experiments.advice.fit_choices import rms_max
 from ssdlab.simulator.drives import load
 from ssdlab.theory import closed_forms
@@ -207,3 +207,11 @@ def test_a_file_that_is_no_table_is_the_users_error(content: bytes, tmp_path: Pa
     path.write_bytes(content)
     with pytest.raises(InputError, match=r"points\.csv: .*expected is a CSV file with the columns workload"):
         fit_drive.read_points(path)
+
+
+@pytest.mark.parametrize(("residual", "said"), [(0.05, "5 %"), (math.log(0.08127), "a factor of 12")])
+def test_a_misfit_is_a_factor(residual: float, said: str) -> None:
+    """A regression: a point at 8 % of its measurement was "251 % off", its logarithm, beside a deviation of -91.9 %."""
+    found = Fit((1.0,), (1.0,), (math.exp(residual) - 1,), (None,), 1.0, (), (), 9, ((-0.9,),))
+    assert found.off == said
+    assert found.is_misfit == (said != "5 %")

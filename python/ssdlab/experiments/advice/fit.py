@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ssdlab.foundation.quantities import format_share
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -87,8 +89,13 @@ class Fit:
 
     @property
     def rms(self) -> float:
-        """The root mean square of the residuals, approximately a share."""
+        """The root mean square of the residuals, which are logarithms: while it is small, approximately a share."""
         return math.sqrt(sum(each * each for each in self.residuals) / len(self.residuals))
+
+    @property
+    def off(self) -> str:
+        """How far the fit is off, in words: a share while that is what the logarithm is, otherwise a factor."""
+        return format_share(self.rms, 2) if self.rms <= MISFIT_MAX else f"a factor of {math.exp(self.rms):.2g}"
 
     @property
     def is_misfit(self) -> bool:

@@ -16,13 +16,18 @@ if TYPE_CHECKING:
 
 def page(fitted: Fitted, figures: Sequence[Figure], notices: Sequence[str], command_line: str) -> Page:
     """The page of a fit."""
-    count = len(fitted.parameters) + len(fitted.chosen)
+    count, points = len(fitted.parameters) + len(fitted.chosen), len(fitted.points)
+    said = f"{count} value{'s' * (count != 1)} fitted to {points} point{'s' * (points != 1)}"
+    if fitted.fit.is_misfit:
+        said = "no drive within the bounds reproduces the points"
     return Page(
-        title=f"{', '.join(fitted.drives)}: {count} values fitted to {len(fitted.points)} points",
+        title=f"{', '.join(fitted.drives)}: {said}",
         subtitle="Keys of the drive file that make simulations reproduce measured points",
         summary=(
-            f"The points are reproduced within {wording.share(fitted.fit.deviation_max, 2)}, "
-            f"{wording.share(fitted.fit.rms, 2)} root mean square."
+            f"The best of them is {fitted.fit.off} off, root mean square: no value is determined."
+            if fitted.fit.is_misfit
+            else f"The points are reproduced within {wording.share(fitted.fit.deviation_max, 2)}, "
+            f"{fitted.fit.off} root mean square."
         ),
         notices=notices,
         before=[
