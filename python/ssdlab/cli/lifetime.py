@@ -115,6 +115,10 @@ def lifetime(
     if asked.to_the_end:
         if not files or not drive or readings.given or asked.reads_per_day is not None:
             raise InputError("--to-the-end is a simulated life: it requires a workload, --drive and --writes-per-day")
+        if spare.op != living.OP or spare.left_empty:
+            raise InputError(
+                "--to-the-end begins with the drive's own spare area; for another, give a drive file of your own"
+            )
         setting = Setting(load(drive), settings or {}, drive)
         with ExitStack() as stack:
             read = reading.with_format(form.trace_format)

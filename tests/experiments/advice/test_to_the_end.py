@@ -120,3 +120,11 @@ def test_a_workload_that_only_reads_is_sent_to_reads_per_day(tmp_path: Path) -> 
     result = CliRunner().invoke(app, arguments)
     assert "writes nothing, so that spare area has no effect" in str(result.exception)
     assert "--reads-per-day" in str(result.exception)
+
+
+@pytest.mark.parametrize("spare", [("--op", "7%"), ("--left-empty", "10%")])
+def test_other_spare_areas_are_refused(spare: tuple[str, str], tmp_path: Path) -> None:
+    """A regression: they were ignored, and stood in the page's command."""
+    (tmp_path / "w.fio").write_text("[a]\nrw=randwrite\nbs=4k\n")
+    arguments = ["lifetime", str(tmp_path / "w.fio"), "--drive", "tiny", "--writes-per-day", "1GB", "--to-the-end"]
+    assert "give a drive file of your own" in str(CliRunner().invoke(app, [*arguments, *spare]).exception)
