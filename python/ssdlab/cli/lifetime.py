@@ -117,7 +117,7 @@ def lifetime(
             raise InputError("--to-the-end is a simulated life: it requires a workload, --drive and --writes-per-day")
         if spare.op != living.OP or spare.left_empty:
             raise InputError(
-                "--to-the-end begins with the drive's own spare area; for another, give a drive file of your own"
+                "--to-the-end begins with the drive's own spare area; for another, give a file of your own"
             )
         setting = Setting(load(drive), settings or {}, drive)
         with ExitStack() as stack:

@@ -127,4 +127,4 @@ def test_other_spare_areas_are_refused(spare: tuple[str, str], tmp_path: Path) -
     """A regression: they were ignored, and stood in the page's command."""
     (tmp_path / "w.fio").write_text("[a]\nrw=randwrite\nbs=4k\n")
     arguments = ["lifetime", str(tmp_path / "w.fio"), "--drive", "tiny", "--writes-per-day", "1GB", "--to-the-end"]
-    assert "give a drive file of your own" in str(CliRunner().invoke(app, [*arguments, *spare]).exception)
+    assert "give a file of your own" in str(CliRunner().invoke(app, [*arguments, *spare]).exception)
