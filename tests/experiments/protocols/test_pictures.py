@@ -45,7 +45,7 @@ def rows_of(figure: Figure, *columns: str) -> list[dict[str, Any]]:
             for each in node:
                 walk(each)
 
-    figure.chart.to_dict(validate=True)
+    figure.plot().to_dict(validate=True)
     walk(figure.specification()["datasets"])
     return list(found.values())
 

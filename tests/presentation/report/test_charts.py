@@ -188,7 +188,7 @@ def _contrast(first: str, second: str) -> float:
 def test_charts_follow_the_schema_of_vega_lite(variants: list[ComparedVariant]) -> None:
     """Pages are written without this check, which takes longer than drawing."""
     for figure in comparison_figures(variants):
-        figure.chart.to_dict(validate=True)
+        figure.plot().to_dict(validate=True)
 
 
 def test_every_axis_says_its_unit(variants: list[ComparedVariant]) -> None:

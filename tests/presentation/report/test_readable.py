@@ -38,7 +38,7 @@ def test_colours_are_different_and_repeat_from_the_ninth_on() -> None:
 
 def test_the_scale_gives_the_colours_of_the_key() -> None:
     labels = ["fifo", "7 %", "random"]
-    domain = variant_scale(labels).to_dict()["domain"]
+    domain = variant_scale(labels)["domain"]
     assert [domain.index(label) for label in labels] == colours_of(labels)
     entries = variants_key([Line(label, [(0, 1)]) for label in labels]).entries
     assert [entry.colour for entry in entries] == [f"--variant-{colour}" for colour in colours_of(labels)]
@@ -75,8 +75,8 @@ def test_a_logarithmic_axis_has_even_labels() -> None:
     figure = published_lines(name="n", title="t", caption="c", lines=lines, x_title="x", y_title="y", scale="log")
     _, up = labels_of(figure.svg())
     assert [float(label) for label in up] == [0.2, 0.5, 1, 2, 5, 10, 20]
-    assert number_axis("log", 6, 1e-3, 1e4, grid=True).to_dict()["values"] == [10.0**power for power in range(-3, 5)]
-    assert "values" not in number_axis("log", 6, 2.1, 4.9, grid=True).to_dict(), "too few: Vega's own"
+    assert number_axis("log", 6, 1e-3, 1e4, grid=True)["values"] == [10.0**power for power in range(-3, 5)]
+    assert "values" not in number_axis("log", 6, 2.1, 4.9, grid=True), "too few: Vega's own"
 
 
 def test_a_page_says_which_columns_do_not_fit() -> None:

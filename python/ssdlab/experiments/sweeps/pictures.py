@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import altair as alt
 import polars as pl
 
 from ssdlab.evidence import Estimate
@@ -18,9 +17,9 @@ from ssdlab.evidence.estimate import SEEDS_DIFFER, of_groups
 from ssdlab.experiments.sweeps import table
 from ssdlab.experiments.sweeps.rows import within
 from ssdlab.presentation.report import headlines, page, parts, wording
+from ssdlab.presentation.report import vegalite as vl
 from ssdlab.presentation.report.charts.encodings import (
     HIDDEN_VARIANTS,
-    Picture,
     chart,
     colours_of,
     horizontal_grid,
@@ -218,24 +217,22 @@ def _estimate(row: Mapping[str, Any]) -> Estimate:
     return of_groups([row["value"]], [row["within"]])
 
 
-def _picture(summed: pl.DataFrame, found: Roles, title: str, lines: Sequence[str]) -> Picture:
+def _picture(summed: pl.DataFrame, found: Roles, title: str, lines: Sequence[str]) -> vl.Picture:
     panels = summed[found.panel].unique(maintain_order=True).to_list()[:_PANELS_MAX] if found.panel else [None]
     low, high = float(summed["low"].min() or 0), float(summed["high"].max() or 1)  # type: ignore[arg-type]
     is_log = low > 0 and high / low > 20
-    scale = alt.Scale(type="log" if is_log else "linear", domain=[low * 0.9 if is_log else 0, high * 1.08], nice=False)
+    scale = vl.Scale(type="log" if is_log else "linear", domain=[low * 0.9 if is_log else 0, high * 1.08], nice=False)
     parts = []
     for panel in panels:
         own = summed.filter(pl.col(found.panel) == panel) if found.panel else summed
         part = _panel(own, found, title, lines, scale)
         heading = _shown(panel) if found.panel else ""
         parts.append(part.properties(height=_PANEL_HEIGHT_PX, **({"title": heading} if heading else {})))
-    whole: Picture = alt.vconcat(*parts, spacing=28) if len(parts) > 1 else parts[0]
+    whole = vl.vconcat(*parts, spacing=28) if len(parts) > 1 else parts[0]
     return switchable(whole, HIDDEN_VARIANTS)
 
 
-def _panel(
-    own: pl.DataFrame, found: Roles, title: str, lines: Sequence[str], scale: alt.Scale
-) -> alt.LayerChart | alt.FacetChart:
+def _panel(own: pl.DataFrame, found: Roles, title: str, lines: Sequence[str], scale: vl.Scale) -> vl.Picture:
     is_number = own[found.x].dtype.is_numeric()
     rows = [
         {
@@ -248,31 +245,32 @@ def _panel(
         for row in own.iter_rows(named=True)
     ]
     x_title = "over-provisioning, % of the host's capacity" if found.x == "op" else table.axis(found.x)
-    x = alt.X(
-        f"x:{'Q' if is_number else 'N'}",
+    x_field = f"x:{'Q' if is_number else 'N'}"
+    x = vl.X(
+        x_field,
         title=x_title,
-        scale=alt.Scale(zero=False, nice=True) if is_number else alt.Scale(),
+        scale=vl.Scale(zero=False, nice=True) if is_number else vl.Scale(),
     )
-    y = alt.Y("value:Q", title=title, scale=scale, axis=horizontal_grid(6))
+    y = vl.Y("value:Q", title=title, scale=scale, axis=horizontal_grid(6))
     domain = variant_scale(list(lines) or [""])
-    tooltip = [alt.Tooltip("variant:N"), alt.Tooltip("x", title=x_title), alt.Tooltip("value:Q", format=".4g")]
-    strokes = alt.Legend(symbolType="stroke", symbolStrokeWidth=3, values=list(lines)) if lines else None
-    squares = alt.Legend(values=list(lines)) if lines else None
+    tooltip = [vl.Tooltip("variant:N"), vl.Tooltip(x_field, title=x_title), vl.Tooltip("value:Q", format=".4g")]
+    strokes = vl.Legend(symbolType="stroke", symbolStrokeWidth=3, values=list(lines)) if lines else None
+    squares = vl.Legend(values=list(lines)) if lines else None
     layers = [
         chart(rows)
-        .mark_area(opacity=0.18)
+        .mark("area", opacity=0.18)
         .encode(
             x,
-            alt.Y("low:Q", scale=scale, title=title),
-            alt.Y2("high:Q"),
-            alt.Fill("variant:N", scale=domain, legend=None),
+            vl.Y("low:Q", scale=scale, title=title),
+            vl.Y2("high"),
+            vl.Fill("variant:N", scale=domain, legend=None),
         ),
-        chart(rows).mark_line().encode(x, y, alt.Color("variant:N", scale=domain, legend=strokes)),
+        chart(rows).mark("line").encode(x, y, vl.Color("variant:N", scale=domain, legend=strokes)),
         chart(rows)
-        .mark_point(style="mark", size=70, opacity=1)
-        .encode(x, y, alt.Fill("variant:N", scale=domain, legend=None if is_number else squares), tooltip=tooltip),
+        .mark("point", style="mark", size=70, opacity=1)
+        .encode(x, y, vl.Fill("variant:N", scale=domain, legend=None if is_number else squares), tooltip=tooltip),
     ]
-    return alt.layer(*(layers if is_number else layers[2:]))
+    return vl.layer(*(layers if is_number else layers[2:]))
 
 
 def _shown(value: object) -> str:

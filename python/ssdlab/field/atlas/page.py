@@ -4,7 +4,6 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-import altair as alt
 import numpy as np
 from markupsafe import Markup
 
@@ -12,7 +11,8 @@ from ssdlab.field.atlas import comparisons, distributions
 from ssdlab.field.atlas.comparisons import Pair, Rated
 from ssdlab.field.atlas.distributions import Atlas, Distribution
 from ssdlab.presentation.report import page, parts, wording
-from ssdlab.presentation.report.charts.encodings import HIDDEN_VARIANTS, Row, chart, switchable, variant_fill
+from ssdlab.presentation.report import vegalite as vl
+from ssdlab.presentation.report.charts.encodings import HIDDEN_VARIANTS, Row, at_y, chart, switchable, variant_fill
 from ssdlab.presentation.report.charts.published import Bar, Line, published_bars, published_lines
 from ssdlab.presentation.report.figure import Figure
 from ssdlab.simulator.results import page_folder
@@ -86,28 +86,28 @@ def _all_drives(atlas: Atlas) -> Figure | None:
         {"variant": _ALL, "low": float(low), "high": float(high), "share": after - before}
         for low, high, before, after in zip(_BINS, _BINS[1:], below, below[1:], strict=False)
     ]
-    scale = alt.Scale(type="log", domain=[float(_BINS[0]), float(_BINS[-1])], nice=False)
-    axis = alt.Axis(values=[0.5, 0.7, 1, 1.5, 2, 3, 4, 6, 8, 12], format="~r")
+    scale = vl.Scale(type="log", domain=[float(_BINS[0]), float(_BINS[-1])], nice=False)
+    axis = vl.Axis(values=[0.5, 0.7, 1, 1.5, 2, 3, 4, 6, 8, 12], format="~r")
     x_title = "write amplification (flash bytes / host bytes)"
     bars = (
         chart(rows)
-        .mark_rect(style="segment")
+        .mark("rect", style="segment")
         .encode(
-            alt.X("low:Q", scale=scale, axis=axis, title=x_title),
-            alt.X2("high:Q"),
-            alt.Y(
+            vl.X("low:Q", scale=scale, axis=axis, title=x_title),
+            vl.X2("high"),
+            vl.Y(
                 "share:Q",
                 title="share of drives",
-                axis=alt.Axis(tickCount=5, grid=True, format=".0%"),
+                axis=vl.Axis(tickCount=5, grid=True, format=".0%"),
                 # Room for the labels of the marks above the bars.
-                scale=alt.Scale(domain=[0, max(row["share"] for row in rows) * _HEADROOM], nice=False),
+                scale=vl.Scale(domain=[0, max(row["share"] for row in rows) * _HEADROOM], nice=False),
             ),
-            alt.Y2Datum(0),
-            fill=variant_fill([Line(_ALL, [])], legend=False),
+            vl.Datum("y2", 0),
+            variant_fill([Line(_ALL, [])], legend=False),
             tooltip=[
-                alt.Tooltip("low:Q", format=".3~r", title="from"),
-                alt.Tooltip("high:Q", format=".3~r", title="to"),
-                alt.Tooltip("share:Q", format=".2%"),
+                vl.Tooltip("low:Q", format=".3~r", title="from"),
+                vl.Tooltip("high:Q", format=".3~r", title="to"),
+                vl.Tooltip("share:Q", format=".2%"),
             ],
         )
     )
@@ -115,15 +115,15 @@ def _all_drives(atlas: Atlas) -> Figure | None:
     # Each starts below the labels of those before it, which may reach past it on a phone.
     rules = [
         chart([{"waf": row["waf"]}])
-        .mark_rule(style="theory-tick")
-        .encode(alt.X("waf:Q", scale=scale), y=alt.value(_LABEL_PX * index), y2=alt.value(_HEIGHT_PX))
+        .mark("rule", style="theory-tick")
+        .encode(vl.X("waf:Q", scale=scale), at_y(_LABEL_PX * index), vl.Value("y2", _HEIGHT_PX))
         for index, row in enumerate(marks)
     ]
     texts = [
         chart([{"waf": row["waf"], "text": f"{row['name']}: {row['waf']:.2f}"}])
-        .mark_text(style="number", align="left", baseline="top", dx=4)
+        .mark("text", style="number", align="left", baseline="top", dx=4)
         # One below the other, because side by side they would overlap on a phone.
-        .encode(alt.X("waf:Q", scale=scale), y=alt.value(_LABEL_PX * index), text="text:N")
+        .encode(vl.X("waf:Q", scale=scale), at_y(_LABEL_PX * index), vl.Text("text:N"))
         for index, row in enumerate(marks)
     ]
     return Figure(
@@ -131,7 +131,7 @@ def _all_drives(atlas: Atlas) -> Figure | None:
         f"Half of {waf.n:,} drives write each byte {wording.waf(waf.at(0.5))} times or more",
         "Write amplification since the drive was new, for drives that count host and NAND writes and have at least "
         "five drive writes. The horizontal axis is logarithmic.",
-        switchable(alt.layer(bars, *rules, *texts).properties(height=_HEIGHT_PX), HIDDEN_VARIANTS),
+        switchable(vl.layer(bars, *rules, *texts).properties(height=_HEIGHT_PX), HIDDEN_VARIANTS),
     )
 
 

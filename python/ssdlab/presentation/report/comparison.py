@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-from altair.utils.schemapi import debug_mode
-
 from ssdlab.evidence.clock import UNTIMED
 from ssdlab.evidence.scale import tails_said
 from ssdlab.presentation.report import findings, page, parts, wording
@@ -62,8 +60,6 @@ def write_comparison(
     return [write_atomically(directory / name, content) for name, content in contents]
 
 
-# Altair would validate each part against Vega-Lite's schema whenever it is made; tests do it once for each builder.
-@debug_mode(False)
 def comparison_figures(variants: Sequence[ComparedVariant]) -> list[Figure]:
     """The pictures for which the variants have data; those over time need a clock."""
     thinned = [merge_windows(variant.series) for variant in variants]

@@ -4,14 +4,15 @@ import copy
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
-
-import altair as alt
-from altair.utils.schemapi import debug_mode
+from typing import TYPE_CHECKING, Any
 
 from ssdlab.presentation.report import drawing
+from ssdlab.presentation.report import vegalite as vl
 from ssdlab.presentation.report.theme import AXIS_EXTENT_PX, LIGHT, THEMES, Theme, VegaLite, vega_config
 from ssdlab.presentation.terminal import visible
+
+if TYPE_CHECKING:
+    import altair as alt
 
 EXPORT_WIDTH_PX = 760
 # The `usermeta` of a chart whose plot uses the whole width.
@@ -46,43 +47,39 @@ class Figure:
     """The file name without theme and suffix."""
     title: str
     caption: str
-    chart: alt.TopLevelMixin
+    chart: vl.Picture
     keys: tuple[Key, ...] = field(default=())
 
     def specification(self) -> VegaLite:
         """Vega-Lite without title and legend: a page shows both as HTML around the picture."""
-        stripped: VegaLite = _without_legends(self._whole())
+        stripped: VegaLite = _without_legends(vl.specification(self.chart))
         return stripped
 
-    def _whole(self) -> VegaLite:
-        # By default, Altair refuses long series; these are thinned already.
-        with alt.data_transformers.enable("default", max_rows=None), debug_mode(False):
-            # Validating against Vega-Lite's schema takes longer than all else here; tests do it for each builder.
-            specification: VegaLite = self.chart.to_dict(validate=False)
-        # Altair's default theme would override that of the page.
-        specification.pop("config", None)
-        return specification
+    def plot(self) -> "alt.TopLevelMixin":
+        """The chart with its finding as title, in the colours of the light theme, to show, change or save: an Altair
+        chart."""
+        import altair as alt
 
-    def plot(self) -> alt.TopLevelMixin:
-        """The chart with its finding as title, in the colours of the light theme, to show, change or save."""
-        assert isinstance(self.chart, alt.SchemaBase)
-        whole: alt.TopLevelMixin = self.chart.from_dict(self._exported(LIGHT, self._whole()), validate=False)
-        return whole
+        whole = self._exported(LIGHT, vl.specification(self.chart))
+        kinds: dict[str, Any] = {"layer": alt.LayerChart, "vconcat": alt.VConcatChart, "spec": alt.FacetChart}
+        kind = next((kinds[key] for key in kinds if key in whole), alt.Chart)
+        chart: alt.TopLevelMixin = kind.from_dict(whole, validate=False)
+        return chart
 
     def still(self) -> VegaLite:
         """Vega-Lite without what follows the pointer, with control characters written out: for a separate picture."""
-        written_out: VegaLite = _written_out(_still(self._whole()))
+        written_out: VegaLite = _written_out(_still(vl.specification(self.chart)))
         return written_out
 
     def svg(self) -> str:
         """The picture in the light theme. Raises RunFailed if drawing would abort."""
-        return self._svg(LIGHT, _still(self._whole()))
+        return self._svg(LIGHT, _still(vl.specification(self.chart)))
 
     def files(self, *, png: bool = True) -> Iterator[tuple[str, str | bytes]]:
         """(file name, content): SVG, light and dark, and each as PNG (twice the size) unless it is not wanted."""
         import vl_convert
 
-        still = _still(self._whole())
+        still = _still(vl.specification(self.chart))
         for theme in THEMES:
             svg = self._svg(theme, still)
             yield f"{self.name}-{theme.name}.svg", svg

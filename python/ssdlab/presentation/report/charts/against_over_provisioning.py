@@ -2,13 +2,11 @@
 
 from collections.abc import Sequence
 
-import altair as alt
-
+from ssdlab.presentation.report import vegalite as vl
 from ssdlab.presentation.report import wording
 from ssdlab.presentation.report.charts.encodings import (
     DURATION_LABEL,
     HIDDEN_VARIANTS,
-    Picture,
     Row,
     chart,
     switchable,
@@ -34,7 +32,7 @@ _FIGURE_CHARACTERS = 8
 _NS_PER_US = 1000
 
 
-def waf_against_over_provisioning(variants: Sequence[ComparedVariant]) -> Picture | None:
+def waf_against_over_provisioning(variants: Sequence[ComparedVariant]) -> vl.Picture | None:
     """Points of the simulated WAF and curves of theory; None if there is nothing to compare over OP."""
     measured = [(variant, variant.waf) for variant in variants if variant.waf is not None]
     # The digits of the table, here and below.
@@ -59,11 +57,11 @@ def waf_against_over_provisioning(variants: Sequence[ComparedVariant]) -> Pictur
         if waf <= top and op * 100 <= right
     ]
     scale = ValueScale([*(waf for _, waf in measured), top], bottom_max=WAF_MIN)
-    tooltip = [alt.Tooltip("value:Q", title="WAF", format=".3f"), alt.Tooltip("theory:N")]
+    tooltip = [vl.Tooltip("value:Q", title="WAF", format=".3f"), vl.Tooltip("theory:N")]
     return _picture(variants, points, scale, right, "WAF (NAND bytes / host bytes)", tooltip, curve)
 
 
-def iops_against_over_provisioning(variants: Sequence[ComparedVariant]) -> Picture | None:
+def iops_against_over_provisioning(variants: Sequence[ComparedVariant]) -> vl.Picture | None:
     """Points of the simulated requests per second; None if there is nothing to compare over OP, or no clock."""
     measured = [(variant, variant.speed.iops) for variant in variants if variant.speed is not None]
     texts = [wording.estimated(variant.speed.estimate) for variant in variants if variant.speed is not None]
@@ -73,11 +71,11 @@ def iops_against_over_provisioning(variants: Sequence[ComparedVariant]) -> Pictu
     right = _right_end(drawn)
     points = [_point(*each, text, right) for each, text in zip(measured, texts, strict=True)]
     scale = ValueScale([*(iops for _, iops in measured), max(iops for _, iops in measured) * 1.2])
-    tooltip = [alt.Tooltip("value:Q", title="requests per second", format=",.0f")]
+    tooltip = [vl.Tooltip("value:Q", title="requests per second", format=",.0f")]
     return _picture(variants, points, scale, right, "requests per second (IOPS)", tooltip, [])
 
 
-def latency_against_over_provisioning(variants: Sequence[ComparedVariant]) -> Picture | None:
+def latency_against_over_provisioning(variants: Sequence[ComparedVariant]) -> vl.Picture | None:
     """The mean latency as circles, the 99.9th percentile as triangles, of the writes, or of the reads without writes.
 
     None if there is nothing to compare over OP, or no clock.
@@ -100,7 +98,7 @@ def latency_against_over_provisioning(variants: Sequence[ComparedVariant]) -> Pi
     ]
     latencies = [row["value"] for row in points]
     scale = ValueScale([*latencies, max(latencies) * 1.2])
-    tooltip = [alt.Tooltip("figure:N", title="latency"), alt.Tooltip("said:N", title="which")]
+    tooltip = [vl.Tooltip("figure:N", title="latency"), vl.Tooltip("said:N", title="which")]
     direction = shown_direction(variants)
     return _picture(
         variants,
@@ -139,27 +137,27 @@ def _picture(
     scale: ValueScale,
     right: float,
     title: str,
-    said: Sequence[alt.Tooltip],
+    said: Sequence[vl.Tooltip],
     curve: Sequence[Row],
-    y_axis: alt.Axis | None = None,
-) -> Picture:
-    x = alt.X(
+    y_axis: vl.Axis | None = None,
+) -> vl.Picture:
+    x = vl.X(
         "over_provisioning:Q",
         title="over-provisioning, % of the host's capacity",
-        scale=alt.Scale(domain=[0, right], nice=False),
-        axis=alt.Axis(tickCount=8),
+        scale=vl.Scale(domain=[0, right], nice=False),
+        axis=vl.Axis(tickCount=8),
     )
-    y = alt.Y("value:Q", title=title, scale=scale.altair, axis=y_axis or scale.axis())
+    y = vl.Y("value:Q", title=title, scale=scale.vegalite, axis=y_axis or scale.axis())
     labels = spread(points, scale, near_x=right * 0.16, raise_px=12)
-    tooltip = [alt.Tooltip("variant:N"), alt.Tooltip("over_provisioning:Q", title="OP, %", format=".2f"), *said]
+    tooltip = [vl.Tooltip("variant:N"), vl.Tooltip("over_provisioning:Q", title="OP, %", format=".2f"), *said]
     layers = [
         *([_curve_layer(curve, x, y)] if curve else []),
         chart(points)
-        .mark_point(style="mark", size=180, opacity=1)
-        .encode(x, y, variant_fill(variants), alt.Shape("shape:N", scale=None, legend=None), tooltip=tooltip),
-        *label_layers(variants, labels, alt.X("label_x:Q"), alt.Y("label_value:Q"), dx=9, dots=False),
+        .mark("point", style="mark", size=180, opacity=1)
+        .encode(x, y, variant_fill(variants), vl.Shape("shape:N", scale=None, legend=None), tooltip=tooltip),
+        *label_layers(variants, labels, vl.X("label_x:Q"), vl.Y("label_value:Q"), dx=9, dots=False),
     ]
-    return switchable(alt.layer(*layers, height=HEIGHT_PX), HIDDEN_VARIANTS)
+    return switchable(vl.layer(*layers, height=HEIGHT_PX), HIDDEN_VARIANTS)
 
 
 def _label_characters(position: float) -> int:
@@ -167,11 +165,10 @@ def _label_characters(position: float) -> int:
     return int((1 - position) * _PLOT_PX / _CHARACTER_PX) - _FIGURE_CHARACTERS
 
 
-def _curve_layer(curve: Sequence[Row], x: alt.X, y: alt.Y) -> alt.Chart:
-    line = chart(curve).mark_line(style="theory-curve", clip=True)
-    said = [alt.Tooltip("formula:N", title="theory")]
-    layer: alt.Chart = line.encode(x, y, alt.Detail("formula:N"), alt.Order("over_provisioning:Q"), tooltip=said)
-    return layer
+def _curve_layer(curve: Sequence[Row], x: vl.X, y: vl.Y) -> vl.Chart:
+    line = chart(curve).mark("line", style="theory-curve", clip=True)
+    said = [vl.Tooltip("formula:N", title="theory")]
+    return line.encode(x, y, vl.Detail("formula:N"), vl.Order("over_provisioning:Q"), tooltip=said)
 
 
 def curve_names(variants: Sequence[ComparedVariant]) -> str:

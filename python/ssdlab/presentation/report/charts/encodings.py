@@ -5,19 +5,16 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-import altair as alt
 import polars as pl
-from altair import utils
 
 from ssdlab.foundation.foreign import TableRow
+from ssdlab.presentation.report import vegalite as vl
 from ssdlab.presentation.report import wording
 from ssdlab.presentation.report.figure import Key, KeyEntry
 from ssdlab.presentation.report.theme import LIGHT
 from ssdlab.presentation.report.variant import PARTS, ComparedVariant
 
 Row = TableRow
-# The types that a builder can return; Altair's own methods are typed to return unions of these.
-Picture = alt.Chart | alt.LayerChart | alt.FacetChart | alt.VConcatChart
 
 
 class Labelled(Protocol):
@@ -33,9 +30,9 @@ HIDDEN_PARTS = "hidden_parts"
 _SWITCHES = {"variant": HIDDEN_VARIANTS, "part": HIDDEN_PARTS}
 _COLOURS = len(LIGHT.variants)
 _IN_HOST_WRITES = (
-    alt.Tooltip("drive_writes:Q", title="drive writes", format=".3f"),
-    alt.Tooltip("host_written:N", title="written by the host"),
-    alt.Tooltip("stage:N"),
+    vl.Tooltip("drive_writes:Q", title="drive writes", format=".3f"),
+    vl.Tooltip("host_written:N", title="written by the host"),
+    vl.Tooltip("stage:N"),
 )
 
 
@@ -74,7 +71,7 @@ def colours_of(labels: Sequence[str]) -> list[int]:
     return [ordered[index % _COLOURS] for index in range(len(labels))]
 
 
-def variant_scale(labels: Sequence[str]) -> alt.Scale:
+def variant_scale(labels: Sequence[str]) -> vl.Scale:
     """The colours of `colours_of` as a scale. Unused colours have a placeholder, which keys leave out."""
     colours = colours_of(labels)
     blocks = -(-len(labels) // _COLOURS)
@@ -82,7 +79,7 @@ def variant_scale(labels: Sequence[str]) -> alt.Scale:
     for index, (label, colour) in enumerate(zip(labels, colours, strict=True)):
         domain[index // _COLOURS * _COLOURS + colour] = label
     last = max((place for place, label in enumerate(domain) if label in set(labels)), default=-1)
-    return alt.Scale(domain=domain[: last + 1], range="category")
+    return vl.Scale(domain=domain[: last + 1], range="category")
 
 
 def variants_key(variants: Sequence[Labelled]) -> Key:
@@ -106,58 +103,51 @@ def present_parts(variants: Sequence[ComparedVariant]) -> list[str]:
     return [part for part in PARTS if any(variant.waf_parts.get(part, 0.0) > 0 for variant in variants)]
 
 
-def chart(rows: Sequence[Mapping[str, Any]]) -> alt.Chart:
+def chart(rows: Sequence[Mapping[str, Any]]) -> vl.Chart:
     """A chart of these rows, without those that a key hides.
 
     Each layer filters its own rows: a layer with its own data does not inherit the transforms of the whole picture.
     """
-    # A frame, because Altair copies charts often, and copies a frame only by reference.
-    frame = pl.DataFrame(list(rows), strict=False, infer_schema_length=None)
-    result = alt.Chart(frame)
+    result = vl.chart_of(rows)
     for field, parameter in _SWITCHES.items():
-        if field in frame.columns:
-            result = result.transform_filter(f"indexof({parameter}, datum['{field}']) < 0")
+        if any(field in row for row in rows):
+            result = result.transform(filter=f"indexof({parameter}, datum['{field}']) < 0")
     return result
 
 
-def switchable(whole: Picture, *parameters: str) -> Picture:
+def switchable(whole: vl.Picture, *parameters: str) -> vl.Picture:
     """The picture with the parameters that filter its rows: lists of hidden values."""
-    # Set at once: Altair's `add_params` copies every layer several times, and changes nothing else for such parameters.
-    hiding = [alt.param(name=name, value=[]).param for name in parameters]
-    # Each kind of picture has a type of its own for them, which a list of all kinds is none of.
-    described: Any = whole
-    described.params = hiding if utils.is_undefined(described.params) else [*hiding, *described.params]
-    return whole
+    return whole.add_params(*({"name": name, "value": []} for name in parameters))
 
 
-def variant_colour(variants: Sequence[Labelled], *, legend: bool = True) -> alt.Color:
+def variant_colour(variants: Sequence[Labelled], *, legend: bool = True) -> vl.Color:
     """The colour of lines and bars; the legend shows lines."""
     # Solid, although the dashed lines of theory use the same legend.
-    solid = alt.Legend(
+    solid = vl.Legend(
         symbolType="stroke", symbolStrokeWidth=3, symbolDash=[1, 0], symbolOpacity=1, values=_labels(variants)
     )
     strokes = solid if legend and len(variants) > 1 else None
-    return alt.Color("variant:N", scale=_scale(variants), legend=strokes)
+    return vl.Color("variant:N", scale=_scale(variants), legend=strokes)
 
 
-def variant_fill(variants: Sequence[Labelled], *, legend: bool = True) -> alt.Fill:
+def variant_fill(variants: Sequence[Labelled], *, legend: bool = True) -> vl.Fill:
     """The colour of filled points."""
-    squares = alt.Legend(values=_labels(variants)) if legend and len(variants) > 1 else None
-    return alt.Fill("variant:N", scale=_scale(variants), legend=squares)
+    squares = vl.Legend(values=_labels(variants)) if legend and len(variants) > 1 else None
+    return vl.Fill("variant:N", scale=_scale(variants), legend=squares)
 
 
-def variant_dash(variants: Sequence[Labelled]) -> alt.StrokeDash:
+def variant_dash(variants: Sequence[Labelled]) -> vl.StrokeDash:
     dashes = [[6, 3] if index >= _COLOURS else [1, 0] for index in range(len(variants))]
-    return alt.StrokeDash("variant:N", scale=alt.Scale(domain=_labels(variants), range=dashes), legend=None)
+    return vl.StrokeDash("variant:N", scale=vl.Scale(domain=_labels(variants), range=dashes), legend=None)
 
 
-def drive_writes_axis(drive_writes_max: float, room: float, field: str = "drive_writes") -> alt.X:
+def drive_writes_axis(drive_writes_max: float, room: float, field: str = "drive_writes") -> vl.X:
     """The axis of host writes in multiples of the drive's capacity; `room` is the share left free for labels."""
-    return alt.X(
+    return vl.X(
         f"{field}:Q",
         title="drive writes (bytes from the host / capacity)",
-        scale=alt.Scale(domain=[0, drive_writes_max * (1 + room)], nice=False),
-        axis=alt.Axis(tickCount=8, labelExpr=f"datum.value > {drive_writes_max * 1.0001} ? '' : datum.label"),
+        scale=vl.Scale(domain=[0, drive_writes_max * (1 + room)], nice=False),
+        axis=vl.Axis(tickCount=8, labelExpr=f"datum.value > {drive_writes_max * 1.0001} ? '' : datum.label"),
     )
 
 
@@ -175,37 +165,36 @@ NUMBER_LABEL = (
 )
 
 
-# As keywords of `encode`, such as `x=alt.value(0)`, Altair would look for the class of each among all of its classes.
-def at_x(pixels: float) -> alt.XValue:
+def at_x(pixels: float) -> vl.Value:
     """A place from the left edge of the plot."""
-    return alt.XValue(pixels)  # type: ignore[no-untyped-call]
+    return vl.Value("x", pixels)
 
 
-def at_y(pixels: float) -> alt.YValue:
+def at_y(pixels: float) -> vl.Value:
     """A place from the upper edge of the plot."""
-    return alt.YValue(pixels)  # type: ignore[no-untyped-call]
+    return vl.Value("y", pixels)
 
 
-def horizontal_grid(ticks: int) -> alt.Axis:
-    return alt.Axis(tickCount=ticks, grid=True, labelExpr=NUMBER_LABEL)
+def horizontal_grid(ticks: int) -> vl.Axis:
+    return vl.Axis(tickCount=ticks, grid=True, labelExpr=NUMBER_LABEL)
 
 
 # Above this ratio of its ends, a logarithmic axis has a label for each power of ten; below, also for 2 and 5 times it.
 _DECADES_ONLY = 2000
 
 
-def number_axis(scale: str, ticks: int, low: float, high: float, *, grid: bool, label: str = NUMBER_LABEL) -> alt.Axis:
+def number_axis(scale: str, ticks: int, low: float, high: float, *, grid: bool, label: str = NUMBER_LABEL) -> vl.Axis:
     """The axis of a quantity between `low` and `high`. On a "log" scale its labels are at 1, 2 and 5 times the powers
     of ten: Vega leaves out those of its own that would overlap, which gives series such as 0.2, 1, 2, 10, 20."""
     if scale != "log" or low <= 0:
-        return alt.Axis(tickCount=ticks, grid=grid, labelExpr=label)
+        return vl.Axis(tickCount=ticks, grid=grid, labelExpr=label)
     steps = (1,) if high / low > _DECADES_ONLY else (1, 2, 5)
     exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     values = [float(f"{step}e{exponent}") for exponent in exponents for step in steps]
     inside = [value for value in values if low <= value <= high]
     if len(inside) < 2:
-        return alt.Axis(tickCount=ticks, grid=grid, labelExpr=label)
-    return alt.Axis(values=inside, grid=grid, labelExpr=label)
+        return vl.Axis(tickCount=ticks, grid=grid, labelExpr=label)
+    return vl.Axis(values=inside, grid=grid, labelExpr=label)
 
 
 def rows_of(
@@ -229,50 +218,44 @@ def rows_of(
 def line_layers(
     variants: Sequence[Labelled],
     rows: Sequence[Row],
-    x: alt.X,
-    y: alt.Y,
+    x: vl.X,
+    y: vl.Y,
     *,
     field: str,
     said: str,
     number_format: str,
     legend: bool = True,
     along: str = "drive_writes",
-    where: Sequence[alt.Tooltip] = _IN_HOST_WRITES,
+    where: Sequence[vl.Tooltip] = _IN_HOST_WRITES,
     name: str | None = None,
     order: str | None = None,
-) -> list[alt.Chart]:
+) -> list[vl.Chart]:
     """Lines of `field`, and the point nearest to the pointer, with a tooltip that labels the field `said`.
 
     `along` is the field of the horizontal axis, and `order` that by which points are joined, if it is another; `where`
     are the further lines of the tooltip. `name` distinguishes two pictures of the same field.
     """
     colour = variant_colour(variants, legend=legend)
-    line = chart(rows).mark_line(clip=True).encode(x, y, colour, alt.Order(f"{order or along}:Q"))
+    line = chart(rows).mark("line", clip=True).encode(x, y, colour, vl.Order(f"{order or along}:Q"))
     if len(variants) > _COLOURS:
         line = line.encode(variant_dash(variants))
-    nearest = alt.selection_point(
-        name=f"nearest_{name or field}",
-        fields=["variant", along],
-        nearest=True,
-        on="pointerover",
-        clear="pointerout",
-        empty=False,
-    )
+    nearest = f"nearest_{name or field}"
+    under_pointer = {"type": "point", "on": "pointerover", "clear": "pointerout", "nearest": True}
     points = (
         chart(rows)
-        .mark_point(style="mark", size=80, clip=True)
+        .mark("point", style="mark", size=80, clip=True)
         .encode(
             x,
             y,
             variant_fill(variants, legend=False),
-            alt.OpacityValue(0, condition={"param": nearest.name, "empty": False, "value": 1}),
+            vl.Value("opacity", 0, condition={"param": nearest, "empty": False, "value": 1}),
             tooltip=[
-                alt.Tooltip("variant:N"),
+                vl.Tooltip("variant:N"),
                 *where,
-                alt.Tooltip(f"{field}:Q", title=said, format=number_format),
+                vl.Tooltip(f"{field}:Q", title=said, format=number_format),
             ],
         )
-        .add_params(nearest)
+        .add_params({"name": nearest, "select": under_pointer | {"fields": ["variant", along]}})
     )
     return [line, points]
 
@@ -281,5 +264,5 @@ def _labels(variants: Sequence[Labelled]) -> list[str]:
     return [variant.label for variant in variants]
 
 
-def _scale(variants: Sequence[Labelled]) -> alt.Scale:
+def _scale(variants: Sequence[Labelled]) -> vl.Scale:
     return variant_scale(_labels(variants))

@@ -2,13 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
-import altair as alt
-
+from ssdlab.presentation.report import vegalite as vl
 from ssdlab.presentation.report import wording
 from ssdlab.presentation.report.charts.encodings import (
     HIDDEN_PARTS,
     HIDDEN_VARIANTS,
-    Picture,
     Row,
     at_x,
     chart,
@@ -40,7 +38,7 @@ def latency_parts_key(variants: Sequence[ComparedVariant]) -> Key:
     return Key(HIDDEN_PARTS, tuple(entries))
 
 
-def parts_of_latency(variants: Sequence[ComparedVariant]) -> Picture | None:
+def parts_of_latency(variants: Sequence[ComparedVariant]) -> vl.Picture | None:
     """Bars of the mean, and below them of the requests from the 99.9th percentile on, each with its own scale."""
     if not of_kind(variants, "mean"):
         return None
@@ -50,13 +48,11 @@ def parts_of_latency(variants: Sequence[ComparedVariant]) -> Picture | None:
         for kind, said in _KINDS
         if (drawn := of_kind(variants, kind))
     ]
-    whole = switchable(alt.vconcat(*bars, spacing=26), HIDDEN_VARIANTS, HIDDEN_PARTS)
+    whole = switchable(vl.vconcat(*bars, spacing=26), HIDDEN_VARIANTS, HIDDEN_PARTS)
     return whole.properties(usermeta=NO_VERTICAL_AXIS)
 
 
-def _bars(
-    drawn: Sequence[ComparedVariant], parts_ns: Mapping[str, Mapping[str, float]], said: str
-) -> alt.LayerChart | alt.FacetChart:
+def _bars(drawn: Sequence[ComparedVariant], parts_ns: Mapping[str, Mapping[str, float]], said: str) -> vl.Picture:
     widest_ns = max(sum(parts.values()) for parts in parts_ns.values())
     unit, unit_ns = next((each for each in _UNITS if widest_ns >= each[1]), _UNITS[-1])
     rows: list[Row] = [
@@ -76,38 +72,36 @@ def _bars(
         for label, parts in parts_ns.items()
     ]
     labels = [variant.label for variant in drawn]
-    y = alt.Y("variant:N", axis=None, sort=None, scale=alt.Scale(domain=labels, padding=0))
-    x = alt.X(
+    y = vl.Y("variant:N", axis=None, sort=None, scale=vl.Scale(domain=labels, padding=0))
+    x = vl.X(
         "duration:Q",
         title=f"{said}, {unit}",
-        axis=alt.Axis(grid=True, tickCount=6),
-        scale=alt.Scale(domain=[0, widest_ns / unit_ns * 1.16], nice=False),
+        axis=vl.Axis(grid=True, tickCount=6),
+        scale=vl.Scale(domain=[0, widest_ns / unit_ns * 1.16], nice=False),
     )
-    colour = alt.Color(
+    colour = vl.Color(
         "part:N",
-        scale=alt.Scale(domain=list(LATENCY_PARTS.values()), range="ordinal"),
-        legend=alt.Legend(values=[LATENCY_PARTS[part] for part in _present(drawn)]),
+        scale=vl.Scale(domain=list(LATENCY_PARTS.values()), range="ordinal"),
+        legend=vl.Legend(values=[LATENCY_PARTS[part] for part in _present(drawn)]),
     )
     tooltip = [
-        alt.Tooltip("variant:N"),
-        alt.Tooltip("part:N"),
-        alt.Tooltip("duration:Q", title=unit, format=".4~g"),
-        alt.Tooltip("share:Q", title="share of the latency", format=".1%"),
+        vl.Tooltip("variant:N"),
+        vl.Tooltip("part:N"),
+        vl.Tooltip("duration:Q", title=unit, format=".4~g"),
+        vl.Tooltip("share:Q", title="share of the latency", format=".1%"),
     ]
     below = _BAR_PX / 2
     layers = [
         chart(rows)
-        .mark_bar(style="segment", size=_BAR_PX, yOffset=below)
-        .encode(x, y, colour, alt.Order("order:Q"), tooltip=tooltip),
-        chart(totals)
-        .mark_text(style="number", align="left", dx=10, yOffset=below)
-        .encode(x, y, text=alt.Text("total:N")),
+        .mark("bar", style="segment", size=_BAR_PX, yOffset=below)
+        .encode(x, y, colour, vl.Order("order:Q"), tooltip=tooltip),
+        chart(totals).mark("text", style="number", align="left", dx=10, yOffset=below).encode(x, y, vl.Text("total:N")),
         # The name is above its bar, so that a long name does not make the bars shorter on a phone.
         chart([{"variant": label} for label in labels])
-        .mark_text(style="label", align="left", baseline="bottom", yOffset=-4)
-        .encode(y, at_x(0), alt.Text("variant:N")),
+        .mark("text", style="label", align="left", baseline="bottom", yOffset=-4)
+        .encode(y, at_x(0), vl.Text("variant:N")),
     ]
-    return alt.layer(*layers, height=_ROW_PX * len(labels))
+    return vl.layer(*layers, height=_ROW_PX * len(labels))
 
 
 def _present(variants: Sequence[ComparedVariant]) -> list[str]:

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import altair as alt
-
+from ssdlab.presentation.report import vegalite as vl
 from ssdlab.presentation.report import wording
 from ssdlab.presentation.report.charts.encodings import (
     HIDDEN_VARIANTS,
@@ -48,25 +47,25 @@ def stacked_levels(*, name: str, title: str, caption: str, parts: Sequence[Part]
                 end += part.value
         totals.append({"level": level, "total": end})
     widest = max(row["total"] for row in totals)
-    y = alt.Y("level:N", axis=None, sort=None, scale=alt.Scale(domain=levels, padding=0))
-    scale = alt.Scale(domain=[0, widest * _ROOM], nice=False)
-    x = alt.X("begin:Q", title=x_title, scale=scale, axis=alt.Axis(grid=True, tickCount=6))
+    y = vl.Y("level:N", axis=None, sort=None, scale=vl.Scale(domain=levels, padding=0))
+    scale = vl.Scale(domain=[0, widest * _ROOM], nice=False)
+    x = vl.X("begin:Q", title=x_title, scale=scale, axis=vl.Axis(grid=True, tickCount=6))
     tooltip = [
-        alt.Tooltip("level:N"),
-        alt.Tooltip("variant:N", title="of which"),
-        alt.Tooltip("value:Q", title=x_title, format=",.3~r"),
+        vl.Tooltip("level:N"),
+        vl.Tooltip("variant:N", title="of which"),
+        vl.Tooltip("value:Q", title=x_title, format=",.3~r"),
     ]
     below = _BAR_PX / 2 + 2
-    whole = alt.layer(
+    whole = vl.layer(
         chart(rows)
-        .mark_bar(style="segment", size=_BAR_PX, yOffset=below)
-        .encode(x, y, variant_fill(entries), alt.X2("end:Q"), tooltip=tooltip),
+        .mark("bar", style="segment", size=_BAR_PX, yOffset=below)
+        .encode(x, y, variant_fill(entries), vl.X2("end"), tooltip=tooltip),
         chart(totals)
-        .mark_text(style="number", align="left", baseline="middle", dx=12, yOffset=below)
-        .encode(alt.X("total:Q"), y, text=alt.Text("total:Q", format=",.3~r")),
+        .mark("text", style="number", align="left", baseline="middle", dx=12, yOffset=below)
+        .encode(vl.X("total:Q"), y, vl.Text("total:Q", format=",.3~r")),
         chart(totals)
-        .mark_text(style="label", align="left", baseline="bottom", yOffset=-4)
-        .encode(y, at_x(0), alt.Text("level:N")),
+        .mark("text", style="label", align="left", baseline="bottom", yOffset=-4)
+        .encode(y, at_x(0), vl.Text("level:N")),
         height=_ROW_PX * len(levels),
     )
     picture = switchable(whole, HIDDEN_VARIANTS).properties(usermeta=NO_VERTICAL_AXIS)

@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 
-import altair as alt
 import polars as pl
 
+from ssdlab.presentation.report import vegalite as vl
 from ssdlab.presentation.report import wording
 from ssdlab.presentation.report.charts.encodings import (
     HIDDEN_VARIANTS,
-    Picture,
     Row,
     at_y,
     chart,
@@ -38,7 +37,7 @@ _SMALL_POINTS_MAX = 200
 _CHARACTER_PX = 6.5
 
 
-def waf_over_host_writes(variants: Sequence[ComparedVariant], series: Sequence[pl.DataFrame]) -> Picture | None:
+def waf_over_host_writes(variants: Sequence[ComparedVariant], series: Sequence[pl.DataFrame]) -> vl.Picture | None:
     """WAF per window over drive writes, with steady states and theory. `series`: thinned, one for each variant."""
     rows = rows_of(variants, series, "waf")
     if not rows:
@@ -47,7 +46,7 @@ def waf_over_host_writes(variants: Sequence[ComparedVariant], series: Sequence[p
     end = max(row["drive_writes"] for row in rows)
     theories = [variant.theory for variant in drawn if variant.theory is not None]
     scale = ValueScale([row["waf"] for row in rows] + theories, bottom_max=WAF_MIN)
-    y = alt.Y("waf:Q", title="WAF (NAND bytes / host bytes)", scale=scale.altair, axis=scale.axis())
+    y = vl.Y("waf:Q", title="WAF (NAND bytes / host bytes)", scale=scale.vegalite, axis=scale.axis())
 
     labels = []
     for variant in drawn:
@@ -66,8 +65,8 @@ def waf_over_host_writes(variants: Sequence[ComparedVariant], series: Sequence[p
     layers = [
         *_stage_layers(drawn, end),
         chart(labels)
-        .mark_rule(style="leader")
-        .encode(alt.X("drive_writes:Q"), alt.X2("label_x:Q"), alt.Y("value:Q"), alt.Y2("label_value:Q")),
+        .mark("rule", style="leader")
+        .encode(vl.X("drive_writes:Q"), vl.X2("label_x"), vl.Y("value:Q"), vl.Y2("label_value")),
         *([_theory_layer(variants, theory)] if theory else []),
         *line_layers(
             variants,
@@ -79,19 +78,19 @@ def waf_over_host_writes(variants: Sequence[ComparedVariant], series: Sequence[p
             number_format=".2f",
         ),
         *([_settled_layer(variants, settled)] if settled else []),
-        *label_layers(variants, labels, alt.X("label_x:Q"), alt.Y("label_value:Q"), dx=9, dots=True),
+        *label_layers(variants, labels, vl.X("label_x:Q"), vl.Y("label_value:Q"), dx=9, dots=True),
     ]
-    return switchable(alt.layer(*layers, height=HEIGHT_PX), HIDDEN_VARIANTS)
+    return switchable(vl.layer(*layers, height=HEIGHT_PX), HIDDEN_VARIANTS)
 
 
-def spare_over_host_writes(variants: Sequence[ComparedVariant], series: Sequence[pl.DataFrame]) -> Picture | None:
+def spare_over_host_writes(variants: Sequence[ComparedVariant], series: Sequence[pl.DataFrame]) -> vl.Picture | None:
     """Two small pictures: free erase units, and the effective OP of garbage collection."""
     series = [merge_windows(frame, _SMALL_POINTS_MAX)[0] for frame in series]
     pictures = [
         ("free_erase_units", "free erase units", 1, ",.1f"),
         ("effective_over_provisioning", "effective OP, %", 100, ".2f"),
     ]
-    charts: list[alt.LayerChart | alt.FacetChart] = []
+    charts: list[vl.Picture] = []
     for field, said, factor, number_format in pictures:
         rows = rows_of(variants, series, field, factor)
         if not rows:
@@ -100,28 +99,26 @@ def spare_over_host_writes(variants: Sequence[ComparedVariant], series: Sequence
         # axis.
         settled = max({row["variant"]: row[field] for row in rows}.values())
         top = min(max(row[field] for row in rows), 4 * settled) * 1.08 or 1.0
-        y = alt.Y(f"{field}:Q", title=said, scale=alt.Scale(domain=[0, top], nice=False), axis=horizontal_grid(4))
+        y = vl.Y(f"{field}:Q", title=said, scale=vl.Scale(domain=[0, top], nice=False), axis=horizontal_grid(4))
         x = drive_writes_axis(max(row["drive_writes"] for row in rows), room=0.02)
         layers = line_layers(
             variants, rows, x, y, field=field, said=said, number_format=number_format, legend=not charts
         )
-        charts.append(alt.layer(*layers, height=_SMALL_HEIGHT_PX))
+        charts.append(vl.layer(*layers, height=_SMALL_HEIGHT_PX))
     if not charts:
         return None
-    return switchable(alt.vconcat(*charts, spacing=24), HIDDEN_VARIANTS)
+    return switchable(vl.vconcat(*charts, spacing=24), HIDDEN_VARIANTS)
 
 
-def _theory_layer(variants: Sequence[ComparedVariant], theory: Sequence[Row]) -> alt.Chart:
-    rules = chart(theory).mark_rule(style="theory")
-    layer: alt.Chart = rules.encode(alt.X("from:Q"), alt.X2("to:Q"), alt.Y("theory:Q"), variant_colour(variants))
-    return layer
+def _theory_layer(variants: Sequence[ComparedVariant], theory: Sequence[Row]) -> vl.Chart:
+    rules = chart(theory).mark("rule", style="theory")
+    return rules.encode(vl.X("from:Q"), vl.X2("to"), vl.Y("theory:Q"), variant_colour(variants))
 
 
-def _settled_layer(variants: Sequence[ComparedVariant], settled: Sequence[Row]) -> alt.Chart:
-    diamonds = chart(settled).mark_point(style="mark", shape="diamond", size=170, opacity=1)
+def _settled_layer(variants: Sequence[ComparedVariant], settled: Sequence[Row]) -> vl.Chart:
+    diamonds = chart(settled).mark("point", style="mark", shape="diamond", size=170, opacity=1)
     fill = variant_fill(variants, legend=False)
-    layer: alt.Chart = diamonds.encode(alt.X("drive_writes:Q"), alt.Y("waf:Q"), fill)
-    return layer
+    return diamonds.encode(vl.X("drive_writes:Q"), vl.Y("waf:Q"), fill)
 
 
 def _settled_waf(variant: ComparedVariant, rows: Sequence[Row]) -> float:
@@ -131,7 +128,7 @@ def _settled_waf(variant: ComparedVariant, rows: Sequence[Row]) -> float:
     return float([row["waf"] for row in rows if row["variant"] == variant.label][-1])
 
 
-def _stage_layers(variants: Sequence[ComparedVariant], end: float) -> list[alt.Chart]:
+def _stage_layers(variants: Sequence[ComparedVariant], end: float) -> list[vl.Chart]:
     """A band behind every other stage, and names, if all variants change stage at the same drive writes."""
     starts = [[variant.drive_writes(start) for _, start, _ in variant.stages] for variant in variants]
     names = [name if isinstance(name, str) else f"stage {name}" for name, _, _ in variants[0].stages]
@@ -150,13 +147,13 @@ def _stage_layers(variants: Sequence[ComparedVariant], end: float) -> list[alt.C
         }
         for index, name in enumerate(names)
     ]
-    layers = [chart(bands[::2]).mark_rect(style="band").encode(alt.X("from:Q"), alt.X2("to:Q"))]
+    layers = [chart(bands[::2]).mark("rect", style="band").encode(vl.X("from:Q"), vl.X2("to"))]
     # A name is shown only if it fits into its band at the current width of the picture.
     fits = f"length(datum.name) * {_CHARACTER_PX} < (datum.to - datum.from) / {end * (1 + LABEL_ROOM)} * width"
     names_below = (
         chart(bands)
-        .mark_text(style="note", baseline="bottom", dy=-4)
-        .encode(alt.X("middle:Q"), at_y(HEIGHT_PX), alt.Text("shown:N"))
-        .transform_calculate(shown=f"{fits} ? datum.name : ''")
+        .mark("text", style="note", baseline="bottom", dy=-4)
+        .encode(vl.X("middle:Q"), at_y(HEIGHT_PX), vl.Text("shown:N"))
+        .calculate("shown", f"{fits} ? datum.name : ''")
     )
     return [*layers, names_below]

@@ -4,14 +4,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import altair as alt
 import polars as pl
 
+from ssdlab.presentation.report import vegalite as vl
 from ssdlab.presentation.report import wording
 from ssdlab.presentation.report.charts.encodings import (
     DURATION_LABEL,
     HIDDEN_VARIANTS,
-    Picture,
     Row,
     chart,
     line_layers,
@@ -49,12 +48,12 @@ class _Time:
         unit, seconds, _ = next(each for each in _UNITS if end_seconds / each[1] >= each[2])
         return cls(unit, seconds, end_seconds / seconds)
 
-    def axis(self, room: float) -> alt.X:
-        return alt.X(
+    def axis(self, room: float) -> vl.X:
+        return vl.X(
             "time:Q",
             title=f"simulated time, {self.unit}",
-            scale=alt.Scale(domain=[0, self.end * (1 + room)], nice=False),
-            axis=alt.Axis(tickCount=8, labelExpr=f"datum.value > {self.end * 1.0001} ? '' : datum.label"),
+            scale=vl.Scale(domain=[0, self.end * (1 + room)], nice=False),
+            axis=vl.Axis(tickCount=8, labelExpr=f"datum.value > {self.end * 1.0001} ? '' : datum.label"),
         )
 
 
@@ -73,14 +72,14 @@ def shown_direction(variants: Sequence[ComparedVariant]) -> str:
     return "write" if any(v.speed is not None and v.speed.direction == "write" for v in variants) else "read"
 
 
-def iops_over_time(variants: Sequence[ComparedVariant]) -> Picture | None:
+def iops_over_time(variants: Sequence[ComparedVariant]) -> vl.Picture | None:
     """Requests per second from the start of the last stage; above it the first 30 minutes, if it is much longer."""
     frames = [(variant, frame) for variant in variants if (frame := last_stage(variant)) is not None]
     direction = shown_direction(variants)
     if not frames:
         return None
     end_seconds = max(frame["seconds"][-1] for _, frame in frames)
-    parts: list[alt.LayerChart | alt.FacetChart] = []
+    parts: list[vl.Picture] = []
     if end_seconds * _FIRST_SHARE_MAX > _FIRST_SECONDS:
         first = [(variant, frame.filter(pl.col("seconds") <= _FIRST_SECONDS)) for variant, frame in frames]
         part = _iops_part(variants, first, direction, _FIRST_SECONDS, "iops_first", _FIRST_HEIGHT_PX)
@@ -89,7 +88,7 @@ def iops_over_time(variants: Sequence[ComparedVariant]) -> Picture | None:
     if whole is None:
         return None
     parts.append(whole)
-    return switchable(alt.vconcat(*parts, spacing=30) if len(parts) > 1 else whole, HIDDEN_VARIANTS)
+    return switchable(vl.vconcat(*parts, spacing=30) if len(parts) > 1 else whole, HIDDEN_VARIANTS)
 
 
 def _iops_part(
@@ -101,7 +100,7 @@ def _iops_part(
     height_px: int,
     *,
     legend: bool = True,
-) -> alt.LayerChart | alt.FacetChart | None:
+) -> vl.Picture | None:
     time = _Time.until(end_seconds)
     said = f"{direction}s per second"
     title = said if height_px == HEIGHT_PX else f"{said}, first {time.end:g} {time.unit}"
@@ -115,8 +114,8 @@ def _iops_part(
     if not any(row["iops"] > 0 for row in rows):
         return None
     scale = ValueScale([row["iops"] for row in rows if row["iops"] > 0])
-    y = alt.Y("iops:Q", title=title, scale=scale.altair, axis=scale.axis())
-    where = [alt.Tooltip("time:Q", title=time.unit, format=".3f")]
+    y = vl.Y("iops:Q", title=title, scale=scale.vegalite, axis=scale.axis())
+    where = [vl.Tooltip("time:Q", title=time.unit, format=".3f")]
     layers = line_layers(
         variants,
         rows,
@@ -132,12 +131,12 @@ def _iops_part(
     )
     if height_px == HEIGHT_PX:
         layers = _with_end_labels(variants, rows, layers, scale, time)
-    return alt.layer(*layers, height=height_px)
+    return vl.layer(*layers, height=height_px)
 
 
 def _with_end_labels(
-    variants: Sequence[ComparedVariant], rows: Sequence[Row], layers: list[alt.Chart], scale: ValueScale, time: _Time
-) -> list[alt.Chart]:
+    variants: Sequence[ComparedVariant], rows: Sequence[Row], layers: list[vl.Chart], scale: ValueScale, time: _Time
+) -> list[vl.Chart]:
     """The layers with labels of each variant's settled figure at the end of its line."""
     labels = []
     for variant in variants:
@@ -151,21 +150,21 @@ def _with_end_labels(
     labels = spread(labels, scale)
     leader = (
         chart(labels)
-        .mark_rule(style="leader")
-        .encode(alt.X("time:Q"), alt.X2("label_x:Q"), alt.Y("value:Q"), alt.Y2("label_value:Q"))
+        .mark("rule", style="leader")
+        .encode(vl.X("time:Q"), vl.X2("label_x"), vl.Y("value:Q"), vl.Y2("label_value"))
     )
-    texts = label_layers(variants, labels, alt.X("label_x:Q"), alt.Y("label_value:Q"), dx=9, dots=True)
+    texts = label_layers(variants, labels, vl.X("label_x:Q"), vl.Y("label_value:Q"), dx=9, dots=True)
     return [leader, *layers, *texts]
 
 
-def latency_over_time(variants: Sequence[ComparedVariant]) -> Picture | None:
+def latency_over_time(variants: Sequence[ComparedVariant]) -> vl.Picture | None:
     """The median, 99th and 99.9th percentile over the last stage, on logarithmic axes, as far as `latency_points`."""
     frames = [(variant, frame) for variant in variants if (frame := last_stage(variant)) is not None]
     direction = shown_direction(variants)
     if not frames:
         return None
     time = _Time.until(max(frame["seconds"][-1] for _, frame in frames))
-    charts: list[alt.LayerChart | alt.FacetChart] = []
+    charts: list[vl.Picture] = []
     for rank, said, one_in in _PERCENTILES:
         rows = [
             {"variant": variant.label, "time": round(seconds / time.seconds, 5), rank: round(value / _NS_PER_US, 3)}
@@ -180,8 +179,8 @@ def latency_over_time(variants: Sequence[ComparedVariant]) -> Picture | None:
             continue
         values = [row[rank] for row in rows]
         low, high = min(values) * 0.8, max(values) * 1.25
-        scale = alt.Scale(type="log", domain=[low, high], nice=False)
-        y = alt.Y(f"{rank}:Q", title=f"{direction} latency, {said}", scale=scale, axis=_duration_axis(low, high))
+        scale = vl.Scale(type="log", domain=[low, high], nice=False)
+        y = vl.Y(f"{rank}:Q", title=f"{direction} latency, {said}", scale=scale, axis=_duration_axis(low, high))
         layers = line_layers(
             variants,
             rows,
@@ -192,10 +191,10 @@ def latency_over_time(variants: Sequence[ComparedVariant]) -> Picture | None:
             number_format=",.1f",
             legend=not charts,
             along="time",
-            where=[alt.Tooltip("time:Q", title=time.unit, format=".3f")],
+            where=[vl.Tooltip("time:Q", title=time.unit, format=".3f")],
         )
-        charts.append(alt.layer(*layers, height=_SMALL_HEIGHT_PX))
-    return switchable(alt.vconcat(*charts, spacing=24), HIDDEN_VARIANTS) if charts else None
+        charts.append(vl.layer(*layers, height=_SMALL_HEIGHT_PX))
+    return switchable(vl.vconcat(*charts, spacing=24), HIDDEN_VARIANTS) if charts else None
 
 
 def drawn_percentiles(variants: Sequence[ComparedVariant]) -> list[str]:
@@ -212,9 +211,9 @@ def _points(frame: pl.DataFrame, direction: str, one_in: int) -> int:
     return min(LATENCY_POINTS_MAX, int(above / _ABOVE_MIN)) if above >= frame.height else 0
 
 
-def _duration_axis(low_us: float, high_us: float) -> alt.Axis:
+def _duration_axis(low_us: float, high_us: float) -> vl.Axis:
     """Ticks at powers of ten, or at 1, 2 and 5 times each if there are few; each label has a suitable unit."""
     powers = range(math.floor(math.log10(low_us)), math.ceil(math.log10(high_us)) + 1)
     steps = [1] if sum(low_us <= 10.0**power <= high_us for power in powers) > 2 else [1, 2, 5]
     ticks = [step * 10.0**power for power in powers for step in steps]
-    return alt.Axis(grid=True, values=[tick for tick in ticks if low_us <= tick <= high_us], labelExpr=DURATION_LABEL)
+    return vl.Axis(grid=True, values=[tick for tick in ticks if low_us <= tick <= high_us], labelExpr=DURATION_LABEL)

@@ -4,8 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import altair as alt
-
+from ssdlab.presentation.report import vegalite as vl
 from ssdlab.presentation.report.charts.encodings import NUMBER_LABEL, Row, chart, number_axis, variant_fill
 from ssdlab.presentation.report.variant import ComparedVariant
 
@@ -36,10 +35,10 @@ class ValueScale:
         bottom = min(bottom_max, low) * 0.9 if self._logarithmic else 0.0
         self._low, self._high = self._transformed(bottom), self._transformed(high)
         kind: Any = "log" if self._logarithmic else "linear"
-        self.altair = alt.Scale(type=kind, domain=[bottom, high], nice=False)
+        self.vegalite = vl.Scale(type=kind, domain=[bottom, high], nice=False)
         self._ends = bottom, high
 
-    def axis(self, label: str = NUMBER_LABEL) -> alt.Axis:
+    def axis(self, label: str = NUMBER_LABEL) -> vl.Axis:
         """With ticks that can be read; `label` is the expression of their texts."""
         return number_axis("log" if self._logarithmic else "linear", 6, *self._ends, grid=True, label=label)
 
@@ -109,16 +108,16 @@ def label_row(variant: ComparedVariant, value: float, figure: str, characters_ma
 
 
 def label_layers(
-    variants: Sequence[ComparedVariant], labels: Sequence[Row], x: alt.X, y: alt.Y, *, dx: float, dots: bool
-) -> list[alt.Chart]:
+    variants: Sequence[ComparedVariant], labels: Sequence[Row], x: vl.X, y: vl.Y, *, dx: float, dots: bool
+) -> list[vl.Chart]:
     """The texts to the right of `label_x` and `label_value`; with `dots`, also a dot in the variant's colour."""
     texts = (
         chart(labels)
-        .mark_text(style="number", align="left", baseline="middle", dx=dx)
-        .encode(x, y, alt.Text("shown:N"))
-        .transform_calculate(shown=f"width < {_NARROW_PX} ? datum.figure : datum.text")
+        .mark("text", style="number", align="left", baseline="middle", dx=dx)
+        .encode(x, y, vl.Text("shown:N"))
+        .calculate("shown", f"width < {_NARROW_PX} ? datum.figure : datum.text")
     )
     if not dots:
         return [texts]
-    points = chart(labels).mark_point(style="mark", shape="circle", size=60, opacity=1)
+    points = chart(labels).mark("point", style="mark", shape="circle", size=60, opacity=1)
     return [points.encode(x, y, variant_fill(variants, legend=False)), texts]

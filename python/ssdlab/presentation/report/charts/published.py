@@ -3,16 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Literal
 
-import altair as alt
-
+from ssdlab.presentation.report import vegalite as vl
 from ssdlab.presentation.report import wording
 from ssdlab.presentation.report.charts.encodings import (
     HIDDEN_VARIANTS,
     NUMBER_LABEL,
     Labelled,
-    Picture,
     Row,
     at_x,
     chart,
@@ -104,7 +102,7 @@ def published_panels(*, name: str, title: str, caption: str, panels: Sequence[Pa
         ).properties(height=_PANEL_PX)
         for index, panel in enumerate(panels)
     ]
-    whole = switchable(alt.vconcat(*drawn, spacing=20), HIDDEN_VARIANTS)
+    whole = switchable(vl.vconcat(*drawn, spacing=20), HIDDEN_VARIANTS)
     return Figure(name, wording.unbroken(title), caption, whole, (variants_key(entries),))
 
 
@@ -119,7 +117,7 @@ def _lines(
     scale_x: Literal["linear", "log"],
     x_ticks: Sequence[float] = (),
     x_end: float | None = None,
-) -> Picture:
+) -> vl.Picture:
     lines, marks, y_title = panel.lines, panel.marks, panel.y_title
     # The rows of a line that turns back need the order of its points.
     turns = any(after[0] < before[0] for line in lines for before, after in pairwise(line.points))
@@ -137,23 +135,23 @@ def _lines(
     x_end = x_end or max(x for x, _ in at)
     x_begin = min(x for x, _ in at) * (1 - _ROOM_X) if scale_x == "log" else 0
     bottom = min(values) * (1 - _ROOM_Y) if scale == "log" else min(0.0, min(values) * (1 + _ROOM_Y))
-    x = alt.X(
+    x = vl.X(
         "x:Q",
         title=x_title,
-        scale=alt.Scale(type=scale_x, domain=[x_begin, x_end * (1 + _ROOM_X)], nice=False),
-        axis=alt.Axis(values=list(x_ticks)) if x_ticks else number_axis(scale_x, 7, x_begin, x_end, grid=False),
+        scale=vl.Scale(type=scale_x, domain=[x_begin, x_end * (1 + _ROOM_X)], nice=False),
+        axis=vl.Axis(values=list(x_ticks)) if x_ticks else number_axis(scale_x, 7, x_begin, x_end, grid=False),
     )
-    y_scale = alt.Scale(type=scale, domain=[bottom, max(values) * (1 + _ROOM_Y)], nice=False)
-    y = alt.Y("y:Q", title=y_title, scale=y_scale, axis=number_axis(scale, 6, bottom, max(values), grid=True))
-    layers: list[Any] = []
+    y_scale = vl.Scale(type=scale, domain=[bottom, max(values) * (1 + _ROOM_Y)], nice=False)
+    y = vl.Y("y:Q", title=y_title, scale=y_scale, axis=number_axis(scale, 6, bottom, max(values), grid=True))
+    layers: list[vl.Chart] = []
     if band_rows:
-        band = chart(band_rows).mark_area(opacity=0.22, clip=True)
+        band = chart(band_rows).mark("area", opacity=0.22, clip=True)
         layers.append(
             # The colour is encoded as for the lines: with a separate fill, the key of the lines would disappear.
-            band.encode(x, alt.Y("low:Q", scale=y_scale), alt.Y2("high:Q"), variant_colour(entries))
+            band.encode(x, vl.Y("low:Q", scale=y_scale), vl.Y2("high"), variant_colour(entries))
         )
     if line_rows:
-        where = [alt.Tooltip("x:Q", title=x_title, format=",.4~r")]
+        where = [vl.Tooltip("x:Q", title=x_title, format=",.4~r")]
         layers += line_layers(
             entries,
             line_rows,
@@ -169,17 +167,18 @@ def _lines(
         )
     dots = [{"variant": line.label, "x": x, "y": y} for line in lines if line.dotted for x, y in line.points]
     if dots:
-        layers.append(chart(dots).mark_point(style="mark", size=60).encode(x, y, variant_fill(entries, legend=False)))
+        layers.append(
+            chart(dots).mark("point", style="mark", size=60).encode(x, y, variant_fill(entries, legend=False))
+        )
     if mark_rows:
         tooltip = [
-            alt.Tooltip("variant:N"),
-            alt.Tooltip("x:Q", title=x_title, format=",.4~r"),
-            alt.Tooltip("y:Q", title=f"{marked} {y_title}", format=number_format),
+            vl.Tooltip("variant:N"),
+            vl.Tooltip("x:Q", title=x_title, format=",.4~r"),
+            vl.Tooltip("y:Q", title=f"{marked} {y_title}", format=number_format),
         ]
-        points = chart(mark_rows).mark_point(style="mark", shape="diamond", size=190, opacity=1)
+        points = chart(mark_rows).mark("point", style="mark", shape="diamond", size=190, opacity=1)
         layers.append(points.encode(x, y, variant_fill(entries, legend=not line_rows), tooltip=tooltip))
-    whole: Picture = alt.layer(*layers)
-    return whole
+    return vl.layer(*layers)
 
 
 def published_bars(
@@ -201,7 +200,7 @@ def published_bars(
     entries = _entries(bars)
     panels = [[bar for bar in bars if bar.category == each] for each in dict.fromkeys(bar.category for bar in bars)]
     whole = (
-        alt.vconcat(*(_panel(panel, entries, x_title, number_format, said) for panel in panels), spacing=20)
+        vl.vconcat(*(_panel(panel, entries, x_title, number_format, said) for panel in panels), spacing=20)
         if own_axes
         else _bars(bars, entries, x_title, number_format, said, named=True)
     )
@@ -209,12 +208,11 @@ def published_bars(
     return Figure(name, wording.unbroken(title), caption, picture, (variants_key(entries),))
 
 
-def _panel(bars: Sequence[Bar], entries: Sequence[Labelled], x_title: str, number_format: str, said: str) -> Picture:
+def _panel(bars: Sequence[Bar], entries: Sequence[Labelled], x_title: str, number_format: str, said: str) -> vl.Picture:
     """The bars of one category under a title with its name and the unit."""
     text = f"{bars[0].category}, {x_title}" if x_title else bars[0].category
-    title = alt.TitleParams(text, fontSize=_PANEL_TITLE_PX, offset=2)
-    result: Picture = _bars(bars, entries, None, number_format, said, named=False).properties(title=title)
-    return result
+    title = vl.Json(text=text, fontSize=_PANEL_TITLE_PX, offset=2)
+    return _bars(bars, entries, None, number_format, said, named=False).properties(title=title)
 
 
 def _bars(
@@ -225,7 +223,7 @@ def _bars(
     said: str,
     *,
     named: bool,
-) -> Picture:
+) -> vl.Picture:
     """Bars on one axis; `named` adds the category to each name."""
     rows: list[Row] = [
         {
@@ -247,36 +245,36 @@ def _bars(
     ]
     widest = max([row["value"] for row in rows] + [row["published"] for row in published])
     domain = [row["row"] for row in rows]
-    y = alt.Y("row:N", axis=None, sort=None, scale=alt.Scale(domain=domain, padding=0))
-    x = alt.X(
+    y = vl.Y("row:N", axis=None, sort=None, scale=vl.Scale(domain=domain, padding=0))
+    x = vl.X(
         "value:Q",
         title=x_title,
-        axis=alt.Axis(grid=True, tickCount=6, labelExpr=NUMBER_LABEL),
-        scale=alt.Scale(domain=[0, widest * 1.18], nice=False),
+        axis=vl.Axis(grid=True, tickCount=6, labelExpr=NUMBER_LABEL),
+        scale=vl.Scale(domain=[0, widest * 1.18], nice=False),
     )
-    tooltip = [alt.Tooltip("name:N", title="what"), alt.Tooltip("value:Q", title=said, format=number_format)]
+    tooltip = [vl.Tooltip("name:N", title="what"), vl.Tooltip("value:Q", title=said, format=number_format)]
     below = _BAR_PX / 2 + 2
-    layers: list[Any] = [
+    layers: list[vl.Chart] = [
         chart(rows)
-        .mark_bar(style="segment", size=_BAR_PX, yOffset=below)
+        .mark("bar", style="segment", size=_BAR_PX, yOffset=below)
         .encode(x, y, variant_fill(entries), tooltip=tooltip),
         chart(rows)
-        .mark_text(style="number", align="left", baseline="middle", dx=12, yOffset=below)
-        .encode(alt.X("end:Q"), y, text=alt.Text("value:Q", format=number_format)),
+        .mark("text", style="number", align="left", baseline="middle", dx=12, yOffset=below)
+        .encode(vl.X("end:Q"), y, vl.Text("value:Q", format=number_format)),
         chart(rows)
-        .mark_text(style="label", align="left", baseline="bottom", yOffset=-4)
-        .encode(y, at_x(0), alt.Text("name:N")),
+        .mark("text", style="label", align="left", baseline="bottom", yOffset=-4)
+        .encode(y, at_x(0), vl.Text("name:N")),
     ]
     if any(row["low"] is not None for row in rows):
-        spread = chart([row for row in rows if row["low"] is not None]).mark_rule(style="theory-tick", yOffset=below)
-        layers.append(spread.encode(alt.X("low:Q"), alt.X2("high:Q"), y))
+        spread = chart([row for row in rows if row["low"] is not None]).mark("rule", style="theory-tick", yOffset=below)
+        layers.append(spread.encode(vl.X("low:Q"), vl.X2("high"), y))
     if published:
-        mark = chart(published).mark_tick(
-            style="theory-tick", size=_BAR_PX + 10, yOffset=below, orient="vertical", thickness=3, opacity=1
+        mark = chart(published).mark(
+            "tick", style="theory-tick", size=_BAR_PX + 10, yOffset=below, orient="vertical", thickness=3, opacity=1
         )
-        of_mark = [alt.Tooltip("variant:N"), alt.Tooltip("published:Q", format=number_format)]
-        layers.append(mark.encode(alt.X("published:Q"), y, tooltip=of_mark))
-    return alt.layer(*layers, height=_ROW_PX * len(rows))
+        of_mark = [vl.Tooltip("variant:N"), vl.Tooltip("published:Q", format=number_format)]
+        layers.append(mark.encode(vl.X("published:Q"), y, tooltip=of_mark))
+    return vl.layer(*layers, height=_ROW_PX * len(rows))
 
 
 def _flat(published: float | tuple[float, float] | None) -> tuple[float, ...]:

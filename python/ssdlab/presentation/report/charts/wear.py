@@ -3,17 +3,16 @@
 import json
 from collections.abc import Sequence
 
-import altair as alt
-
+from ssdlab.presentation.report import vegalite as vl
 from ssdlab.presentation.report import wording
-from ssdlab.presentation.report.charts.encodings import HIDDEN_VARIANTS, Picture, Row, chart, switchable, variant_colour
+from ssdlab.presentation.report.charts.encodings import HIDDEN_VARIANTS, Row, chart, switchable, variant_colour
 from ssdlab.presentation.report.variant import ComparedVariant
 
 _ROW_PX = 64
 _BARS_WITH_GAPS_MAX = 80
 
 
-def wear_histogram(variants: Sequence[ComparedVariant]) -> Picture | None:
+def wear_histogram(variants: Sequence[ComparedVariant]) -> vl.Picture | None:
     """The share of blocks over the erase count; None if no block was erased."""
     drawn = [variant for variant in variants if any(blocks for _, _, blocks in variant.wear_histogram)]
     if not any(high for variant in drawn for _, high, blocks in variant.wear_histogram if blocks):
@@ -26,37 +25,36 @@ def wear_histogram(variants: Sequence[ComparedVariant]) -> Picture | None:
     rows = [row for variant in drawn for row in _rows(variant, gap)]
     bars = (
         chart(rows)
-        .mark_bar()
+        .mark("bar")
         .encode(
-            alt.X(
+            vl.X(
                 "low:Q",
                 title="erases of a block",
-                scale=alt.Scale(domain=[left, high_max], nice=False),
-                axis=alt.Axis(tickMinStep=1, format=",d"),
+                scale=vl.Scale(domain=[left, high_max], nice=False),
+                axis=vl.Axis(tickMinStep=1, format=",d"),
             ),
-            alt.X2("high:Q"),
-            alt.Y(
+            vl.X2("high"),
+            vl.Y(
                 "share:Q",
                 title=None,
-                axis=alt.Axis(tickCount=2, grid=True, labelExpr="datum.label + ' %'"),
-                scale=alt.Scale(zero=True),
+                axis=vl.Axis(tickCount=2, grid=True, labelExpr="datum.label + ' %'"),
+                scale=vl.Scale(zero=True),
             ),
-            alt.Y2Datum(0),
+            vl.Datum("y2", 0),
             variant_colour(variants, legend=False),
             tooltip=[
-                alt.Tooltip("variant:N"),
-                alt.Tooltip("count:N", title="times erased"),
-                alt.Tooltip("blocks:Q", format=","),
-                alt.Tooltip("share:Q", title="% of blocks", format=".2f"),
+                vl.Tooltip("variant:N"),
+                vl.Tooltip("count:N", title="times erased"),
+                vl.Tooltip("blocks:Q", format=","),
+                vl.Tooltip("share:Q", title="% of blocks", format=".2f"),
             ],
         )
         .properties(height=_ROW_PX)
     )
     names = json.dumps({variant.label: _row_name(variant, first=variant is drawn[0]) for variant in drawn})
-    header = alt.Header(labelOrient="top", labelExpr=f"({names})[datum.value]", title=None)
-    row = alt.Row("variant:N", sort=[variant.label for variant in drawn], header=header)
-    faceted = bars.facet(row=row, spacing=8).resolve_scale(y="independent")
-    return switchable(faceted, HIDDEN_VARIANTS)
+    header = vl.Json(labelOrient="top", labelExpr=f"({names})[datum.value]", title=None)
+    row = vl.Row("variant:N", sort=[variant.label for variant in drawn], header=header)
+    return switchable(bars.facet(row, spacing=8, independent="y"), HIDDEN_VARIANTS)
 
 
 def _rows(variant: ComparedVariant, gap: float) -> list[Row]:
