@@ -3,6 +3,7 @@
 import json
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -11,6 +12,7 @@ from ssdlab.cli import app
 from ssdlab.errors import InputError
 from ssdlab.experiments.studies.data_sheets import fitting, starting
 from ssdlab.experiments.studies.data_sheets.fitting import of_file, of_line
+from ssdlab.simulator import engine
 from ssdlab.simulator.drives import load, resolve
 from ssdlab.simulator.drives.data_sheet import Rated
 from ssdlab.simulator.drives.schema import changed, drive_of
@@ -34,12 +36,22 @@ rows = [
 """
 
 
-def test_every_row_of_a_sata_drive_is_met_and_the_mixed_one_predicted(tmp_path: Path) -> None:
+def test_every_row_of_a_sata_drive_is_met_and_the_mixed_one_predicted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    simulated, simulate = [], engine.simulate
+
+    def kept(work: engine.Work, *others: Any) -> tuple[str, float]:
+        simulated.append(work)
+        return simulate(work, *others)
+
+    monkeypatch.setattr(engine, "simulate", kept)
     path = tmp_path / "mine.toml"
     path.write_text(SHEET)
     asked = of_file(str(path))
     assert asked.capacity.user_bytes == 960_000_000_000 and asked.host_link.interface == "sata-6g"
     found = fitting.fit(asked, workers=1)
+    assert len(simulated) == len(set(simulated)) == found.simulations
     for row in found.rows:
         assert row.fitted is None or row.deviation == pytest.approx(0, abs=0.03), row.what
     assert [row.what.split(",")[0] for row in found.rows if row.fitted is None] == ["random 70/30"]
@@ -62,7 +74,7 @@ def test_the_closed_forms_alone_are_near() -> None:
     drive = of_line("960 GB, 3200/1050 MB/s, 490k/38k IOPS, 85/20 us", load("generic-nvme-dc-3840"), "start")
     start = starting.start(drive)
     search = fitting._Search(drive.data_sheet, start, 1, 1, silent)
-    off = search._deviations(search.at([each.start for each in start.free]))
+    off = search._deviations(search._simulated(search.at([each.start for each in start.free])))
     *others, steady = sorted(abs(each) for each in off)
     assert len(others) == 5 and max(others) < 0.05 and steady < 0.5
 

@@ -31,6 +31,8 @@ class Context:
     """Files with readings of readers' drives, which internal-fragmentation draws."""
     specifications: "dict[str, Specification]" = field(default_factory=dict)
     """The specification of every run so far, by label; sufficient to reproduce the study exactly."""
+    known: "Sequence[Result]" = ()
+    """Results of runs before the study. A run of an equal specification has the same result, and is not repeated."""
 
     def scale(self, text: str) -> Fraction | None:
         """The scale of the study's short form, such as "1/16"; None if the whole capacity is simulated."""
@@ -62,6 +64,13 @@ class Context:
         if repeated:
             raise ValueError(f"labels of runs must differ: {sorted(repeated)}")
         self.specifications |= specifications
-        labels = list(specifications)
-        results = run_all(labels, list(specifications.values()), self.workers, self.show_progress)
-        return dict(zip(labels, results, strict=True))
+        results = {
+            label: result
+            for label, specification in specifications.items()
+            for result in self.known
+            if result.specification == specification
+        }
+        new = {label: specification for label, specification in specifications.items() if label not in results}
+        simulated = run_all(list(new), list(new.values()), self.workers, self.show_progress)
+        results |= zip(new, simulated, strict=True)
+        return {label: results[label] for label in specifications}

@@ -7,7 +7,7 @@ free values and moves each by the secant of its row in logarithms; the rounds ar
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from ssdlab.experiments.studies.contract import RowJson
+    from ssdlab.simulator.results import Result
 
 ROUNDS_MAX = 6
 NEAR = 0.01
@@ -188,9 +189,9 @@ def fit(
         if min(value / free.low, free.high / value) < 1.001
     ]
     whole = _with_rows(_with_sources(found, keys, start), drive, start)
-    context = Context(seed=seed, workers=workers, show_progress=show_progress)
+    context = Context(seed=seed, workers=workers, show_progress=show_progress, known=search.results)
     rows = comparison.compare(context, [whole])
-    simulations = search.simulations + len(rows)
+    simulations = search.simulations + len(rows) - len(search.results)
     return SheetFit(whole, len(start.free), keys, start.inputs, start.chosen, at_bound, simulations, rows)
 
 
@@ -204,6 +205,8 @@ class _Search:
     workers: int | None
     show_progress: ShowProgress
     simulations: int = 0
+    results: "list[Result]" = field(default_factory=list)
+    """Of the last round that was the best so far."""
 
     def run(self) -> tuple[DriveFile, list[float]]:
         """The drive of the best round, and its values."""
@@ -214,10 +217,12 @@ class _Search:
         before: tuple[list[float], list[float]] | None = None
         for _ in range(ROUNDS_MAX):
             drive = self.at(values)
-            off = self._deviations(drive)
+            results = self._simulated(drive)
+            off = self._deviations(results)
             squares = sum(each * each for each in off)
             if best is None or squares < best[0]:
                 best = squares, drive, values
+                self.results = results
             if before is not None:
                 slopes = [
                     _secant(slope, now - then, math.log(value / value_then))
@@ -248,12 +253,16 @@ class _Search:
                 drive = drive_of(changed(content, starting.at_effective_op(drive, value), {}), "the fit")
         return drive
 
-    def _deviations(self, drive: DriveFile) -> list[float]:
-        """The logarithm of simulated over rated of each free value's row."""
+    def _simulated(self, drive: DriveFile) -> "list[Result]":
+        """The result of each free value's row."""
         rows = [self.rows[each.row] for each in self.start.free]
         specifications = [simulating.specify(simulating.resolved(drive, row), row, seed=self.seed) for row in rows]
         self.simulations += len(rows)
-        results = run_all([_label(row) for row in rows], specifications, self.workers, self.show_progress)
+        return run_all([_label(row) for row in rows], specifications, self.workers, self.show_progress)
+
+    def _deviations(self, results: "Sequence[Result]") -> list[float]:
+        """The logarithm of simulated over rated of each free value's row."""
+        rows = [self.rows[each.row] for each in self.start.free]
         return [
             math.log(simulating.simulated(result, row) / float(row.value))
             for result, row in zip(results, rows, strict=True)
