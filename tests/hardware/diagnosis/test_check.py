@@ -53,11 +53,11 @@ def test_a_fragmented_file_and_untrimmed_space_are_seen_and_the_remedies_help(
         try:
             file, other = folder / "big", folder / "other"
             write = ["fio", "--name=job", "--direct=1", "--output=/dev/null"]
-            run(*write, f"--filename={file}", "--size=100m", "--rw=write", "--bs=1m")
+            run(*write, f"--filename={file}", "--size=50m", "--rw=write", "--bs=1m")
             run(*write, f"--filename={other}", "--size=60m", "--rw=write", "--bs=1m")
             # Without a fresh region, which would add to what nothing has trimmed.
             assert "not internally fragmented" in said(look(file, 1 << 30, writes=False), "good")
-            run(*write, f"--filename={file}", "--size=100m", "--rw=randwrite", "--bs=4k", "--io_size=200m")
+            run(*write, f"--filename={file}", "--size=50m", "--rw=randwrite", "--bs=4k", "--io_size=100m")
             other.unlink()
             write_out(folder)
             found = look(file, 1 << 30)
