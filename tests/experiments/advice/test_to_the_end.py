@@ -53,24 +53,28 @@ def test_a_life_of_a_data_centre_drive_is_within_some_percent_of_one_that_is_wri
     assert life.host_bytes * float(life.scale) == pytest.approx(dead.ledger.host_written_bytes, rel=0.02)
 
 
-def test_the_command_prints_the_last_months(tmp_path: Path) -> None:
-    (tmp_path / "w.fio").write_text(JOB)
-    arguments = ["lifetime", str(tmp_path / "w.fio"), "--drive", SMALL, "--writes-per-day", "1GB", "--to-the-end"]
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    """What the command prints, and the folder that it writes."""
+    folder = tmp_path_factory.mktemp("told")
+    (folder / "w.fio").write_text(JOB)
+    arguments = ["lifetime", str(folder / "w.fio"), "--drive", SMALL, "--writes-per-day", "1GB", "--to-the-end"]
     arguments += ["--set", "nand.endurance_cycles=3000", "--set", "faults.endurance_spread=0.1"]
-    told = CliRunner().invoke(app, arguments, env={"COLUMNS": "120"})
-    assert told.exit_code == 0, told.output
-    assert all(word in told.stdout for word in ("new", "half of its life", "a month before", "the end", "writes/s"))
-    assert "blocks that differ by 10 %" in told.stdout
+    ended = CliRunner().invoke(app, [*arguments, "--output", str(folder / "end")], env={"COLUMNS": "120"})
+    assert ended.exit_code == 0, ended.output
+    return ended.stdout, folder / "end"
 
 
-def test_the_page_shows_the_last_year(tmp_path: Path) -> None:
-    (tmp_path / "w.fio").write_text(JOB)
-    arguments = ["lifetime", str(tmp_path / "w.fio"), "--drive", SMALL, "--writes-per-day", "1GB", "--to-the-end"]
-    arguments += ["--set", "nand.endurance_cycles=3000", "--set", "faults.endurance_spread=0.1"]
-    told = CliRunner().invoke(app, [*arguments, "--output", str(tmp_path / "end")])
-    assert told.exit_code == 0, told.output
-    page = (tmp_path / "end" / "report.html").read_text(encoding="utf-8")
-    moments = json.loads((tmp_path / "end" / "result.json").read_text(encoding="utf-8"))["moments"]
+def test_the_command_prints_the_last_months(told: tuple[str, Path]) -> None:
+    stdout, _ = told
+    assert all(word in stdout for word in ("new", "half of its life", "a month before", "the end", "writes/s"))
+    assert "blocks that differ by 10 %" in stdout
+
+
+def test_the_page_shows_the_last_year(told: tuple[str, Path]) -> None:
+    _, folder = told
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    moments = json.loads((folder / "result.json").read_text(encoding="utf-8"))["moments"]
     assert [each["when"] for each in moments[-2:]] == ["a month before", "the end"]
     assert [each["is_extrapolated"] for each in moments[-2:]] == [False, True]
     assert moments[-1]["erase_units_lost"] == moments[-1]["erase_units_spare"]
