@@ -10,6 +10,7 @@ Imports from: foundation, evidence, presentation, simulator, theory, hardware, s
 """
 
 import contextlib
+import gc
 import os
 import re
 import shlex
@@ -123,6 +124,8 @@ def main() -> None:
             code = _say(ending.in_words, ending.exit_code)
         else:
             code = _say(missing, EXIT_INPUT) if missing else _unforeseen(error)
+    # Before it ends, Python would look for cycles among all objects of all modules.
+    gc.freeze()
     sys.exit(code or 0)
 
 
