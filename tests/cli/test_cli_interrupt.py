@@ -99,9 +99,10 @@ precondition = "none"
 )
 def test_commands_of_many_runs(command: str, number: signal.Signals, ssdlab: Any, tmp_path: Path) -> None:
     (tmp_path / "endless.toml").write_text(SWEEP)
-    (tmp_path / "traces").mkdir()
-    units = np.random.default_rng(1).integers(0, 900_000, 200_000)
-    synthetic_traces.write(tmp_path / "traces/random.trace", units)
+    if command == "fleet":
+        (tmp_path / "traces").mkdir()
+        units = np.random.default_rng(1).integers(0, 900_000, 200_000)
+        synthetic_traces.write(tmp_path / "traces/random.trace", units)
     # Not endless, but far longer than the test needs.
     (tmp_path / "large.toml").write_text(drive_file("large", blocks=4096, pages=256, user_bytes=3 << 30))
     shares = ",".join(f"{share}%" for share in range(36, 76))
