@@ -43,10 +43,10 @@ def test_json_and_the_identities_in_it(ssdlab: Any) -> None:
 
 
 def test_same_specification_same_bytes_whatever_the_file_name(ssdlab: Any, tmp_path: Path) -> None:
-    ssdlab = program_in(tmp_path, fresh=True)
+    fresh = program_in(tmp_path, fresh=True)
     (tmp_path / "other name.fio").write_bytes((tmp_path / "uniform.fio").read_bytes())
     for job, place in (("uniform.fio", "a/"), ("other name.fio", "deep/b/")):
-        ended = ssdlab("run", job, "--drive", "small.toml", "--seed", "7", "--output", place)
+        ended = fresh("run", job, "--drive", "small.toml", "--seed", "7", "--output", place)
         assert ended.returncode == 0, ended.stderr
     for name in ("result.json", "data/timeseries.parquet", "data/timeseries-time.parquet"):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "deep" / "b" / name).read_bytes()
