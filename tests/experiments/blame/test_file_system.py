@@ -111,3 +111,8 @@ def test_requests_are_aligned_and_inside_the_volume() -> None:
 def test_files_that_do_not_fit_are_an_error() -> None:
     with pytest.raises(InputError, match=r"^the files: [0-9,]+ bytes are required .* take a larger drive"):
         ran(CREATED, replace(FIRST, length_bytes=VOLUME), COMMITTED)
+
+
+def test_a_drive_without_space_for_a_file_system_is_an_error() -> None:
+    with pytest.raises(InputError, match=r"^the file system: 13,631,488 bytes leave no space .* take a larger drive"):
+        requests_of([CREATED], 13_631_488, seconds=1)

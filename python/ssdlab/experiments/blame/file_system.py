@@ -112,7 +112,11 @@ def requests_of(
 
     Raises InputError if the files do not fit.
     """
-    return _System(Volume(volume_bytes, scale), options or Options()).run(calls, seconds)
+    try:
+        volume = Volume(volume_bytes, scale)
+    except ValueError as error:
+        raise InputError(f"the file system: {error}; take a larger drive") from None
+    return _System(volume, options or Options()).run(calls, seconds)
 
 
 class _System:
