@@ -167,21 +167,28 @@ def vconcat(*parts: Picture, spacing: float) -> Picture:
 
 
 def specification(picture: Picture) -> Json:
-    """The picture in full, a new object: rows that several of its layers share are written once."""
+    """The picture in full, a new object. Rows that several of its layers share are written once, and what follows the
+    pointer on a layer stands at the top, with the name of the layer."""
     datasets: dict[str, tuple[str, Any]] = {}
+    selections: list[Json] = []
 
     def shared(node: Any) -> Any:
         if isinstance(node, list):
             return [shared(item) for item in node]
         if not isinstance(node, dict):
             return node
-        return {key: named(value) if key == "data" else shared(value) for key, value in node.items()}
+        parts = {key: named(value) if key == "data" else shared(value) for key, value in node.items()}
+        if "mark" in parts and "params" in parts:
+            parts["name"] = f"view-{len(selections)}"
+            selections.extend({**each, "views": [parts["name"]]} for each in parts.pop("params"))
+        return parts
 
     def named(data: Json) -> Json:
         rows = data["values"]
         name, _ = datasets.setdefault(repr(rows), (f"data-{len(datasets)}", rows))
         return {"name": name}
 
-    whole: Json = {"$schema": _SCHEMA, **shared(picture)}
+    whole: Json = {"$schema": _SCHEMA, **shared({key: picture[key] for key in picture if key != "params"})}
+    whole["params"] = [*picture.get("params", []), *selections]
     whole["datasets"] = dict(datasets.values())
     return whole
