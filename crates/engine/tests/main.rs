@@ -5,6 +5,7 @@ mod against_fio;
 mod background;
 mod host;
 mod live;
+mod memory;
 mod namespaces;
 mod policies;
 mod reduction;

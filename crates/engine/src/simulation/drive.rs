@@ -7,13 +7,12 @@ use crate::ftl::picture::Pictured;
 use crate::ftl::recovery::Recoverable;
 use crate::ftl::zoned::ZoneCounts;
 use crate::ftl::{
-    Capacity, EraseCounts, Ftl, GroupCounts, Layer, MapCached, NamespaceCounts, Namespaced, PlacementReport, Plain,
-    Reduced, StateError, Wear, Zoned, is_map_cached, is_namespaced, is_reduced,
+    Capacity, EraseCounts, Ftl, GroupCounts, Layer, NamespaceCounts, PlacementReport, Plain, StateError, Wear,
 };
 use crate::ledger::Ledger;
 use crate::request::Request;
 use crate::specification::Drive;
-use crate::specification::drive::{check_goes_with_zones, namespace_ends, zones_of};
+use crate::specification::drive::{check_goes_with_zones, namespace_ends};
 use crate::timing::drive::TimedDrive;
 use crate::timing::recorder::Recorder;
 use crate::timing::{Clock, Untimed};
@@ -145,17 +144,30 @@ pub trait TimedSimulatedDrive: SimulatedDrive + TimedDrive + Recoverable + Packs
 
 impl<D: SimulatedDrive + TimedDrive + Recoverable + Packs> TimedSimulatedDrive for D {}
 
-/// A drive of one device with the layer that it needs.
+/// A drive of one device with the layer that it needs. Unit tests have the plain layer alone: each of the others takes
+/// long to compile, and is tested from outside.
 macro_rules! built {
     ($drive:ident, $clock:expr, $seed:ident) => {{
         check_is_single($drive);
         namespace_ends($drive)?;
         check_goes_with_zones($drive)?;
         Ok(match () {
-            () if zones_of($drive)?.is_some() => Box::new(Ftl::<Zoned, _>::with_layer($drive, $clock, $seed)?),
-            () if is_reduced($drive) => Box::new(Ftl::<Reduced, _>::with_layer($drive, $clock, $seed)?),
-            () if is_map_cached($drive) => Box::new(Ftl::<MapCached, _>::with_layer($drive, $clock, $seed)?),
-            () if is_namespaced($drive) => Box::new(Ftl::<Namespaced, _>::with_layer($drive, $clock, $seed)?),
+            #[cfg(not(test))]
+            () if crate::specification::drive::zones_of($drive)?.is_some() => {
+                Box::new(Ftl::<crate::ftl::Zoned, _>::with_layer($drive, $clock, $seed)?)
+            }
+            #[cfg(not(test))]
+            () if crate::ftl::is_reduced($drive) => {
+                Box::new(Ftl::<crate::ftl::Reduced, _>::with_layer($drive, $clock, $seed)?)
+            }
+            #[cfg(not(test))]
+            () if crate::ftl::is_map_cached($drive) => {
+                Box::new(Ftl::<crate::ftl::MapCached, _>::with_layer($drive, $clock, $seed)?)
+            }
+            #[cfg(not(test))]
+            () if crate::ftl::is_namespaced($drive) => {
+                Box::new(Ftl::<crate::ftl::Namespaced, _>::with_layer($drive, $clock, $seed)?)
+            }
             () => Box::new(Ftl::<Plain, _>::with_layer($drive, $clock, $seed)?),
         })
     }};
