@@ -197,7 +197,7 @@ fn step(on: &On, promise: &mut Promise, scenario: &Scenario, operation: &Operati
             let done = punch(&**front, offset_bytes, length_bytes);
             let zeroes = vec![0; length_bytes as usize];
             changed(on, promise, scenario, offset_bytes, length_bytes, done, |model| {
-                model.write(offset_bytes, &zeroes)
+                model.write(offset_bytes, &zeroes);
             })?;
         }
         Operation::Read { offset_bytes, length_bytes } => {

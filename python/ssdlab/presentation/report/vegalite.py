@@ -188,7 +188,8 @@ def specification(picture: Picture) -> Json:
         name, _ = datasets.setdefault(repr(rows), (f"data-{len(datasets)}", rows))
         return {"name": name}
 
-    whole: Json = {"$schema": _SCHEMA, **shared({key: picture[key] for key in picture if key != "params"})}
+    whole: Json = shared({key: picture[key] for key in picture if key != "params"})
+    whole["$schema"] = _SCHEMA
     whole["params"] = [*picture.get("params", []), *selections]
     whole["datasets"] = dict(datasets.values())
     return whole
