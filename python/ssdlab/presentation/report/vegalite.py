@@ -177,7 +177,7 @@ def specification(picture: Picture) -> Json:
             return [shared(item) for item in node]
         if not isinstance(node, dict):
             return node
-        parts = {key: named(value) if key == "data" else shared(value) for key, value in node.items()}
+        parts: Json = {key: named(value) if key == "data" else shared(value) for key, value in node.items()}
         if "mark" in parts and "params" in parts:
             parts["name"] = f"view-{len(selections)}"
             selections.extend({**each, "views": [parts["name"]]} for each in parts.pop("params"))
