@@ -96,7 +96,7 @@ def latency_against_over_provisioning(variants: Sequence[ComparedVariant]) -> vl
         | {"shape": shape, "said": said}
         for variant, latency, shape, said in measured
     ]
-    latencies = [row["value"] for row in points]
+    latencies = [latency.value / _NS_PER_US for _, latency, _, _ in measured]
     scale = ValueScale([*latencies, max(latencies) * 1.2])
     tooltip = [vl.Tooltip("figure:N", title="latency"), vl.Tooltip("said:N", title="which")]
     direction = shown_direction(variants)
