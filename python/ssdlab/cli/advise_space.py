@@ -15,6 +15,7 @@ from ssdlab.cli.form import FormOrTraces
 from ssdlab.cli.groups import Parsed, given
 from ssdlab.errors import InputError
 from ssdlab.experiments.advice import described, limits, words
+from ssdlab.experiments.advice.advising import answer, asked, explained
 from ssdlab.experiments.advice.setting import Setting
 from ssdlab.experiments.advice.tenants import has_tenants
 from ssdlab.foundation.quantities import parse_bytes_with_unit, parse_scale, parse_share
@@ -135,8 +136,6 @@ def advise_space(
 
     The last sentence says whether placement helps the workload, and how much spare area it is worth.
     """
-    from ssdlab.experiments.advice.advising import answer, asked, explained
-
     if own.smart:
         wanted, numbers = _explaining(own, drive, settings, wanted, numbers, files, form)
     if has_tenants(drive):

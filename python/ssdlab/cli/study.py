@@ -19,7 +19,7 @@ from ssdlab.cli.groups import given
 from ssdlab.cli.progress import shown
 from ssdlab.errors import InputError
 from ssdlab.experiments.protocols.carrying_out import Target
-from ssdlab.experiments.studies import registry
+from ssdlab.experiments.studies import registry, studying
 from ssdlab.experiments.studies.internal_fragmentation import windows
 from ssdlab.experiments.studies.real_drives import asked
 from ssdlab.experiments.studies.table import print_rows
@@ -203,8 +203,6 @@ def _run(
     drive: str | None,
     readings: Sequence[Path],
 ) -> Studied:
-    from ssdlab.experiments.studies import studying
-
     typer.echo(f"{study.name}: {study.title}\n", err=True)
     studied = studying.study(
         study.name, seed=seed, full=full, workers=workers, drive=drive, readings=readings, show_progress=shown

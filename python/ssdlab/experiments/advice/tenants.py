@@ -13,6 +13,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
+import polars as pl
+
 from ssdlab.errors import InputError, notify
 from ssdlab.experiments.advice.setting import Setting
 from ssdlab.experiments.advice.words import Sentence, SentenceJson
@@ -32,8 +34,6 @@ from ssdlab.simulator.workloads.jobs.jobfile import JobFile
 from ssdlab.theory import endurance
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from ssdlab.presentation.report.figure import Figure
 
 UNITS = 400_000
@@ -162,8 +162,6 @@ class TenantAdvice(Shown):
         Columns: `tenant`, `figure`, `shared`, `split`, `better`. Latencies are in ns; life is a multiple of the shared
         drive's.
         """
-        import polars as pl
-
         rows = [
             {"tenant": each.name, "figure": one.name, "shared": one.shared, "split": one.split, "better": one.better}
             for each in self.tenants

@@ -61,8 +61,12 @@ class Figure:
         import altair as alt
 
         whole = self._exported(LIGHT, vl.specification(self.chart))
-        kinds: dict[str, Any] = {"layer": alt.LayerChart, "vconcat": alt.VConcatChart, "spec": alt.FacetChart}
-        kind = next((kinds[key] for key in kinds if key in whole), alt.Chart)
+        kinds: list[tuple[str, Any]] = [
+            ("layer", alt.LayerChart),
+            ("vconcat", alt.VConcatChart),
+            ("spec", alt.FacetChart),
+        ]
+        kind = next((kind for part, kind in kinds if part in whole), alt.Chart)
         chart: alt.TopLevelMixin = kind.from_dict(whole, validate=False)
         return chart
 

@@ -10,12 +10,13 @@ from typing import Any, ClassVar, Self
 
 import polars as pl
 
-Json = dict[str, Any]
+from ssdlab.foundation.foreign import JsonObject
+
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 _TYPES = {"Q": "quantitative", "N": "nominal"}
 
 
-class Channel(Json):
+class Channel(JsonObject):
     """What one channel of a mark shows: a field and its settings.
 
     The field is "name:Q" for a quantity and "name:N" for a name; the second end of a mark has the type of the first.
@@ -80,7 +81,7 @@ class Tooltip(Channel):
     channel = "tooltip"
 
 
-class Value(Json):
+class Value(JsonObject):
     """A channel with the same value for all marks, such as a place in pixels."""
 
     def __init__(self, channel: str, value: float, **settings: Any) -> None:
@@ -88,7 +89,7 @@ class Value(Json):
         self.channel = channel
 
 
-class Datum(Json):
+class Datum(JsonObject):
     """A channel at one value of its axis."""
 
     def __init__(self, channel: str, datum: float) -> None:
@@ -99,25 +100,25 @@ class Datum(Json):
 Encoding = Channel | Value | Datum
 
 
-class Scale(Json):
+class Scale(JsonObject):
     """A scale, by its properties in Vega-Lite."""
 
 
-class Axis(Json):
+class Axis(JsonObject):
     """An axis, by its properties in Vega-Lite."""
 
 
-class Legend(Json):
+class Legend(JsonObject):
     """A legend, by its properties in Vega-Lite."""
 
 
-class Picture(Json):
+class Picture(JsonObject):
     """A view: one kind of mark, layers of them, or pictures below each other. Methods give a changed copy."""
 
     def properties(self, **settings: Any) -> Self:
         return type(self)(self | settings)
 
-    def add_params(self, *parameters: Json) -> Self:
+    def add_params(self, *parameters: JsonObject) -> Self:
         """With parameters, before those that it has."""
         return self.properties(params=[*parameters, *self.get("params", [])])
 
@@ -166,29 +167,29 @@ def vconcat(*parts: Picture, spacing: float) -> Picture:
     return Picture(vconcat=list(parts), spacing=spacing)
 
 
-def specification(picture: Picture) -> Json:
+def specification(picture: Picture) -> JsonObject:
     """The picture in full, a new object. Rows that several of its layers share are written once, and what follows the
     pointer on a layer stands at the top, with the name of the layer."""
     datasets: dict[str, tuple[str, Any]] = {}
-    selections: list[Json] = []
+    selections: list[JsonObject] = []
 
     def shared(node: Any) -> Any:
         if isinstance(node, list):
             return [shared(item) for item in node]
         if not isinstance(node, dict):
             return node
-        parts: Json = {key: named(value) if key == "data" else shared(value) for key, value in node.items()}
+        parts: JsonObject = {key: named(value) if key == "data" else shared(value) for key, value in node.items()}
         if "mark" in parts and "params" in parts:
             parts["name"] = f"view-{len(selections)}"
             selections.extend({**each, "views": [parts["name"]]} for each in parts.pop("params"))
         return parts
 
-    def named(data: Json) -> Json:
+    def named(data: JsonObject) -> JsonObject:
         rows = data["values"]
         name, _ = datasets.setdefault(repr(rows), (f"data-{len(datasets)}", rows))
         return {"name": name}
 
-    whole: Json = shared({key: picture[key] for key in picture if key != "params"})
+    whole: JsonObject = shared({key: picture[key] for key in picture if key != "params"})
     whole["$schema"] = _SCHEMA
     whole["params"] = [*picture.get("params", []), *selections]
     whole["datasets"] = dict(datasets.values())

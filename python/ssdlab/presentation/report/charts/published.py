@@ -211,7 +211,7 @@ def published_bars(
 def _panel(bars: Sequence[Bar], entries: Sequence[Labelled], x_title: str, number_format: str, said: str) -> vl.Picture:
     """The bars of one category under a title with its name and the unit."""
     text = f"{bars[0].category}, {x_title}" if x_title else bars[0].category
-    title = vl.Json(text=text, fontSize=_PANEL_TITLE_PX, offset=2)
+    title = {"text": text, "fontSize": _PANEL_TITLE_PX, "offset": 2}
     return _bars(bars, entries, None, number_format, said, named=False).properties(title=title)
 
 

@@ -52,7 +52,7 @@ def wear_histogram(variants: Sequence[ComparedVariant]) -> vl.Picture | None:
         .properties(height=_ROW_PX)
     )
     names = json.dumps({variant.label: _row_name(variant, first=variant is drawn[0]) for variant in drawn})
-    header = vl.Json(labelOrient="top", labelExpr=f"({names})[datum.value]", title=None)
+    header = {"labelOrient": "top", "labelExpr": f"({names})[datum.value]", "title": None}
     row = vl.Row("variant:N", sort=[variant.label for variant in drawn], header=header)
     return switchable(bars.facet(row, spacing=8, independent="y"), HIDDEN_VARIANTS)
 
