@@ -124,7 +124,7 @@ def main() -> None:
             code = _say(ending.in_words, ending.exit_code)
         else:
             code = _say(missing, EXIT_INPUT) if missing else _unforeseen(error)
-    # Before it ends, Python would look for cycles among all objects of all modules.
+    # At its end Python looks for cycles among all objects that are not frozen.
     gc.freeze()
     sys.exit(code or 0)
 

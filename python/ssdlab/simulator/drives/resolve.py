@@ -278,6 +278,8 @@ def _with_scale(drive: DriveFile, scale: Fraction, where: str, *, whole_blocks: 
     it is larger than an erase unit of the smaller drive.
     """
     full, asked = drive.capacity, f"{where}: --scale {format_scale(scale)}"
+    if not 0 < scale <= 1:
+        raise InputError(f"{asked} should be above 0 and at most 1")
     of = _fewer_blocks(drive, scale, asked) if whole_blocks else _smaller_blocks(drive, scale, asked)
     at_once = max(1, round(1 / of.of_pages))
     smaller: dict[str, float] = {
@@ -371,8 +373,6 @@ def _with_zones(content: JsonObject, drive: DriveFile, scale: Fraction, of_block
 
 
 def _smaller_blocks(drive: DriveFile, scale: Fraction, asked: str) -> _Smaller:
-    if not 0 < scale <= 1:
-        raise InputError(f"{asked} should be above 0 and at most 1")
     pages, blocks = drive.nand.pages_per_block, drive.nand.blocks_per_plane
     # A program operation fills whole word lines.
     step = drive.nand.pages_per_program
@@ -408,8 +408,6 @@ def _smaller_blocks(drive: DriveFile, scale: Fraction, asked: str) -> _Smaller:
 
 
 def _fewer_blocks(drive: DriveFile, scale: Fraction, asked: str) -> _Smaller:
-    if not 0 < scale <= 1:
-        raise InputError(f"{asked} should be above 0 and at most 1")
     pages, blocks = drive.nand.pages_per_block, drive.nand.blocks_per_plane
     fewer = round(blocks * scale)
     erase_units = drive.capacity.erase_units * fewer // blocks
