@@ -6,7 +6,7 @@ use crate::timing::histogram::Histogram;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Each interval has two histograms of 15 KB, so that intervals can be merged without losing percentiles.
+/// Each interval has two histograms, so that intervals can be merged without losing percentiles.
 const INTERVALS_MAX: usize = 512;
 const FIRST_INTERVAL_NS: u64 = 1_000_000;
 
