@@ -40,7 +40,7 @@ const RETRY_ERASE_UNIT_BYTES: u64 = 12;
 /// A job with a clock: a histogram for each operation, and the parts of its latencies.
 const TIMED_JOB_BYTES: u64 = 160 << 10;
 const JOB_BYTES: u64 = 4 << 10;
-/// Series, queues and buffers, without a clock and with one, as measured.
+/// Series, queues and buffers, without a clock and with one, at most.
 const RUN_BYTES: u64 = 1 << 20;
 const TIMED_RUN_BYTES: u64 = 18 << 20;
 
