@@ -5,7 +5,7 @@
 
 use proptest::prelude::*;
 use ssdlab_engine::error::SpecificationError;
-use ssdlab_engine::ftl::{Ftl, NamespaceCounts, Namespaced};
+use ssdlab_engine::ftl::{Ftl, NamespaceCounts};
 use ssdlab_engine::ledger::{Cause, NamespaceLedger};
 use ssdlab_engine::random::Random;
 use ssdlab_engine::request::{Operation, Request};
@@ -140,7 +140,7 @@ struct Mix<'a> {
 impl Mix<'_> {
     fn run(self) -> NamespaceLedger {
         let Self { drive, sizes, seed } = self;
-        let mut ftl = Ftl::<Namespaced, _>::with_layer(drive, Recorder::default(), seed).unwrap();
+        let mut ftl = Ftl::new(drive, Recorder::default(), seed).unwrap();
         let mut twin = Twin::new(sizes);
         let mut random = Random::new(seed);
         let allocated = sizes.iter().sum::<u64>();

@@ -40,10 +40,7 @@ use background::Background;
 use gc::Gc;
 pub use inspect::{Capacity, EraseCounts, SlcModeWear, Spread, Wear, WearBin};
 pub use layer::reduced::contents;
-pub use layer::{
-    Layer, MapCached, NamespaceCounts, Namespaced, Plain, Reduced, Zoned, is_map_cached, is_namespaced, is_reduced,
-    zoned,
-};
+pub use layer::{Layer, MapCached, NamespaceCounts, Plain, Reduced, Zoned, is_map_cached, is_reduced, zoned};
 use map::Map;
 use observed::Observed;
 use placement_log::PlacementLog;
@@ -82,7 +79,7 @@ pub struct Ftl<L, C> {
 impl<C: Clock> Ftl<Plain, C> {
     /// A drive with its whole map in memory and without data reduction. Errors name the key of the drive file.
     pub fn new(drive: &Drive, clock: C, seed: u64) -> Result<Self, SpecificationError> {
-        let is_other = is_reduced(drive) || is_map_cached(drive) || is_namespaced(drive);
+        let is_other = is_reduced(drive) || is_map_cached(drive);
         assert!(!is_other, "such a drive has another layer");
         Self::with_layer(drive, clock, seed)
     }

@@ -164,10 +164,6 @@ macro_rules! built {
             () if crate::ftl::is_map_cached($drive) => {
                 Box::new(Ftl::<crate::ftl::MapCached, _>::with_layer($drive, $clock, $seed)?)
             }
-            #[cfg(not(test))]
-            () if crate::ftl::is_namespaced($drive) => {
-                Box::new(Ftl::<crate::ftl::Namespaced, _>::with_layer($drive, $clock, $seed)?)
-            }
             () => Box::new(Ftl::<Plain, _>::with_layer($drive, $clock, $seed)?),
         })
     }};

@@ -1,11 +1,11 @@
-//! How a unit is stored, read, written and moved. A drive has one of five layers, chosen when it is built and from then
+//! How a unit is stored, read, written and moved. A drive has one of four layers, chosen when it is built and from then
 //! on a type, so that nothing is tested for each unit.
 //!
 //! A layer has its own state and implements the steps of the translation layer in which it differs. The defaults here
 //! are those of a plain drive: each unit occupies one slot, and the whole map is in memory.
 
 mod map_cached;
-mod namespaced;
+mod namespaces;
 pub mod reduced;
 pub mod zoned;
 
@@ -20,7 +20,8 @@ use crate::table::TableBytes;
 use crate::timing::Clock;
 use crate::units::{Lpn, Ppn, StreamId};
 pub use map_cached::MapCached;
-pub use namespaced::{NamespaceCounts, Namespaced};
+pub use namespaces::NamespaceCounts;
+use namespaces::{KeptNamespaces, Namespaces};
 pub use reduced::Reduced;
 use reduced::contents::StoredAs;
 use serde::Serialize;
@@ -38,11 +39,6 @@ pub fn is_map_cached(drive: &Drive) -> bool {
     drive.map_cache.bytes > 0
 }
 
-/// Whether a drive's addresses belong to namespaces.
-pub fn is_namespaced(drive: &Drive) -> bool {
-    !drive.namespaces.is_empty()
-}
-
 /// The interface of a layer.
 pub trait Layer: Sized {
     /// Whether a unit occupies as many slots as it needs, and counts as live from its write on; other units occupy one
@@ -50,8 +46,6 @@ pub trait Layer: Sized {
     const IS_PACKED: bool = false;
     /// Whether the host fills and resets erase units zone by zone, without garbage collection.
     const IS_ZONED: bool = false;
-    /// Whether counters are also kept by namespace.
-    const IS_NAMESPACED: bool = false;
     /// State in addition to the drive file and the tables, for saving.
     type Kept: Serialize + DeserializeOwned;
 
@@ -247,24 +241,63 @@ pub trait Layer: Sized {
 }
 
 /// Units are stored unreduced, and the whole map is in memory.
-pub struct Plain;
+pub struct Plain {
+    namespaces: Option<Box<Namespaces>>,
+}
 
 impl Layer for Plain {
-    type Kept = ();
+    type Kept = Option<KeptNamespaces>;
 
-    fn new(_drive: &Drive, _user_units: u32, _streams: u8, _seed: u64) -> Result<Self, SpecificationError> {
-        Ok(Self)
+    fn new(drive: &Drive, _user_units: u32, _streams: u8, _seed: u64) -> Result<Self, SpecificationError> {
+        Ok(Self { namespaces: Namespaces::of(drive)?.map(Box::new) })
     }
 
     #[inline(always)]
     fn execute_one<C: Clock>(ftl: &mut Ftl<Self, C>, request: &Request) -> Result<(), ReadOnly> {
+        if ftl.layer.namespaces.is_some() {
+            return ftl.execute_by_namespace(request);
+        }
         ftl.execute_units(request)
     }
 
-    fn kept(&self) {}
+    /// The part of a read-ahead segment after a namespace counts for the namespace in which the segment begins.
+    fn read<C: Clock>(ftl: &mut Ftl<Self, C>, offset_bytes: u64, length_bytes: u32) {
+        ftl.count_by_namespace(offset_bytes, |ftl| ftl.read_units(offset_bytes, length_bytes));
+    }
 
-    fn take_up(&mut self, (): ()) -> bool {
-        true
+    #[inline(always)]
+    fn namespaces(&self) -> &[NamespaceCounts] {
+        self.namespaces.as_ref().map_or(&[], |namespaces| &namespaces.counts)
+    }
+
+    fn take_up_namespaces(&mut self, kept: &[NamespaceCounts], units: &[FoundUnit]) {
+        self.namespaces.iter_mut().for_each(|namespaces| namespaces.take_up_units(kept, units));
+    }
+
+    fn count(&mut self, lpn: Lpn, counted: NamespaceLedger, mapped_units: i64) {
+        for counts in self.namespaces.iter_mut().map(|namespaces| namespaces.counts_of(lpn)) {
+            counts.ledger += counted;
+            counts.live_units = counts.live_units.wrapping_add_signed(mapped_units);
+        }
+    }
+
+    #[inline(always)]
+    fn relocated(&mut self, units: &[(Lpn, Ppn)], cause: Cause) {
+        if let Some(namespaces) = &mut self.namespaces {
+            units.iter().for_each(|&(lpn, _)| namespaces.counts_of(lpn).ledger.moved(cause));
+        }
+    }
+
+    fn kept(&self) -> Self::Kept {
+        self.namespaces.as_ref().map(|namespaces| namespaces.kept())
+    }
+
+    fn take_up(&mut self, kept: Self::Kept) -> bool {
+        match (&mut self.namespaces, kept) {
+            (Some(namespaces), Some(kept)) => namespaces.take_up(kept),
+            (None, None) => true,
+            _ => false,
+        }
     }
 }
 
