@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -121,7 +120,7 @@ class Identified(Shown):
         rows = [
             {
                 "key": each.key,
-                "value": each.value if isinstance(each.value, str) else json.dumps(each.value),
+                "value": files.shown(each.value),
                 "low": each.low if isinstance(each.low, int | float) else None,
                 "high": each.high if isinstance(each.high, int | float) else None,
                 "experiment": each.experiment,

@@ -10,7 +10,6 @@ from markupsafe import Markup
 from rich.table import Table
 
 from ssdlab.foundation.foreign import JsonObject
-from ssdlab.foundation.quantities import format_bytes_binary, format_share
 from ssdlab.hardware.identification.drive import DERIVED, Model
 from ssdlab.hardware.identification.evidence import Inferred, InferredJson, Picture, UndeterminedJson
 from ssdlab.hardware.identification.identify import Found
@@ -46,7 +45,7 @@ def print_table(found: Found, console: "Console") -> None:
         # On a narrow terminal a value continues on the next line; it is never cut off.
         table.add_column(heading, justify="right" if right else "left", overflow="fold")
     for each in ordered(found):
-        table.add_row(each.key, shown(each.key, each.value), _interval(each), each.experiment)
+        table.add_row(each.key, shown(each.value), _interval(each), each.experiment)
     console.print(table)
     if found.undetermined:
         console.print("\nnot determined:", highlight=False)
@@ -54,22 +53,20 @@ def print_table(found: Found, console: "Console") -> None:
         console.print(f"  {undetermined.key}: {undetermined.reason}", highlight=False, markup=False, soft_wrap=True)
 
 
-def shown(key: str, value: object) -> str:
-    """The value of a key formatted for readers: sizes and shares with their unit, times in that of the key."""
+def shown(value: object) -> str:
+    """A value formatted for readers."""
     match value:
         case bool():
             return str(value).lower()
-        case int() | float() if key == "over_provisioning":
-            return format_share(value, 2)
-        case int() | float() if key.endswith("bytes"):
-            return format_bytes_binary(round(value))
+        case int() if abs(value) >= 10**6:
+            return f"{value:,}"
         case float():
             return f"{value:.4g}"
     return str(value)
 
 
 def _interval(each: Inferred) -> str:
-    return "" if each.low == each.high else f"{shown(each.key, each.low)} to {shown(each.key, each.high)}"
+    return "" if each.low == each.high else f"{shown(each.low)} to {shown(each.high)}"
 
 
 def ordered(found: Found) -> list[Inferred]:
@@ -141,7 +138,7 @@ _INTERVALS = (
 
 
 def _table(found: Found) -> Markup:
-    rows = [[each.key, shown(each.key, each.value), _interval(each) or "-", each.experiment] for each in ordered(found)]
+    rows = [[each.key, shown(each.value), _interval(each) or "-", each.experiment] for each in ordered(found)]
     return parts.table("Inferred values", ["value", "inferred", "90 % interval", "experiment"], rows)
 
 
