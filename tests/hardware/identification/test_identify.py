@@ -300,7 +300,10 @@ def test_the_command_writes_a_drive_that_runs(
     assert set(by_key["parallel_units"]) == {"key", "value", "low", "high", "experiment"}
     assert DERIVED.keys() - {"slc_cache_bytes"} <= by_key.keys()
     page = (tmp_path / "out/report.html").read_text()
-    assert "What could not be determined" in page and "slc_cache_bytes" in page
+    assert "What could not be determined" in page and "SLC cache: no cliff within" in page
+    # Figures for readers, with their units; a share is no fraction of 1.
+    assert "3 MiB" in said and "16 KiB" in said and "0.15" not in said and "buffer_bytes" not in said
+    assert "Dies: 4; over-provisioning: " in page and "write buffer: 2 MiB (1.9 to 2.1 MiB)" in page
     assert not list(tmp_path.glob("out/experiments/*.state"))
     assert ssdlab.run(jobs.parse("[a]\nrw=randread\nbs=4k\nnumber_ios=100\n"), "out/drive.toml").failure is None
 
@@ -362,6 +365,20 @@ def test_the_end_of_a_cache_shows_late_behind_a_write_buffer() -> None:
     facts = {"direct_bytes_per_second": [300e6, 0, 0], "cached_bytes_per_second": [560e6, 0, 0]}
     assert fill.memory_per_byte(facts) == pytest.approx(560 / 260)
     assert fill.memory_per_byte({"direct_bytes_per_second": [300e6, 0, 0]}) == 1
+
+
+def test_erases_are_in_the_picture_that_tells_them() -> None:
+    """The picture had every 17th row and the one before each delay: the line of a drive of 60 GB was flat."""
+    row = 1e6
+    at, spent = np.arange(1.0, 60_001.0) * row, np.full(60_000, 0.7)
+    long = np.arange(100, 60_000, 768)
+    spent[long] += 5.0
+    teeth, period = overwrite._teeth(at, spent, int(row))
+    assert period is not None
+    picture = overwrite._picture(at, spent, teeth, period)
+    drawn = [y for _, y in picture.curves[0].points if y > 5000]
+    assert len(drawn) == len(teeth) == len(picture.marks[0].points)
+    assert all(y > 5000 for _, y in picture.marks[0].points)
 
 
 def test_delays_that_recur_only_for_a_while_are_no_erases() -> None:

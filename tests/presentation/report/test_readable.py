@@ -79,6 +79,19 @@ def test_a_logarithmic_axis_has_even_labels() -> None:
     assert "values" not in number_axis("log", 6, 2.1, 4.9, grid=True), "too few: Vega's own"
 
 
+def test_depths_and_sizes_have_labels_where_they_are() -> None:
+    """A regression: depths of 1, 2, 4, 8, 16 stood between labels of 1, 2, 5, 10 and 20."""
+    drawn = {"name": "n", "title": "t", "caption": "c", "x_title": "x", "y_title": "y"}
+    for along, labels in (
+        ([0.5, 1, 2, 4, 8], [0.5, 1, 2, 4, 8]),
+        ([float(1 << each) for each in range(11)], [1, 4, 16, 64, 256, 1024]),
+        ([1.0, 2.0, 3.0, 20.0], [1, 2, 5, 10, 20]),
+    ):
+        figure = published_lines(lines=[Line("a", [(x, x) for x in along])], scale_x="log", **drawn)
+        shown, _ = labels_of(figure.svg())
+        assert [float(label.replace(",", "")) for label in shown] == labels
+
+
 def test_a_page_says_which_columns_do_not_fit() -> None:
     table = parts.table("Drives", ["drive", "size"], [["a", "1"]])
     with_table = page.Page("t", "s", "", after=[page.Section("Drives", table)]).html()

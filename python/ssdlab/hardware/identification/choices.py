@@ -17,6 +17,7 @@ from threading import Lock
 from typing import Any, TypeVar
 
 from ssdlab.foundation.foreign import JsonObject
+from ssdlab.foundation.quantities import format_share
 from ssdlab.hardware.identification import candidates
 from ssdlab.hardware.identification.candidates import SPARE_KEY, Candidate, Measured, Overwrite
 from ssdlab.hardware.identification.drive import model_of
@@ -549,7 +550,8 @@ def _fit_time(
 
 def _picture(measured: Sequence[float], best: Candidate) -> Picture:
     steps = range(1, len(measured) + 1)
-    finding = f"{best.victim} with {best.placement} comes within {100 * best.misfit:.1f} % of the write amplification"
+    within = format_share(max(best.misfit, 0.001), 2)
+    finding = f"Victims by {best.victim} and placement {best.placement} repeat write amplification within {within}"
     if best.is_unlikely:
         finding = f"No policy repeats the write amplification: the nearest is {100 * best.misfit:.0f} % off"
     return Picture(

@@ -14,13 +14,13 @@ from ssdlab.hardware.identification.evidence import Inferred
 from ssdlab.simulator.drives.schema import DriveFile, described, drive_of, problems
 
 DERIVED = {
-    "over_provisioning": "flash beyond the capacity, as a share of it",
-    "erase_unit_bytes": "data of the host that one erase unit holds",
-    "parallel_units": "dies that work at the same time",
-    "slc_cache_bytes": "data written in sequence to the empty drive until it becomes slow",
-    "buffer_bytes": "writes that are taken into memory",
+    "over_provisioning": "over-provisioning",
+    "erase_unit_bytes": "erase unit",
+    "parallel_units": "dies at work at the same time",
+    "slc_cache_bytes": "SLC cache",
+    "buffer_bytes": "writes taken into memory",
 }
-"""Inferred quantities that are not keys of the drive file, with descriptions."""
+"""Inferred quantities that are not keys of the drive file, with their names for readers."""
 
 _USUAL: JsonObject = {
     "nand.cell": "tlc",
@@ -136,4 +136,6 @@ def _source(key: str, known: Mapping[str, Inferred]) -> dict[str, str]:
 def _interval(found: Inferred) -> str:
     if isinstance(found.value, str | bool) or found.low == found.high:
         return str(found.value).lower() if isinstance(found.value, bool) else str(found.value)
-    return f"{found.value:.6g} (90 %: {found.low:.6g} to {found.high:.6g})"
+    ends = found.value, found.low, found.high
+    value, low, high = (f"{each:.4g}" if isinstance(each, float) else str(each) for each in ends)
+    return f"{value} (90 %: {low} to {high})"

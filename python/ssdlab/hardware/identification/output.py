@@ -10,12 +10,14 @@ from markupsafe import Markup
 from rich.table import Table
 
 from ssdlab.foundation.foreign import JsonObject
+from ssdlab.foundation.quantities import format_bytes, format_bytes_binary, format_share, rounded, significant
 from ssdlab.hardware.identification.drive import DERIVED, Model
 from ssdlab.hardware.identification.evidence import Inferred, InferredJson, Picture, UndeterminedJson
 from ssdlab.hardware.identification.identify import Found
-from ssdlab.presentation.report import page, parts
+from ssdlab.presentation.report import page, parts, wording
 from ssdlab.presentation.report.charts.published import published_lines
 from ssdlab.presentation.report.figure import Figure
+from ssdlab.presentation.terminal import show
 from ssdlab.simulator.drives import to_toml
 from ssdlab.simulator.engine import plain
 from ssdlab.simulator.results.files import staged
@@ -42,15 +44,15 @@ def print_table(found: Found, console: "Console") -> None:
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     for heading in ("value", "inferred", "90 % interval", "experiment"):
         right = heading in ("inferred", "90 % interval")
-        # On a narrow terminal a value continues on the next line; it is never cut off.
-        table.add_column(heading, justify="right" if right else "left", overflow="fold")
-    for each in ordered(found):
-        table.add_row(each.key, shown(each.value), _interval(each), each.experiment)
-    console.print(table)
+        table.add_column(heading, justify="right" if right else "left")
+    for row in _rows(found):
+        table.add_row(*row)
+    show(table, console, left_out_first=("experiment",))
     if found.undetermined:
         console.print("\nnot determined:", highlight=False)
     for undetermined in found.undetermined:
-        console.print(f"  {undetermined.key}: {undetermined.reason}", highlight=False, markup=False, soft_wrap=True)
+        said = f"  {_named(undetermined.key)}: {undetermined.reason}"
+        console.print(said, highlight=False, markup=False, soft_wrap=True)
 
 
 def shown(value: object) -> str:
@@ -65,8 +67,51 @@ def shown(value: object) -> str:
     return str(value)
 
 
+def _named(key: str) -> str:
+    """The key, or the name of a quantity that is no key of the drive file."""
+    return DERIVED.get(key, key)
+
+
+def _said(key: str, value: object) -> str:
+    """The value with the unit that its key has, in the figures that people use."""
+    if isinstance(value, bool | str):
+        return shown(value)
+    assert isinstance(value, int | float)
+    if key == "over_provisioning":
+        return format_share(value, 2)
+    if key.endswith("_bytes") or key.endswith(".bytes"):
+        return format_bytes_binary(round(value))
+    text = significant(value, 4)
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    unit = next((unit for ending, unit in _UNITS.items() if key.endswith(ending)), "")
+    return f"{text} {unit}".rstrip()
+
+
+_UNITS = {"_us": "us", "mb_s": "MB/s", "_ms": "ms"}
+
+
 def _interval(each: Inferred) -> str:
-    return "" if each.low == each.high else f"{shown(each.low)} to {shown(each.high)}"
+    """The ends of the interval, with their unit once; "-" of a word or a certain count, which have none. Ends that
+    would be printed alike are said as a share."""
+    if each.low == each.high or isinstance(each.value, bool | str):
+        return "-"
+    low, high = _said(each.key, each.low), _said(each.key, each.high)
+    if low == high:
+        assert isinstance(each.low, int | float) and isinstance(each.high, int | float)
+        return f"\N{PLUS-MINUS SIGN}{format_share((each.high - each.low) / 2 / each.value, 1)}"
+    figure, _, unit = low.partition(" ")
+    return f"{figure if unit and high.endswith(f' {unit}') else low} to {high}"
+
+
+def _rows(found: Found) -> list[list[str]]:
+    """Name, value, interval and experiment of each value. A quantity that is also a key of the drive file is in that
+    row only."""
+    repeated = {"buffer_bytes"} if "write_buffer.bytes" in found.inferred else set()
+    return [
+        [_named(each.key), _said(each.key, each.value), _interval(each), each.experiment]
+        for each in ordered(found)
+        if each.key not in repeated
+    ]
 
 
 def ordered(found: Found) -> list[Inferred]:
@@ -112,10 +157,13 @@ def _page(found: Found, model: Model, target: Mapping[str, Any], figures: Sequen
     written = found.written_bytes / found.capacity_bytes
     return page.Page(
         title=f"What {target['name']} looks like from outside",
-        subtitle=f"{found.capacity_bytes / 1e9:.4g} GB; {written:.3g} drive writes, {found.seconds / 60:.3g} minutes",
+        subtitle=(
+            f"{_of(found, target)}; {rounded(written, 2)} drive writes in {rounded(found.seconds / 60, 2)} minutes "
+            "of the drive's time"
+        ),
         summary=(
-            f"{determined} values were inferred from completed requests alone; {missed} could not be determined. "
-            f"{DRIVE_FILE} holds these values; the others are assumed, and their sources say so."
+            f"{_looks(found)}{determined} values were inferred from completed requests alone; {missed} could not be "
+            f"determined. {DRIVE_FILE} holds what was inferred; the rest is assumed, and its sources say so."
         ),
         before=[page.Section("Inferred values", _table(found))],
         figures=figures,
@@ -128,6 +176,36 @@ def _page(found: Found, model: Model, target: Mapping[str, Any], figures: Sequen
     )
 
 
+def _of(found: Found, target: Mapping[str, Any]) -> str:
+    """What was looked at: a capacity, and of a simulated drive its scale."""
+    size = format_bytes(found.capacity_bytes)
+    if target["kind"] != "simulated":
+        return size
+    scale = target["scale"]
+    return f"a simulated drive of {size}" + (f", {scale} of its full size" if scale != "1" else "")
+
+
+def _looks(found: Found) -> str:
+    """A sentence of the values that most readers look for first, each with its interval; "" if none was inferred."""
+    known = found.inferred
+    said = []
+    for key, name in _FIRST.items():
+        if key in known:
+            each = known[key]
+            interval = f" ({_interval(each)})" if each.low != each.high else ""
+            said.append(f"{name}: {_said(key, each.value)}{interval}")
+    return f"{wording.capitalized('; '.join(said))}. " if said else ""
+
+
+_FIRST = {
+    "parallel_units": "dies",
+    "over_provisioning": "over-provisioning",
+    "erase_unit_bytes": "erase unit",
+    "slc_cache_bytes": "SLC cache",
+    "write_buffer.bytes": "write buffer",
+    "ftl.victim": "victim policy",
+}
+
 _INTERVALS = (
     "A host only adds time, so what the drive takes is where the distribution of measured times begins. The 90 % "
     "intervals come from a bootstrap of the measurements and a systematic part for the shape of the distribution, "
@@ -138,14 +216,13 @@ _INTERVALS = (
 
 
 def _table(found: Found) -> Markup:
-    rows = [[each.key, shown(each.value), _interval(each) or "-", each.experiment] for each in ordered(found)]
-    return parts.table("Inferred values", ["value", "inferred", "90 % interval", "experiment"], rows)
+    return parts.table("Inferred values", ["value", "inferred", "90 % interval", "experiment"], _rows(found))
 
 
 def _undetermined(found: Found) -> Markup:
     if not found.undetermined:
         return parts.paragraphs("Every value that the experiments look for was determined.")
-    return parts.bullets([f"{each.key}: {each.reason}" for each in found.undetermined])
+    return parts.bullets([f"{_named(each.key)}: {each.reason}" for each in found.undetermined])
 
 
 def figure(picture: Picture) -> Figure:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from ssdlab.foundation.quantities import format_bytes, rounded
 from ssdlab.hardware.identification.bench import Bench, Experiment
 from ssdlab.hardware.identification.box import Completed, section
 from ssdlab.hardware.identification.estimate import Estimate, median
@@ -55,9 +56,9 @@ def _run(bench: Bench) -> None:
     facts["direct_mean_bytes_per_second"] = _mean(at, rate, split or _SKIPPED)
     if split is None:
         bench.cannot_tell(
-            "slc_cache_bytes", f"no cliff within {size / 1e9:.3g} GB written in sequence: none, or larger"
+            "slc_cache_bytes", f"no cliff within {format_bytes(size)} written in sequence: none, or larger"
         )
-        finding = f"Sequential writes run at {last.value / 1e6:.4g} MB/s throughout: no SLC cache shows"
+        finding = f"Sequential writes run at {rounded(last.value / 1e6)} MB/s throughout: no SLC cache shows"
         marks = []
     else:
         cached = median(rate[_SKIPPED:split], of_host=False)
@@ -67,8 +68,8 @@ def _run(bench: Bench) -> None:
         found = Estimate(cliff, cliff - width, cliff + width)
         bench.infer("slc_cache_bytes", found, whole=True)
         finding = (
-            f"After {cliff / 1e9:.3g} GB sequential writes fall from {cached.value / 1e6:.4g} to "
-            f"{last.value / 1e6:.4g} MB/s, {ratio:.2g} times: the SLC cache is full"
+            f"After {rounded(cliff / 1e9)} GB sequential writes fall from {rounded(cached.value / 1e6)} to "
+            f"{rounded(last.value / 1e6)} MB/s: the SLC cache is full"
         )
         marks = [Marks("cliff", [(cliff / 1e9, cached.value / 1e6), (cliff / 1e9, last.value / 1e6)])]
     bench.show(

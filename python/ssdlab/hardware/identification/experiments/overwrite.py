@@ -8,12 +8,13 @@ delay gives the raw capacity.
 import math
 from typing import TYPE_CHECKING
 
+from ssdlab.foundation.quantities import format_bytes, format_bytes_binary
 from ssdlab.hardware.identification.bench import Bench, Experiment
 from ssdlab.hardware.identification.box import section
 from ssdlab.hardware.identification.estimate import Estimate
 from ssdlab.hardware.identification.evidence import Picture
 from ssdlab.hardware.identification.experiments.resting import rest
-from ssdlab.presentation.report.lines import Line
+from ssdlab.presentation.report.lines import Line, Marks
 
 if TYPE_CHECKING:
     import numpy as np
@@ -326,10 +327,16 @@ def _picture(at: "Floats", spent: "Floats", teeth: "Floats", period: Estimate | 
     finding = "Overwriting in sequence shows no regular erases"
     if period is not None:
         finding = (
-            f"Erases show every {period.value / 2**20:.4g} MiB, from {teeth[0] / 1e9:.3g} GB on: one erase unit each"
+            f"Delays recur every {format_bytes_binary(int(period.value))}, from {format_bytes(int(teeth[0]))} on: "
+            "an erase unit each"
         )
     step = max(1, len(at) // 2000)
-    shown = sorted({*range(0, len(at), step), *np.searchsorted(at, teeth).tolist()} & set(range(len(at))))
+    # The delay of a tooth is in its row or in one of the two behind it.
+    begun = np.searchsorted(at, teeth).tolist()
+    longest = [int(each + np.argmax(spent[each : each + 3])) for each in begun if each < len(at)]
+    near = {each + by for each in longest for by in (-1, 0, 1)}
+    # The first row is taken by the write buffer.
+    shown = sorted({*range(1, len(at), step), *near} & set(range(1, len(at))))
     return Picture(
         "erases",
         finding,
@@ -337,6 +344,7 @@ def _picture(at: "Floats", spent: "Floats", teeth: "Floats", period: Estimate | 
         "GB overwritten",
         "milliseconds a stripe",
         [Line("measured", [(float(at[each]) / 1e9, 1e3 * float(spent[each])) for each in shown])],
+        [Marks("erase", [(float(at[each]) / 1e9, 1e3 * float(spent[each])) for each in longest])] if longest else [],
     )
 
 

@@ -7,6 +7,7 @@ waits for a channel. Many small reads at once show how many dies read simultaneo
 from itertools import product
 from typing import TYPE_CHECKING
 
+from ssdlab.foundation.quantities import format_share, measured
 from ssdlab.hardware.identification.bench import Bench, Experiment
 from ssdlab.hardware.identification.estimate import Estimate, exactly, median
 from ssdlab.hardware.identification.evidence import Picture
@@ -168,9 +169,10 @@ def _among(value: int, likely: "Sequence[int]") -> Estimate:
 
 
 def _depths_picture(rates: "Sequence[tuple[int, float]]") -> Picture:
+    most = max(rate for _, rate in rates)
     return Picture(
         "read-depths",
-        f"Small random reads reach {rates[-1][1]:,.0f} a second",
+        f"Small random reads reach {measured(most)} a second",
         "Random reads of a mapping unit against requests outstanding.",
         "requests outstanding",
         "reads per second",
@@ -182,9 +184,11 @@ def _depths_picture(rates: "Sequence[tuple[int, float]]") -> Picture:
 
 def _spans_picture(spans: "Sequence[tuple[int, float]]", best: Striping, group: int) -> Picture:
     model = [(count * group / 1024, best.latency_us(count * group)) for count, _ in spans]
+    off = max(abs(latency / said - 1) for (_, latency), (_, said) in zip(spans, model, strict=True))
     return Picture(
         "read-spans",
-        f"Reads of growing size fit {best.dies} dies on {best.channels} channels",
+        f"{best.dies} dies on {best.channels} channels explain reads of growing size, "
+        f"at most {format_share(off, 2)} off",
         "Median latency of single reads against their size; marks: the model of dies and channels.",
         "KiB read",
         "microseconds",

@@ -11,6 +11,7 @@ tells the buffer of drives whose link is too slow to fill it in a burst of seque
 
 from typing import TYPE_CHECKING
 
+from ssdlab.foundation.quantities import rounded
 from ssdlab.hardware.identification.bench import Bench, Experiment
 from ssdlab.hardware.identification.box import Completed, section
 from ssdlab.hardware.identification.estimate import Estimate, derived
@@ -55,27 +56,26 @@ def _run(bench: Bench) -> None:
         before = after
     bench.outcome.facts |= {"points": points, "as_simulated": bench.box.draws_as_simulated}
     _buffer(bench, filled)
-    known = [(at / 1e9, waf) for at, _, waf in points if waf is not None]
-    if known:
-        bench.show(
-            Picture(
-                "random-waf",
-                f"Random writes come to a write amplification of {known[-1][1]:.3g}",
-                "Write amplification by the drive's counters, step by step: uniform, then 70 % to 2 % of the drive.",
-                "GB written at random",
-                "WAF",
-                [Line("measured", known)],
-            )
-        )
-    bench.show(
-        Picture(
-            "random-speed",
-            f"Random writes come down to {points[-1][1] / 1e6:.3g} MB/s",
-            "Speed of random writes of a mapping unit, step by step: uniform, then 70 % to 2 % of the drive.",
-            "GB written at random",
-            "MB/s",
-            [Line("measured", [(at / 1e9, rate / 1e6) for at, rate, _ in points])],
-        )
+    wafs = [(at / 1e9, waf) for at, _, waf in points if waf is not None]
+    if len(wafs) == STEPS:
+        of = "Write amplification by the drive's counters"
+        bench.show(_picture("random-waf", "Write amplification is {} in the last uniform step", of, "WAF", wafs))
+    speeds = [(at / 1e9, rate / 1e6) for at, rate, _ in points]
+    of = "Speed of random writes of a mapping unit"
+    bench.show(_picture("random-speed", "Random writes run at {} MB/s in the last uniform step", of, "MB/s", speeds))
+
+
+def _picture(name: str, said: str, of: str, y_title: str, points: "Sequence[tuple[float, float]]") -> Picture:
+    """Both halves of the steps; `said` is about the last uniform one."""
+    uniform, skewed = (rounded(points[at][1]) for at in (_UNIFORM - 1, -1))
+    return Picture(
+        name,
+        f"{said.format(uniform)}, and {skewed} in the last skewed one",
+        f"{of}, step by step. Skewed: 70 % of the writes go to 2 % of the drive, 20 % to the next 18 %. The drive is "
+        "not in a steady state.",
+        "GB written at random",
+        y_title,
+        [Line("uniform", points[:_UNIFORM]), Line("skewed", points[_UNIFORM:])],
     )
 
 

@@ -3,6 +3,7 @@ time."""
 
 from typing import TYPE_CHECKING
 
+from ssdlab.foundation.quantities import format_bytes_binary
 from ssdlab.hardware.identification.bench import Bench, Experiment
 from ssdlab.hardware.identification.box import Completed, section
 from ssdlab.hardware.identification.estimate import Estimate, beginning, derived, exactly, within
@@ -142,15 +143,16 @@ def _buffer(bench: Bench, burst: Completed) -> None:
     slow = np.flatnonzero(burst.latency_us > max(3 * first, first + 20))
     rate = _settled_rate(burst)
     gained = _BURST_BLOCK_BYTES / (first * 1e-6)
-    bench.show(_burst_picture(sums.astype(np.float64), burst.latency_us))
     # A delay by the host affects single writes; a full buffer stays full, and others soon wait as well.
     soon = np.append(np.diff(slow) <= _SOON, False)[: len(slow)]
     lasting = [each for each in slow[soon] if np.mean(burst.latency_us[each : each + 64]) > 1.5 * first]
-    if later < 1.5 * first or not lasting or gained < 1.2 * rate:
+    is_full = later >= 1.5 * first and lasting and gained >= 1.2 * rate
+    at = int(lasting[0]) if is_full else 0
+    accepted = float(sums[at - 1]) if at else float(_BURST_BLOCK_BYTES)
+    bench.show(_burst_picture(sums.astype(np.float64), burst.latency_us, accepted if is_full else None))
+    if not is_full:
         bench.cannot_tell("buffer_bytes", "one host cannot write faster than the flash does, so the buffer never fills")
         return
-    at = int(lasting[0])
-    accepted = float(sums[at - 1]) if at else float(_BURST_BLOCK_BYTES)
     shown = slice(0, at + _AROUND)
     kept = _kept(bench, sums[shown].astype(np.float64), burst.end_s[shown], at)
     if kept is None:
@@ -326,11 +328,15 @@ def _limits(bench: Bench) -> list[float]:
     return found + ([] if channel is None or channels is None else [channel * channels * 1e6])
 
 
-def _burst_picture(sums: "Floats", latency: "Floats") -> Picture:
+def _burst_picture(sums: "Floats", latency: "Floats", accepted: float | None) -> Picture:
+    """`accepted` are the bytes before the first write that waits for flash; None if none is known to."""
     shown = slice(0, 400)
+    finding = "A burst of writes after a rest"
+    if accepted is not None:
+        finding = f"After a rest the drive takes {format_bytes_binary(int(accepted))} before writes wait for flash"
     return Picture(
         "burst",
-        "A burst after a rest: the first writes go to memory, later ones wait for flash",
+        finding,
         "Latency of writes of 64 KiB at depth 1 after two seconds of rest.",
         "MiB written since the rest",
         "microseconds",

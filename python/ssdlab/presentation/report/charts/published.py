@@ -1,5 +1,6 @@
 """Pictures of studies: simulated values as lines or bars with their spread over seeds, published values as marks."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -34,6 +35,8 @@ _PANEL_TITLE_PX = 14
 # Free space at the ends of the axes, as shares of their length.
 _ROOM_X = 0.03
 _ROOM_Y = 0.08
+# More labels than this run into each other on a phone.
+_DOUBLINGS_MAX = 8
 
 
 @dataclass(frozen=True)
@@ -134,12 +137,13 @@ def _lines(
     values = [y for _, y in at] + [end for line in lines for _, *ends in line.spread for end in ends]
     x_end = x_end or max(x for x, _ in at)
     x_begin = min(x for x, _ in at) * (1 - _ROOM_X) if scale_x == "log" else 0
+    ticks = list(x_ticks) or (_doublings([x for x, _ in at]) if scale_x == "log" else [])
     bottom = min(values) * (1 - _ROOM_Y) if scale == "log" else min(0.0, min(values) * (1 + _ROOM_Y))
     x = vl.X(
         "x:Q",
         title=x_title,
         scale=vl.Scale(type=scale_x, domain=[x_begin, x_end * (1 + _ROOM_X)], nice=False),
-        axis=vl.Axis(values=list(x_ticks)) if x_ticks else number_axis(scale_x, 7, x_begin, x_end, grid=False),
+        axis=vl.Axis(values=ticks) if ticks else number_axis(scale_x, 7, x_begin, x_end, grid=False),
     )
     y_scale = vl.Scale(type=scale, domain=[bottom, max(values) * (1 + _ROOM_Y)], nice=False)
     y = vl.Y("y:Q", title=y_title, scale=y_scale, axis=number_axis(scale, 6, bottom, max(values), grid=True))
@@ -179,6 +183,14 @@ def _lines(
         points = chart(mark_rows).mark("point", style="mark", shape="diamond", size=190, opacity=1)
         layers.append(points.encode(x, y, variant_fill(entries, legend=not line_rows), tooltip=tooltip))
     return vl.layer(*layers)
+
+
+def _doublings(at: Sequence[float]) -> list[float]:
+    """Ticks where the points are if all are powers of two, such as depths and sizes; empty otherwise."""
+    distinct = sorted(set(at))
+    if any(each <= 0 or not math.log2(each).is_integer() for each in distinct):
+        return []
+    return distinct[:: -(-len(distinct) // _DOUBLINGS_MAX)]
 
 
 def published_bars(
