@@ -159,6 +159,22 @@ def test_the_headline_is_what_came_out(finding: str, title: str, rest: str) -> N
     assert wording.headline(finding) == (title, rest)
 
 
+def test_a_row_says_its_unit_once_and_what_counts_as_met() -> None:
+    """Regressions: "depth 1: iops, IOPS"; +50 % counted as met without a word of the tolerance."""
+    rows = [
+        Row("depth 1: iops", 1.0, 1.5, "IOPS", 0.5),
+        Row("fresh", 1.0, 1.0, "s", 1 / 3),
+        Row("Kingston A2000", 1.0, 1.0, "GB", 0.5, group="Second drop, simulated, GB"),
+    ]
+    assert [wording.figure(row) for row in rows] == ["depth 1: iops", "fresh, s", "Kingston A2000"]
+    assert wording.tolerances(rows) == "met: within 33 % to 50 %"
+    assert wording.tolerances([Row("x", 1.0, 1.0, "%", 3, in_points=True)]) == "met: within 3 points"
+    assert wording.tolerances([Row("x", None, 1.0, "%")]) == ""
+    stream = io.StringIO()
+    print_rows(rows, Console(file=stream, width=80))
+    assert "met: within 33 % to 50 %" in stream.getvalue()
+
+
 def test_what_a_page_says_of_a_study_is_plain_text() -> None:
     """A regression: backticks and names of keys appeared unformatted in "What is assumed"."""
     for study in registry.studies():
@@ -172,7 +188,7 @@ def test_a_page_begins_with_the_finding_and_has_no_empty_column() -> None:
     html = study_page(study, result, {}, "ssdlab study").html()
     assert "<title>It halves</title>" in html and "<h1>It halves</h1>" in html
     assert escape(study.title) in html and '<p class="summary">Not always.</p>' in html
-    assert ">unit<" not in html
-    assert ">unit<" in rows_html([*result.rows, Row("speed", 1.0, 1.0, "MB/s", 0.1)])
+    rows = rows_html([*result.rows, Row("speed", 1.0, 1.0, "MB/s", 0.1, spread=(1.0, 1.0))])
+    assert "speed, MB/s" in rows and "1.00 (" not in rows
     together = all_page([(study, result)], [], "ssdlab study --all").html()
     assert "<title>1 of 1 published figures are met</title>" in together and "<h2>It halves</h2>" in together

@@ -303,7 +303,8 @@ def test_the_command_writes_a_drive_that_runs(
     assert "What could not be determined" in page and "SLC cache: no cliff within" in page
     # Figures for readers, with their units; a share is no fraction of 1.
     assert "3 MiB" in said and "16 KiB" in said and "0.15" not in said and "buffer_bytes" not in said
-    assert "Dies: 4; over-provisioning: " in page and "write buffer: 2 MiB (1.9 to 2.1 MiB)" in page
+    lede = page.replace("\N{NO-BREAK SPACE}", " ")
+    assert "Dies: 4; over-provisioning: " in lede and "write buffer: 2 MiB (1.9 to 2.1 MiB)" in lede
     assert not list(tmp_path.glob("out/experiments/*.state"))
     assert ssdlab.run(jobs.parse("[a]\nrw=randread\nbs=4k\nnumber_ios=100\n"), "out/drive.toml").failure is None
 

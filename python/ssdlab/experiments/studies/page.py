@@ -29,7 +29,7 @@ def study_page(
     if notes := notes_html(result.notes, result.rows):
         after.append(page.Section("Notes", notes))
     after.append(page.Section("Source", parts.paragraphs(study.source)))
-    after.append(page.Section("Run it again", parts.command(command_line)))
+    after += page.reproduced(command_line)
     after.append(page.specification({label: _json(specified) for label, specified in specifications.items()}))
     title, summary = wording.headline(result.finding)
     return page.Page(
@@ -64,7 +64,7 @@ def all_page(results: Sequence[tuple[Study, StudyResult]], scales: Sequence[str]
         notices=list(scales),
         before=before,
         figures=figures,
-        after=[page.Section("Run it again", parts.command(command_line))],
+        after=page.reproduced(command_line),
     )
 
 
@@ -107,11 +107,10 @@ def rows_html(rows: Sequence[Row], had: str = "simulated") -> Markup:
     """The rows as a table that scrolls horizontally on a narrow screen. `had` is "simulated" or "measured"."""
     unfitted = any(row.unfitted is not None for row in rows)
     fitted = any(row.fitted for row in rows)
-    units = any(row.unit for row in rows)
     tolerances = {wording.tolerance(row) for row in rows if row.tolerance is not None}
     # One tolerance for all is said below; a column of it takes the room of the rows' names.
     differs = len(tolerances) > 1
-    headings = ["published", had, *(["unit"] if units else []), "deviation", *(["tolerance"] if differs else [])]
+    headings = ["published", had, "deviation", *(["tolerance"] if differs else [])]
     headings += ["verdict", *(["parameters / points"] if fitted else [])]
     headings += ["with nothing fitted"] if unfitted else []
     body: list[list[str] | str] = []
@@ -121,10 +120,9 @@ def rows_html(rows: Sequence[Row], had: str = "simulated") -> Markup:
             group = row.group
             body.append(group)
         cells = [
-            row.what,
+            wording.figure(row),
             wording.published(row),
             _with_spread(row),
-            *([row.unit] if units else []),
             wording.deviation(row),
             *([wording.tolerance(row)] if differs else []),
             wording.verdict_of(row),
@@ -182,7 +180,7 @@ def _with_spread(row: Row) -> str:
     if row.spread is None:
         return wording.simulated(row)
     least, most = (wording.as_precise(row, value) for value in row.spread)
-    return f"{wording.simulated(row)} ({least} to {most})"
+    return wording.simulated(row) + (f" ({least} to {most})" if least != most else "")
 
 
 def _table_section(table: Table) -> page.Section:
@@ -200,6 +198,8 @@ def _table_section(table: Table) -> page.Section:
 
 
 def _cell(cell: str | float | None) -> str:
+    if isinstance(cell, int):
+        return f"{cell:,}"
     return cell if isinstance(cell, str) else wording.number(cell)
 
 

@@ -44,7 +44,7 @@ def _table(group: str, rows: Sequence[Row]) -> Table:
         table.add_column(heading, justify="right", no_wrap=True)
     for row in rows:
         cells = [
-            f"{row.what}, {row.unit}" if row.unit else row.what,
+            wording.figure(row),
             wording.published(row),
             wording.simulated(row),
             wording.deviation(row),
@@ -60,6 +60,7 @@ def _legend(rows: Sequence[Row]) -> list[str]:
         *(["points: a difference in the row's unit"] if any(row.in_points for row in rows) else []),
         *([said] if (said := wording.marks(rows)) else []),
     ]
+    marks += [said] if (said := wording.tolerances(rows)) else []
     lines = ["", wording.verdict(rows), *(["; ".join(marks)] if marks else [])]
     if any(row.printed == "ours" for row in rows):
         lines.append(wording.OURS)

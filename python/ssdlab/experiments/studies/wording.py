@@ -34,6 +34,17 @@ def published(row: Row) -> str:
     return f"{said}*" if row.printed == "ours" else said
 
 
+def figure(row: Row) -> str:
+    """What the row is about, with its unit unless it or its group ends with it: "fresh, s"."""
+    ends = (row.what.casefold(), row.group.casefold())
+    return f"{row.what}, {row.unit}" if row.unit and not any(_says(end, row.unit) for end in ends) else row.what
+
+
+def _says(text: str, unit: str) -> bool:
+    """Whether the unit is the last word of the text."""
+    return text == unit.casefold() or text.endswith(f" {unit.casefold()}")
+
+
 def simulated(row: Row) -> str:
     return as_precise(row, row.simulated)
 
@@ -97,7 +108,17 @@ def tolerance(row: Row) -> str:
     """The tolerance, such as "5 %" or "0.5 points"; a dash if there is none."""
     if row.tolerance is None:
         return MISSING
-    return f"{row.tolerance:g} points" if row.in_points else format_share(row.tolerance)
+    return f"{row.tolerance:g} points" if row.in_points else format_share(row.tolerance, 2)
+
+
+def tolerances(rows: Sequence[Row]) -> str:
+    """Within what a figure counts as met, such as "met: within 5 %" or "met: within 33 % to 50 % or 3 points"; empty
+    without any."""
+    shares = sorted({row.tolerance for row in rows if row.tolerance is not None and not row.in_points})
+    points = sorted({row.tolerance for row in rows if row.tolerance is not None and row.in_points})
+    said = [" to ".join(dict.fromkeys(format_share(each, 2) for each in (shares[0], shares[-1])))] if shares else []
+    said += [" to ".join(dict.fromkeys(f"{each:g}" for each in (points[0], points[-1]))) + " points"] if points else []
+    return f"met: within {' or '.join(said)}" if said else ""
 
 
 def unfitted(row: Row) -> str:

@@ -55,8 +55,8 @@ def run(context: Context) -> StudyResult:
     worst = max(slowed, key=lambda each: _slowdown(taken[each.drive]))
     return StudyResult(
         finding=f"{_NUMBERS[len(slowed)]} of the ten drives read the rewritten file slower, {_short(worst)} "
-        f"{_slowdown(taken[worst.drive]):.1f} times; on the others the way to the host hides it. Rewriting in "
-        "order restores the speed.",
+        f"{_slowdown(taken[worst.drive]):.1f} times. On the other drives the way to the host is the limit and "
+        "hides it; rewriting in order restores the speed.",
         rows=rows,
         figures=[*pictures.figures(taken), *([pictures.readers_figure(given, taken)] if given else [])],
         series={"readings": _frame(taken)},

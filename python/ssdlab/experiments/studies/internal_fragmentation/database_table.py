@@ -1,5 +1,6 @@
 """A database's table after years of updates, and after it was rebuilt: a prediction, nothing is fitted to it."""
 
+from ssdlab.experiments.studies import wording
 from ssdlab.experiments.studies.context import Context
 from ssdlab.experiments.studies.contract import Range, Row, StudyResult, published
 from ssdlab.experiments.studies.internal_fragmentation.drives import DRIVES as OF_THE_ARTICLE
@@ -47,7 +48,7 @@ def run(context: Context) -> StudyResult:
     updated, rebuilt = (row.simulated or 0.0 for row in rows[1 : len(WORDS)])
     return StudyResult(
         finding=f"A table of 100 GB on the {DRIVES['toshiba-xg5-512gb']} is read at {updated:,.0f} MB/s after years of "
-        f"updates and at {rebuilt:,.0f} MB/s after it was rebuilt.",
+        f"updates (published: {wording.published(rows[1])}) and at {rebuilt:,.0f} MB/s after it was rebuilt.",
         rows=rows,
     )
 

@@ -188,9 +188,9 @@ def _finding(found: Found) -> str:
     measured = " and ".join(figure["value"] for figure in FIGURES)
     in_order, at_random = (found[Cache(True, kinds)] for kinds in (frozenset[str](), ALL))
     return (
-        f"The same cache comes to {none:.2f} without handles and to {five:.2f} with them; measured were {measured}. "
-        f"What decides is the order in which objects of a kind are evicted: with handles {in_order:.2f} where it is "
-        f"that of their writing, {at_random:.2f} where it is random."
+        f"Write amplification is {none:.2f} without placement handles and {five:.2f} with them; measured were "
+        f"{measured}. With handles it depends on the order in which objects of a kind are evicted: {in_order:.2f} if "
+        f"they are evicted in the order in which they were written, {at_random:.2f} if at random."
     )
 
 

@@ -32,6 +32,7 @@ from ssdlab.experiments.studies.over_provisioning_blog.runs import (
     Runs,
     free_gb,
 )
+from ssdlab.foundation.quantities import rounded
 from ssdlab.simulator.drives import drive as drive_of
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def result(found: Found, context: Context) -> StudyResult:
     )
 
 
-FITTED = Fitted(("reserve", "writes a flush"), 2)
+FITTED = Fitted(("reserve", "writes per flush"), 2)
 """Fitted to the position of the drop, which depends on the reserve, and to the speed with over-provisioning, which
 depends on the flushes."""
 
@@ -251,7 +252,7 @@ def _table(found: Found, context: Context) -> Table:
         "Comparison of the hypotheses",
         [
             "account",
-            "writes a flush",
+            "writes per flush",
             "first speed, MB/s",
             "falls after, GB",
             "speed at the end, %",
@@ -361,12 +362,17 @@ def _choice_of_reserve(found: Found, context: Context) -> "Figure":
         (reserve, found[Key(RESERVE, WHOLE, seed=context.seed, reserve_gb=reserve)].fall_gb())
         for reserve in CHOICES_OF_RESERVE_GB
     ]
+    known = [(reserve, gb) for reserve, gb in falls if gb is not None]
+    title = "Written before the fall, by reserve"
+    if len(known) > 1:
+        (less, late), (more, early) = known[0], known[-1]
+        title = f"{rounded(more - less)} GB more of reserve let the fall come {rounded(late - early)} GB sooner"
     return published_lines(
         name="choice-of-the-reserve",
-        title="Each GB of reserve lets the fall come a GB sooner, so that the fall alone determines it",
+        title=title,
         caption="Written before the speed falls on the full drive, against the flash that the drive reserves; the "
         'diamonds are the ends of our reading of "shortly after 5 GB", at the reserve that was fitted.',
-        lines=[Line("simulated", [(reserve, gb) for reserve, gb in falls if gb is not None], dotted=True)],
+        lines=[Line("simulated", known, dotted=True)],
         marks=[Marks("our reading", [(RESERVE_GB, fall.low), (RESERVE_GB, fall.high)])],
         x_title="reserve, GB",
         y_title="written before the fall, GB",
@@ -396,7 +402,7 @@ def _choice_of_flush(found: Found, context: Context) -> "Figure":
         "diamond is our reading of the published picture, at the number that was chosen.",
         lines=lines,
         marks=[Marks(PARTITIONED, [(float(WRITES_A_FLUSH), kept)])],
-        x_title="writes a flush",
+        x_title="writes per flush",
         y_title="speed at the end, % of the first runs",
         scale_x="log",
     )

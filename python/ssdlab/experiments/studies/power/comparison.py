@@ -252,10 +252,11 @@ def _finding(rows: Sequence[Row], speed_rows: Sequence[Row]) -> str:
     falls = {row.what: row for row in speed_rows}
     first, second = falls["first fall"], falls["second fall"]
     return (
-        f"Four constants, fitted to {OF_POWER.points} points, give {within} of the {len(predicted)} others within "
-        f"{format_share(WATTS_TOLERANCE)}. A drive of 1 TB that collects the block with the least valid data and keeps "
-        f"host and garbage collection apart falls at {first.simulated:.0f} and {second.simulated:.0f} s, as was "
-        f"measured at {first.published:.0f} and {second.published:.0f} s."
+        f"Four constants, fitted to {OF_POWER.points} points, give the power at {within} of the {len(predicted)} "
+        f"others within {format_share(WATTS_TOLERANCE)}. The writes of a simulated drive of 1 TB, greedy and with "
+        "garbage collection apart from the host, slow down "
+        f"at {first.simulated:,.0f} s; measured: {first.published:,.0f} s. "
+        f"They slow down again at {second.simulated:,.0f} s; measured, and fitted to: {second.published:,.0f} s."
     )
 
 
@@ -327,8 +328,8 @@ def _watts_figure(power: PowerJson, points: Sequence[Point]) -> "Figure":
         "simulated programs for each host byte.",
         lines=[Line("from the constants", [(each.at, watts(power, each).watts_mean or 0.0) for each in writes])],
         marks=[Marks("measured", [(each.at, each.watts) for each in writes])],
-        x_title="s",
-        y_title="W",
+        x_title="time, s",
+        y_title="power, W",
     )
 
 
@@ -343,8 +344,8 @@ def _speed_figure(speeds: Sequence[tuple[float, float]]) -> "Figure":
         "simulated, means of 20 s.",
         lines=[Line("simulated", list(speeds))],
         marks=[Marks("measured", _measured_speeds())],
-        x_title="s",
-        y_title="MiB/s",
+        x_title="time, s",
+        y_title="speed, MiB/s",
     )
 
 
@@ -358,7 +359,7 @@ def _reads_figure(power: PowerJson, points: Sequence[Point]) -> "Figure":
         caption="Power under random reads: marks published; the line from the four constants and the published speeds.",
         lines=[Line("from the constants", [(each.at, watts(power, each).watts_mean or 0.0) for each in reads])],
         marks=[Marks("measured", [(each.at, each.watts) for each in reads])],
-        x_title="KiB of a read",
-        y_title="W",
+        x_title="size of a read, KiB",
+        y_title="power, W",
         scale_x="log",
     )

@@ -190,22 +190,26 @@ def medians(found: LadderFit, steps: Mapping[int, Step]) -> dict[str, float]:
     }
 
 
+_SAID = {"iops": "IOPS of the others", "p50": "p50 latency", "p99": "p99 latency"}
+"""The names of what is predicted, for readers."""
+
+
 def finding(fits: Mapping[str, LadderFit], steps: Mapping[str, Mapping[int, Step]]) -> str:
     """The medians over the predicted depths, and how many ladders keep them, in a sentence or two."""
     found = {label: medians(each, steps[label]) for label, each in fits.items() if each.ladder.predicted}
     if not found:
         return "The ladders have no depth besides those that the drives were fitted to."
     kept = {name: sum(of[name] <= tolerance for of in found.values()) for name, tolerance in TOLERANCES.items()}
-    limits = ", ".join(
-        f"{name} of {kept[name]} within {100 * tolerance:.0f} %" for name, tolerance in TOLERANCES.items()
-    )
-    each = "; ".join(
-        f"{label} {', '.join(f'{name} {100 * value:.1f} %' for name, value in of.items())}"
-        for label, of in found.items()
-    )
+    said = {
+        name: f"{_SAID[name]} within {100 * tolerance:.0f} % for {kept[name]} of {len(found)} ladders"
+        for name, tolerance in TOLERANCES.items()
+    }
+    first, *others = said.values()
+    worst = {name: max(of[name] for of in found.values()) for name in TOLERANCES}
+    at_worst = ", ".join(f"{100 * worst[name]:.1f} % for {_SAID[name]}" for name in TOLERANCES)
     return (
-        f"From depths {ALONE} and {MANY} the other depths of {len(found)} ladders are predicted. Median deviations: "
-        f"{limits}. {each}."
+        f"Queue depths {ALONE} and {MANY} tell the {first}. They tell the {' and the '.join(others)}; all are medians "
+        f"over the depths that were not fitted. The worst ladder's median is {at_worst}."
     )
 
 

@@ -47,9 +47,10 @@ def run(context: Context) -> StudyResult:
     predicted = [row for row in rows if row.is_left_out]
     apart = [100 * (row.deviation or 0.0) for row in predicted]
     return StudyResult(
-        finding=f"With one number for each drive, fitted to its first days, the writes of the days after deviate by "
-        f"{min(apart):+.0f} to {max(apart):+.0f} %. Of what is read, "
-        f"{100 * min(shares.values()):.1f} to {100 * max(shares.values()):.1f} % are written. {_of_slow(slow)}",
+        finding=f"Of what is read, a drive writes {100 * min(shares.values()):.1f} to "
+        f"{100 * max(shares.values()):.1f} % again. With one number for each of {len(shares)} drives, fitted to its "
+        f"first days, the writes of the days after deviate by {min(apart):+.0f} to {max(apart):+.0f} %. "
+        f"{_of_slow(slow)}",
         rows=rows + slow,
         tables=[_numbers(shares), slow_reads.table()],
         notes=[

@@ -190,9 +190,10 @@ def _finding(rows: list[Row]) -> str:
         return f"{sum(row.is_within_tolerance is True for row in own)} of {len(own)}"
 
     return (
-        f"A law without a fit gives {met(LAW)} second drops within {format_share(TOLERANCE)}. So are {met(DROP)} that "
-        f"are simulated with one number fitted, {met(FILL)} mean rates of a whole fill from its phases, and "
-        f"{met(THIRD)} predicted rates after the second drop."
+        f"Where the speed drops a second time is told within {format_share(TOLERANCE)} for {met(LAW)} drives by their "
+        f"capacity and SLC cache alone. Also within {format_share(TOLERANCE)}: the place of {met(DROP)} second drops "
+        f"simulated with one number fitted, {met(FILL)} mean rates of a whole fill computed from its phases, and "
+        f"{met(THIRD)} simulated rates after the second drop."
     )
 
 

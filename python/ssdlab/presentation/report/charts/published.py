@@ -35,6 +35,8 @@ _PANEL_TITLE_PX = 14
 # Free space at the ends of the axes, as shares of their length.
 _ROOM_X = 0.03
 _ROOM_Y = 0.08
+# Points that all lie behind this share of the axis would leave so much of it empty.
+_FAR = 0.4
 # More labels than this run into each other on a phone.
 _DOUBLINGS_MAX = 8
 
@@ -79,7 +81,7 @@ def published_lines(
     marked: str = "published",
     x_ticks: Sequence[float] = (),
 ) -> Figure:
-    """Lines over a common horizontal axis, which begins at 0 unless it is logarithmic.
+    """Lines over a common horizontal axis, which begins at 0 unless it is logarithmic or all points are far from 0.
 
     `title` is the finding. The axis titles include units. `marked` is the word for the values shown as marks.
     `x_ticks` are where the horizontal axis has its labels, if not at round figures.
@@ -98,10 +100,11 @@ def published_panels(*, name: str, title: str, caption: str, panels: Sequence[Pa
     for panel in panels:
         labelled += [*panel.lines, *panel.marks]
     entries = _entries(labelled)
-    x_end = max(x for each in labelled for x, _ in each.points)
+    along = [x for each in labelled for x, _ in each.points]
+    ends = min(along), max(along)
     drawn = [
         _lines(
-            f"{name}_{index}", panel, entries, x_title, ",.3~r", "published", "linear", "linear", x_end=x_end
+            f"{name}_{index}", panel, entries, x_title, ",.3~r", "published", "linear", "linear", x_ends=ends
         ).properties(height=_PANEL_PX)
         for index, panel in enumerate(panels)
     ]
@@ -119,7 +122,7 @@ def _lines(
     scale: Literal["linear", "log"],
     scale_x: Literal["linear", "log"],
     x_ticks: Sequence[float] = (),
-    x_end: float | None = None,
+    x_ends: tuple[float, float] | None = None,
 ) -> vl.Picture:
     lines, marks, y_title = panel.lines, panel.marks, panel.y_title
     # The rows of a line that turns back need the order of its points.
@@ -135,8 +138,10 @@ def _lines(
     ]
     at = [point for line in lines for point in line.points] + [point for each in marks for point in each.points]
     values = [y for _, y in at] + [end for line in lines for _, *ends in line.spread for end in ends]
-    x_end = x_end or max(x for x, _ in at)
-    x_begin = min(x for x, _ in at) * (1 - _ROOM_X) if scale_x == "log" else 0
+    x_least, x_end = x_ends or (min(x for x, _ in at), max(x for x, _ in at))
+    x_begin = x_least * (1 - _ROOM_X) if scale_x == "log" else 0
+    if scale_x == "linear" and x_least > _FAR * x_end:
+        x_begin = x_least - _ROOM_X * (x_end - x_least)
     ticks = list(x_ticks) or (_doublings([x for x, _ in at]) if scale_x == "log" else [])
     bottom = min(values) * (1 - _ROOM_Y) if scale == "log" else min(0.0, min(values) * (1 + _ROOM_Y))
     x = vl.X(
