@@ -12,11 +12,14 @@ from playwright.sync_api import Browser
 from program import Program, program_in
 from reports import ata, nvme
 from ssdlab.errors import InputError
+from ssdlab.experiments.advice.own_drive import own_drive
+from ssdlab.experiments.fleet import reported, reported_page
 from ssdlab.field.atlas import comparisons, distributions
 from ssdlab.field.atlas.distributions import Distribution
 from ssdlab.field.atlas.makers import maker_of
 from ssdlab.field.atlas.page import write
 from ssdlab.field.health import what_if
+from ssdlab.field.health.what_if import WhatIf
 from ssdlab.theory import field_inference
 
 FAMILY = "Phison Driven SSDs"
@@ -169,13 +172,42 @@ def test_flash_is_the_next_power_of_two() -> None:
     assert what_if.over_provisioning_of(480103981056) == pytest.approx(512 * 2**30 / 480103981056 - 1)
 
 
+def test_more_years_are_no_more_than_is_known() -> None:
+    """A regression: "148.1 to 238.8 more years"."""
+    for low, high, said in (
+        (148.1, 238.8, "more than 50"), (32.7, 53.2, "33 to more than 50"), (11.1, 11.1, "11"), (4.21, 6.0, "4.2 to 6"),
+    ):  # fmt: skip
+        assert f", and {said} more years." in WhatIf(0.28, 3.9, 1.5, 1.9, low, high, None).sentence()
+
+
+def test_the_page_of_a_fleet_has_the_effect_as_its_title() -> None:
+    """A regression: "23 drives, and the effect of leaving a part of each empty"."""
+
+    def title_of(years_left: float | None, waf_high: float) -> str:
+        effect = WhatIf(0.28, 3.0, 1.5, waf_high, 4.0, 6.0, None)
+        drive = reported.Reported("a", "a.json", 3.0, 1e12, years_left, (effect,))
+        return reported_page.title(reported.ReportedFleet((drive, drive), (0.28,)), 5)
+
+    assert title_of(2.0, 1.8) == (
+        "With 28 % of each drive left empty, 0 of 2 drives wear out within 5 years instead of 2"
+    )
+    assert (
+        title_of(None, 1.8)
+        == "With 28 % of each drive left empty, 2 drives write 50 % to 60 % of what they write to flash now"
+    )
+    assert title_of(None, 3.0) == "2 drives, and the effect of leaving a part of each empty"
+
+
 def test_advice_from_a_report(ssdlab: Program, tmp_path: Path) -> None:
     done = ssdlab("advise", "smart", str(SAMPLE / "11.txt"), "--left-empty", "28%")
     assert done.returncode == 0, done.stderr
     said = " ".join(done.stdout.split())
     assert "INTEL SSDSC2KG480G7: write amplification 1.26 since it was new" in said
-    assert re.search(r"28 % unpartitioned would give 1\.\d( to 1\.\d)? instead of 1\.3, and [\d.]+", said)
+    assert re.search(r"28 % unpartitioned would give a WAF of 1\.\d( to 1\.\d)? instead of 1\.3, and [\d.]+", said)
     assert "This is an inference" in said
+    assert "28 % unpartitioned would give a WAF of" in own_drive([str(SAMPLE / "11.txt")], None, [0.07, 0.28]).title()
+    # 0.5 % changes nothing that can be seen.
+    assert own_drive([str(SAMPLE / "11.txt")], None, [0.001]).title().startswith("Leaving a part of INTEL")
     for words, code, message in (
         (["smart", str(SAMPLE / "01.txt")], 2, "no write amplification"),
         (["smart", str(SAMPLE)], 2, "reports of several drives; use ssdlab fleet smart"),

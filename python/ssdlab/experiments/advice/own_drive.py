@@ -58,6 +58,17 @@ class OwnDrive(Shown):
         """Everything that is said, each effect with a hyphen."""
         return [*self.state, *(f"- {each.sentence()}" for each in self.what_ifs), self.inference]
 
+    def title(self) -> str:
+        """The effect of the largest share, if the whole range is below the present write amplification; otherwise what
+        the page is about."""
+        name = name_of(self.row)
+        if not self.what_ifs:
+            return f"What free space is worth to {name} cannot be inferred"
+        most = max(self.what_ifs, key=lambda each: each.left_empty)
+        if round(most.waf_high, 1) >= round(most.waf, 1):
+            return f"Leaving a part of {name} empty"
+        return f"{name}: {most.effect()} instead of {most.waf:.1f}"
+
     def frame(self) -> pl.DataFrame:
         """A frame with one row for each share left empty.
 
@@ -86,7 +97,7 @@ class OwnDrive(Shown):
         """Writes report.html and result.json, all or none. Returns their names, the page last."""
         effects = [parts.bullets([each.sentence() for each in self.what_ifs])] if self.what_ifs else []
         whole = page.Page(
-            title=f"Leaving a part of {name_of(self.row)} empty",
+            title=self.title(),
             subtitle="From its SMART reports",
             summary=" ".join(self.state),
             notices=[self.inference],

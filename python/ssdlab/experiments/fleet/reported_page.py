@@ -36,13 +36,34 @@ def rows(fleet: ReportedFleet, years: float) -> list[list[str]]:
     return found
 
 
+def title(fleet: ReportedFleet, years: float) -> str:
+    """The effect of the largest share: on the drives that wear out, or else on flash writes, if the whole range is
+    below the present figure; otherwise what the page is about."""
+    now, *others = fleet.wholes(years)
+    most = max(others, key=lambda each: each.left_empty, default=now)
+    with_most = f"With {format_share(most.left_empty)} of each drive left empty"
+    if most.short_lived_high < now.short_lived_low:
+        few = _range(f"{most.short_lived_low:,}", f"{most.short_lived_high:,}")
+        return (
+            f"{with_most}, {few} of {_counted(len(fleet.drives))} wear out within {years:g} years instead of "
+            f"{now.short_lived_low:,}"
+        )
+    if most.nand_high < now.nand_low:
+        low, high = (format_share(size / now.nand_low, 2) for size in (most.nand_low, most.nand_high))
+        return f"{with_most}, {_counted(len(fleet.drives))} write {_range(low, high)} of what they write to flash now"
+    return f"{_counted(len(fleet.drives))}, and the effect of leaving a part of each empty"
+
+
+def _counted(drives: int) -> str:
+    return f"{drives:,} drive{'s' * (drives != 1)}"
+
+
 def write(fleet: ReportedFleet, directory: Path, *, years: float, line: str) -> list[str]:
     """Writes report.html, result.json and `data/fleet.parquet`, all or none. Returns their names, the page last."""
     head, *wholes = rows(fleet, years)
-    count = len(fleet.drives)
     whole = page.Page(
-        title=f"{count:,} drive{'s' * (count != 1)}, and the effect of leaving a part of each empty",
-        subtitle="From their SMART reports",
+        title=title(fleet, years),
+        subtitle=f"{_counted(len(fleet.drives))}, from their SMART reports",
         summary=f"{format_bytes(round(fleet.nand_bytes_per_day))} a day to flash.",
         notices=[INFERENCE],
         before=[page.Section("The whole fleet", parts.table("The whole fleet", head, wholes))],

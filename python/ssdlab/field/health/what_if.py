@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ssdlab.field.health.drive import Row
-from ssdlab.foundation.quantities import format_share
+from ssdlab.foundation.quantities import format_share, rounded
 from ssdlab.theory import field_inference
 
 LEFT_EMPTY = (0.07, 0.14, 0.28)
+_YEARS_MAX = 50
 
 
 @dataclass(frozen=True)
@@ -27,12 +28,17 @@ class WhatIf:
     """The skew of writes that explains the figure; None if no skew does."""
 
     def sentence(self) -> str:
-        """`28 % unpartitioned would give 1.5 to 1.9 instead of 3.9, and 4.2 to 6.0 more years.`"""
-        said = f"{format_share(self.left_empty)} unpartitioned would give {_range(self.waf_low, self.waf_high)}"
-        said += f" instead of {self.waf:.1f}"
+        """`28 % unpartitioned would give a WAF of 1.5 to 1.9 instead of 3.9, and 4.2 to 6.0 more years.`"""
+        said = f"{self.effect()} instead of {self.waf:.1f}"
         if self.years_more_low is not None and self.years_more_high is not None:
-            said += f", and {_range(self.years_more_low, self.years_more_high)} more years"
+            said += f", and {_years(self.years_more_low, self.years_more_high)} more years"
         return f"{said}."
+
+    def effect(self) -> str:
+        """`28 % unpartitioned would give a WAF of 1.5 to 1.9`"""
+        return (
+            f"{format_share(self.left_empty)} unpartitioned would give a WAF of {_range(self.waf_low, self.waf_high)}"
+        )
 
 
 def over_provisioning_of(capacity_bytes: int) -> float:
@@ -70,6 +76,16 @@ def of(row: Row, over_provisioning: float | None = None, left_empty: Sequence[fl
                 )
             )
     return found
+
+
+def _years(low: float, high: float) -> str:
+    """Years with two digits; above `_YEARS_MAX` nothing is known of a drive."""
+    if low > _YEARS_MAX:
+        return f"more than {_YEARS_MAX}"
+    first, last = (rounded(round(each, 1), 2) for each in (low, min(high, _YEARS_MAX)))
+    if high > _YEARS_MAX:
+        return f"{first} to more than {_YEARS_MAX}"
+    return first if first == last else f"{first} to {last}"
 
 
 def _range(low: float, high: float) -> str:
