@@ -144,7 +144,8 @@ def _print(carried: Carried) -> None:
     if carried.quick:
         typer.echo(wrapped(f"quick: omits {protocol.quick_gives_up}"))
     files.print_table(protocol, carried.steps, Console())
-    for said in (carried.conclusion and f"{carried.conclusion}.", files.standing_of(carried.target)):
+    conclusion = carried.conclusion and f"{carried.conclusion}."
+    for said in (conclusion, files.standing_of(carried.target), *files.scaled(carried.target)):
         if said:
             typer.echo(f"\n{wrapped(said)}")
 

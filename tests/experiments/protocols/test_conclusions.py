@@ -1,13 +1,17 @@
 """The conclusion at the top of a protocol's page, from comparable steps."""
 
+import io
 from dataclasses import replace
 
 import pytest
+from rich.console import Console
 
 import ssdlab
 from ssdlab.experiments.protocols import output
-from ssdlab.experiments.protocols.catalogue import fsync, slc_cache_size, trim_effect, write_saturation
+from ssdlab.experiments.protocols.catalogue import fsync, slc_cache_size, snia_latency, trim_effect, write_saturation
+from ssdlab.experiments.protocols.contract import DriveTests
 from ssdlab.experiments.protocols.figures import Figures, Rates, Sample
+from ssdlab.experiments.protocols.page import pictures
 from ssdlab.presentation.report.wording import NO_BREAK_SPACE
 
 
@@ -89,8 +93,8 @@ def slices(rates: list[float | None]) -> list[Figures]:
     [
         (
             [5000.0] * 2 + [3500.0] * 14 + [1500.0] * 4,
-            "The drive accepts writes at 5,000 MB/s up to 2 GB (10 %), at 3,500 MB/s up to 16 GB (80 %), "
-            "and at 1,500 MB/s from there",
+            "The drive accepts writes at 5,000 MB/s up to 10 % of its size (2 GB), at 3,500 MB/s up to 80 % of its "
+            "size (16 GB), and at 1,500 MB/s from there",
         ),
         ([500.0, 510.0] * 10, "The rate stays at 505 MB/s: no cache shows"),
         ([500.0] * 19 + [None], None),
@@ -108,3 +112,24 @@ def test_a_result_says_what_stands_behind_the_name_of_its_drive() -> None:
     said = "nova-v128: only its geometry is known; speeds are not those of the product."
     assert content["ssdlab"]["standing"] == output.standing_of(target) == said
     assert output.standing_of({"kind": "device", "path": "/dev/none"}) is None
+
+
+def test_slices_alike_are_one_line() -> None:
+    """A regression: 45 lines of 1,250 MB/s came before the size of the cache."""
+    stream = io.StringIO()
+    output.print_table(slc_cache_size.PROTOCOL, slices([5000.0] * 2 + [1500.0] * 18), Console(file=stream, width=80))
+    lines = [line.strip() for line in stream.getvalue().splitlines()]
+    assert "(16 steps alike)" in lines and len(lines) == 6
+
+
+def test_preparation_is_no_bar_and_units_are_at_their_figures() -> None:
+    """A regression: "Write latency, mean, us: from 5.00 (4k, 65 % reads) to 3,920 (random writes)", of the writes that
+    saturate the drive, with 32 in flight, under "one request at a time"."""
+    means = (9.0, 5.0, 7.0)
+    writes = [Rates(1000, 4096000, None, None, mean, None, None) for mean in means]
+    steps = [replace(each, write=write) for each, write in zip(slices([1.0] * 3), writes, strict=True)]
+    cells = [replace(steps[0], rounds=6, steady=True), *steps[1:]]
+    drawn = pictures(snia_latency.PROTOCOL, [DriveTests("a", [cells])])
+    titles = [each.title.replace(NO_BREAK_SPACE, " ") for each in drawn]
+    assert titles[0].startswith("Write latency, mean: from 5.00 \N{MICRO SIGN}s (")
+    assert "to 7.00 \N{MICRO SIGN}s (" in titles[0]

@@ -145,7 +145,7 @@ def over_time(tested: Sequence[DriveTests], *, title: str) -> list[Figure]:
         drawn.append(
             published_lines(
                 name=name,
-                title=finding or "The same over the bytes written",
+                title=finding or "Writes per second over the bytes written",
                 caption=caption,
                 lines=lines,
                 x_title=x_title,

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -11,7 +12,7 @@ from rich.table import Table
 from ssdlab.experiments.protocols.contract import Matrix, Protocol
 from ssdlab.experiments.protocols.figures import COLUMNS, Figures
 from ssdlab.experiments.protocols.kept import Kept, tested
-from ssdlab.experiments.protocols.page import PAGE_NAME, Extra, pictures, protocol_page
+from ssdlab.experiments.protocols.page import PAGE_NAME, Extra, pictures, protocol_page, waf_reasons
 from ssdlab.foundation.foreign import JsonObject
 from ssdlab.foundation.quantities import measured
 from ssdlab.presentation.report.chosen import write_figures
@@ -21,6 +22,9 @@ from ssdlab.simulator.results.files import staged
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+
+_ALIKE_MIN = 5
 
 
 def print_table(protocol: Protocol, figures: Sequence[Figures], console: "Console") -> None:
@@ -34,28 +38,44 @@ def print_table(protocol: Protocol, figures: Sequence[Figures], console: "Consol
     with_rounds = any(each.rounds is not None for each in figures if each.shown)
     if with_rounds:
         table.add_column("rounds", justify="right")
+    rows = []
     for each in figures:
         if not each.shown:
             continue
         values = [COLUMNS[name][1](each) for name in protocol.columns]
         rounds = "-" if each.rounds is None else f"{each.rounds}{'' if each.steady else ' (not steady)'}"
-        cells = [each.point] if with_points else []
-        table.add_row(*cells, each.step, *(_number(value) for value in values), *([rounds] if with_rounds else []))
+        names = [*([each.point] if with_points else []), each.step]
+        rows.append((names, [*(_number(value) for value in values), *([rounds] if with_rounds else [])]))
+    for names, cells in _without_alike(rows):
+        table.add_row(*names, *cells)
     matrices = protocol.tabulate(figures)
-    for matrix in matrices:
+    for place, matrix in enumerate(matrices):
+        if place:
+            console.print()
         show(_matrix(matrix), console)
     # A report format with a table of its own needs no line for each of its cells.
     if not matrices:
         show(table, console)
-    reasons = {each.waf_reason for each in figures if each.shown and each.waf is None and each.waf_reason}
-    if "waf" in protocol.columns:
-        for reason in sorted(reasons - {"nothing was written"}):
-            console.print(f"no WAF: {reason}", highlight=False, markup=False)
+    for reason in waf_reasons(protocol, figures):
+        console.print(f"no WAF: {reason}", highlight=False, markup=False)
+
+
+def _without_alike(rows: Sequence[tuple[list[str], list[str]]]) -> list[tuple[list[str], list[str]]]:
+    """The rows; of `_ALIKE_MIN` or more with the same figures, the first, a count, and the last."""
+    shown: list[tuple[list[str], list[str]]] = []
+    for _, grouped in groupby(rows, key=lambda row: row[1]):
+        alike = list(grouped)
+        if len(alike) >= _ALIKE_MIN:
+            names, cells = alike[0]
+            said = [*[""] * (len(names) - 1), f"({len(alike) - 2} steps alike)"]
+            alike = [alike[0], (said, [""] * len(cells)), alike[-1]]
+        shown += alike
+    return shown
 
 
 def _matrix(matrix: Matrix) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    table.add_column(f"{matrix.title} by {matrix.corner}")
+    table.add_column(f"{matrix.title}{',' if ',' in matrix.title else ''} by {matrix.corner}")
     for heading in matrix.columns:
         table.add_column(heading, justify="right")
     for name, values in matrix.rows:

@@ -39,6 +39,9 @@ QUANTITIES = {
 """The names of the columns in full, with units."""
 
 
+_UNITS = (", \N{MICRO SIGN}s", ", MB/s")
+
+
 @dataclass(frozen=True)
 class Extra:
     """Additional content of the page and of `result.json`: the rows of a study."""
@@ -66,6 +69,9 @@ def _bars(protocol: Protocol, tested: Sequence[DriveTests]) -> "list[Figure]":
         bars = []
         for place, step in enumerate(tested[0].runs[0]):
             for each in tested:
+                # What brings the drive into its state is no measurement, if there are others.
+                if step.rounds is not None and any(other.rounds is None and other.shown for other in tested[0].runs[0]):
+                    continue
                 values = [COLUMNS[column][1](run[place]) for run in each.runs if place < len(run)]
                 known = [value for value in values if value is not None]
                 if step.shown and known and len(known) == len(each.runs):
@@ -75,17 +81,20 @@ def _bars(protocol: Protocol, tested: Sequence[DriveTests]) -> "list[Figure]":
         if len(bars) < 2 or not any(bar.value for bar in bars):
             continue
         least, most = min(bars, key=lambda bar: bar.value), max(bars, key=lambda bar: bar.value)
+        named = QUANTITIES[column]
+        quantity, _, unit = named.rpartition(", ") if named.endswith(_UNITS) else (named, "", "")
         low, high = (
-            f"{measured(each.value)} ({each.category}{f', {each.label}' if len(tested) > 1 else ''})"
+            f"{measured(each.value)} {unit}".rstrip()
+            + f" ({each.category}{f', {each.label}' if len(tested) > 1 else ''})"
             for each in (least, most)
         )
         is_flat = measured(least.value) == measured(most.value)
-        span = f"{measured(least.value)} in every step" if is_flat else f"from {low} to {high}"
+        span = f"{measured(least.value)} {unit}".rstrip() + " in every step" if is_flat else f"from {low} to {high}"
         bands = f" {said}." if (said := drawing.repetitions(tested)) else ""
         made.append(
             published_bars(
                 name=column.replace("_", "-"),
-                title=f"{wording.capitalized(QUANTITIES[column])}: {span}",
+                title=f"{wording.capitalized(quantity)}: {span}",
                 caption=f"{protocol.title.rstrip('.?')}: one bar per measuring step.{bands}",
                 bars=bars,
                 x_title=QUANTITIES[column],
@@ -110,10 +119,10 @@ def protocol_page(
     """The page of a protocol. `target` is the name of the target, `drawn` are the pictures, `drives` what they show."""
     from ssdlab.presentation.report import page, parts
 
-    reasons = sorted({each.waf_reason for each in figures if each.shown and each.waf is None and each.waf_reason})
+    reasons = waf_reasons(protocol, figures)
     tables = [page.Section(each.title, matrix_html(each)) for each in protocol.tabulate(figures)]
     after = [*extra.sections, *tables, page.Section("Every step", table_html(protocol, figures))]
-    if reasons and "waf" in protocol.columns:
+    if reasons:
         after.append(page.Section("Not measured", parts.definitions([("WAF", each) for each in reasons])))
     after.append(page.Section("Source", parts.paragraphs(protocol.source)))
     after.append(page.Section("How to reproduce", parts.command(command_line)))
@@ -132,17 +141,28 @@ def protocol_page(
         found = drawn[0].title if drawn else None
         after.insert(0, page.Section("Tests shown", tests_html(protocol, drives)))
         of = f"Protocol {protocol.name} on {wording.listed([each.label for each in drives])}"
-    has_short = found is not None and len(found) <= _TITLE_CHARACTERS_MAX
-    title = found if found and has_short else question.removesuffix(".")
+    # The first sentence of a long finding is the title; one that is too long stands below the question.
+    head, _, rest = (found or "").partition(". ")
+    if not head or len(head) > _TITLE_CHARACTERS_MAX:
+        head, rest = question.removesuffix("."), found or ""
+    title = head
     return page.Page(
         title=title,
         # Without a short finding the question is the title.
         subtitle=of if question.startswith(title) else f"{question} {of}",
-        summary="" if has_short or not found else f"{found}.",
+        summary=f"{rest}." if rest else "",
         notices=[*([f"Quick form; omitted: {protocol.quick_gives_up}."] if quick else []), *notices],
         figures=[*extra.figures, *drawn],
         after=after,
     )
+
+
+def waf_reasons(protocol: Protocol, figures: Sequence[Figures]) -> list[str]:
+    """Why steps have no write amplification, if the protocol shows it; that a step only reads is no reason."""
+    if "waf" not in protocol.columns:
+        return []
+    found = {each.waf_reason for each in figures if each.shown and each.waf is None and each.waf_reason}
+    return sorted(found - {"nothing was written"})
 
 
 def table_html(protocol: Protocol, figures: Sequence[Figures]) -> "Markup":

@@ -84,7 +84,7 @@ def behind(drive: "plain.Drive", scale: str | Fraction = "1") -> str:
     if name not in names():
         return _OWN
     if not _is_product_named(name):
-        return _GENERIC
+        return _no_product(name)
     if drive != _of_catalogue(name, Fraction(scale)):
         speeds = f"; {_SPEEDS}" if _SPEEDS in of_name(name) else ""
         return f"changed from {name}: what is known of that drive does not hold for this one{speeds}"
@@ -99,7 +99,7 @@ def with_settings(file: "DriveFile", settings: "Mapping[str, str]") -> str:
 def of_name(name: str) -> str:
     """What stands behind a drive of the catalogue, unchanged."""
     if not _is_product_named(name):
-        return _GENERIC
+        return _no_product(name)
     whole = stored()
     known = whole["drives"].get(name)
     if known is None or not (known["rows"] or known["compared_with"]):
@@ -107,6 +107,11 @@ def of_name(name: str) -> str:
     fitted = sum(bool(row.fitted) for row in load(name).data_sheet)
     said = f"; values were fitted to {fitted} of the rows" if fitted else ""
     return f"{sentence(known)}{said} (ssdlab {whole['version']}, {whole['date']})"
+
+
+def _no_product(name: str) -> str:
+    maker = load(name).identity.maker
+    return f"a drive of {maker} whose model is not named; {_SPEEDS}" if maker else _GENERIC
 
 
 def is_product(file: "DriveFile") -> bool:

@@ -35,6 +35,9 @@ _KNEE_SHARE = 0.9
 _POINTS_MIN = 3
 
 
+_NAMES = {100: "Reads", 65: "65 % reads and 35 % writes", 0: "Writes"}
+
+
 def points(setting: Setting) -> Sequence[Point]:
     mixes, depths, seconds = (QUICK_MIXES, QUICK_DEPTHS, 2) if setting.quick else (MIXES, DEPTHS, 60)
     timed = ("norandommap", "time_based", f"runtime={seconds}s")
@@ -88,11 +91,12 @@ def conclude(figures: Sequence[Figures]) -> str | None:
         most = max(rate for rate, _ in curve)
         rate, latency = next(each for each in curve if each[0] >= _KNEE_SHARE * most)
         depth = round(rate * latency / 1e6)
+        share = "that" if most == rate else f"{format_share(_KNEE_SHARE)} of that"
         said.append(
-            f"{mix} % reads: {measured(most)} requests per second at most; {format_share(_KNEE_SHARE)} of them need "
-            f"about {depth:,} in flight and take {measured(latency)} \N{MICRO SIGN}s on average"
+            f"{_NAMES[mix]} reach {measured(most)} per second; {share} takes about {depth:,} in flight, at "
+            f"{measured(latency)} \N{MICRO SIGN}s on average"
         )
-    return "; ".join(said) or None
+    return ". ".join(said) or None
 
 
 def tabulate(figures: Sequence[Figures]) -> list[Matrix]:
@@ -109,7 +113,7 @@ def tabulate(figures: Sequence[Figures]) -> list[Matrix]:
             columns,
             [(str(depth), [(cells[mix, depth] or (None, None))[place] for mix in mixes]) for depth in depths],
         )
-        for place, title in enumerate(("IOPS", "Mean latency, \N{MICRO SIGN}s,"))
+        for place, title in enumerate(("IOPS", "Mean latency, \N{MICRO SIGN}s"))
         if cells
     ]
 

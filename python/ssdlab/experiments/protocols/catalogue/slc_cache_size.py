@@ -54,7 +54,8 @@ def conclude(figures: Sequence[Figures]) -> str | None:
     for phase in phases:
         written = sum(each.written_bytes for each in figures[: phase.end])
         clauses.append(
-            f"at {measured(phase.rate)} MB/s up to {format_bytes(written)} ({format_share(written / total, 2)})"
+            f"at {measured(phase.rate)} MB/s up to {format_share(written / total, 2)} of its size "
+            f"({format_bytes(written)})"
         )
     return f"The drive accepts writes {', '.join(clauses)}, and at {measured(last.rate)} MB/s from there"
 
