@@ -82,7 +82,7 @@ def slices(rates: Sequence[float], size: int = GB) -> list[Figures]:
 @pytest.mark.parametrize(
     ("rates", "title"),
     [
-        ([5000.0] * 3 + [1500.0] * 9, "SLC cache of 3 GB, measured in slices of 1 GB"),
+        ([5000.0] * 3 + [1500.0] * 9, "SLC cache of 3 GB, 25 % of the drive, measured in slices of 1 GB"),
         ([500.0, 510.0] * 6, "No SLC cache shows"),
         # A file on a busy machine: the mean drops, and single slices after it are as fast as before.
         ([900.0, 500.0, 900.0, 850.0, 400.0, 300.0, 860.0, 300.0], "rates vary too much to tell an SLC cache"),
@@ -107,8 +107,8 @@ def test_two_real_drives_and_a_simulated_one_are_lines_with_bands() -> None:
     ]
     (figure,) = page.pictures(registry.protocol("slc-cache-size"), drives)
     assert said(figure.title) == (
-        "Real A: SLC cache of 2 GB, measured in slices of 1 GB; Real B: no SLC cache shows; "
-        "simulated: SLC cache of 5 GB, measured in slices of 1 GB"
+        "Real A: SLC cache of 2 GB, 20 % of the drive, measured in slices of 1 GB; Real B: no SLC cache shows; "
+        "simulated: SLC cache of 5 GB, 50 % of the drive, measured in slices of 1 GB"
     )
     assert "tests: Real A 3, Real B 3, simulated 1" in figure.caption
     first = next(row for row in rows_of(figure, "variant", "y") if row["variant"] == "Real A" and row["x"] == 0)

@@ -188,6 +188,8 @@ def test_a_page_begins_with_the_finding_and_has_no_empty_column() -> None:
     html = study_page(study, result, {}, "ssdlab study").html()
     assert "<title>It halves</title>" in html and "<h1>It halves</h1>" in html
     assert escape(study.title) in html and '<p class="summary">Not always.</p>' in html
+    unpublished = study_page(study, StudyResult("x y z w.", [Row("WAF", None, 1.4, "")]), {}, "ssdlab study").html()
+    assert "published" not in unpublished.split("</h1>")[1].split("What is assumed")[0]
     rows = rows_html([*result.rows, Row("speed", 1.0, 1.0, "MB/s", 0.1, spread=(1.0, 1.0))])
     assert "speed, MB/s" in rows and "1.00 (" not in rows
     together = all_page([(study, result)], [], "ssdlab study --all").html()

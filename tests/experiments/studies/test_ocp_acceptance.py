@@ -1,5 +1,6 @@
 """The acceptance of catalogue drives: what is judged, what a failing request waited for, and which drives are meant."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -97,7 +98,9 @@ def test_the_finding_counts_what_would_pass() -> None:
     again["it", WORKLOADS[0].name, names_of_remedies[1]] = tested(1900.0)
     said = comparison._finding(found, again)
     assert f"1 with {names_of_remedies[1]} would pass, each alone; 0 with none of those tried." in said
-    assert "Drives that fail, by workload: 4K_L2R6DWPD_wTRIM (1)." in said
+    assert "It fails in 4K_L2R6DWPD_wTRIM." in said
+    two = comparison._finding([*found, replace(found[0], drive="other")], {})
+    assert "Drives that fail, by workload: 4K_L2R6DWPD_wTRIM (2)." in two
 
 
 def test_a_remedy_that_changes_nothing_is_not_tried() -> None:

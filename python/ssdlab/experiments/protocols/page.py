@@ -145,6 +145,8 @@ def protocol_page(
     head, _, rest = (found or "").partition(". ")
     if not head or len(head) > _TITLE_CHARACTERS_MAX:
         head, rest = question.removesuffix("."), found or ""
+        if found and drawn and protocol.draw and len(drawn[0].title) <= _TITLE_CHARACTERS_MAX:
+            head = drawn[0].title
     title = head
     return page.Page(
         title=title,

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 from markupsafe import Markup
@@ -15,6 +16,7 @@ from ssdlab.simulator.specification import Specification
 PAGE_NAME = "report.html"
 NAMED_MAX = 3
 """The maximum number of fitted parameters that are listed by name."""
+_SCALES_MAX = 3
 JOBS_MAX = 64
 """The maximum number of jobs that the page lists of a specification."""
 
@@ -23,7 +25,8 @@ def study_page(
     study: Study, result: StudyResult, specifications: Mapping[str, Specification], command_line: str
 ) -> page.Page:
     """The page of one study, with the pictures first, because readers look at these first."""
-    after = [page.Section("Published and simulated", rows_html(result.rows))]
+    is_published = any(row.published is not None for row in result.rows)
+    after = [page.Section("Published and simulated" if is_published else "Simulated", rows_html(result.rows))]
     after += [_table_section(table) for table in result.tables]
     after.append(page.Section("What is assumed", parts.definitions([(a.what, a.why) for a in study.assumptions])))
     if notes := notes_html(result.notes, result.rows):
@@ -34,7 +37,7 @@ def study_page(
     title, summary = wording.headline(result.finding)
     return page.Page(
         title=title,
-        subtitle=f"{study.title} Study {study.name}; {wording.verdict(result.rows)}",
+        subtitle=f"{study.title} Study {study.name}" + (f"; {wording.verdict(result.rows)}" if is_published else ""),
         summary=summary,
         notices=scale_notice(specifications.values()),
         figures=result.figures,
@@ -110,8 +113,9 @@ def rows_html(rows: Sequence[Row], had: str = "simulated") -> Markup:
     tolerances = {wording.tolerance(row) for row in rows if row.tolerance is not None}
     # One tolerance for all is said below; a column of it takes the room of the rows' names.
     differs = len(tolerances) > 1
-    headings = ["published", had, "deviation", *(["tolerance"] if differs else [])]
-    headings += ["verdict", *(["parameters / points"] if fitted else [])]
+    is_published = any(row.published is not None for row in rows)
+    headings = ["published", had, "deviation", *(["tolerance"] if differs else [])] if is_published else [had]
+    headings += [*(["verdict"] if is_published else []), *(["parameters / points"] if fitted else [])]
     headings += ["with nothing fitted"] if unfitted else []
     body: list[list[str] | str] = []
     group = ""
@@ -119,18 +123,20 @@ def rows_html(rows: Sequence[Row], had: str = "simulated") -> Markup:
         if row.group != group:
             group = row.group
             body.append(group)
-        cells = [
-            wording.figure(row),
-            wording.published(row),
-            _with_spread(row),
+        judged = [
             wording.deviation(row),
             *([wording.tolerance(row)] if differs else []),
             wording.verdict_of(row),
         ]
+        cells = [wording.figure(row), _with_spread(row)]
+        if is_published:
+            cells = [cells[0], wording.published(row), cells[1], *judged]
         cells += [wording.fitted(row)] if fitted else []
         cells += [wording.unfitted(row)] if unfitted else []
         body.append(cells)
     table = parts.table(f"Published and {had}", ["figure", *headings], body, wraps=True)
+    if not is_published:
+        return table + parts.paragraphs(*_fitted(rows))
     return table + parts.paragraphs(_explained(rows, "" if differs else "".join(tolerances)), *_fitted(rows))
 
 
@@ -167,12 +173,14 @@ def _fitted(rows: Sequence[Row]) -> list[str]:
 
 def scale_notice(specifications: Iterable[Specification]) -> list[str]:
     """A notice about the scale of the simulated drives; empty if none is scaled."""
-    scales = sorted({each.scale for each in specifications} - {"1"})
+    scales = sorted({each.scale for each in specifications} - {"1"}, key=Fraction)
     if not scales:
         return []
+    said = " and ".join(scales) if len(scales) <= _SCALES_MAX else f"{scales[0]} to {scales[-1]}"
     return [
-        f"Simulated at a scale of {' and '.join(scales)}: smaller drives and workloads of the same ratios. Shares, WAF "
-        "and speeds hold for the full drives; bytes and times are given for the full drive. --full simulates those."
+        f"Simulated at a scale of {said}: smaller drives and workloads of the same ratios. Shares, WAF and speeds "
+        "stand for those of the full drives, percentiles of latency less exactly; bytes and times are given for the "
+        "full drive. --full simulates those."
     ]
 
 

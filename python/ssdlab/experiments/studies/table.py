@@ -20,10 +20,11 @@ _COLUMNS = ("published", "simulated", "deviation")
 
 def print_rows(rows: Sequence[Row], console: "Console") -> None:
     """Prints the rows, one table per group under its heading, and a legend of the columns."""
+    is_published = any(row.published is not None for row in rows)
     for index, (group, members) in enumerate(groupby(rows, key=lambda row: row.group)):
         if index:
             console.print()
-        show(_table(group, list(members)), console, width_max=WIDTH)
+        show(_table(group, list(members), is_published=is_published), console, width_max=WIDTH)
     for line in _legend(rows):
         console.print(line, highlight=False, markup=False, width=min(WIDTH, console.width))
 
@@ -36,19 +37,21 @@ def _has_unfitted(rows: Sequence[Row]) -> bool:
     return any(row.unfitted is not None for row in rows)
 
 
-def _table(group: str, rows: Sequence[Row]) -> Table:
+def _table(group: str, rows: Sequence[Row], *, is_published: bool) -> Table:
+    """Without columns for published figures if the study has none."""
     fitted, unfitted = _has_fitted(rows), _has_unfitted(rows)
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     table.add_column(Text(group, style="bold"), overflow="fold")
-    for heading in (*_COLUMNS, *(["fitted"] if fitted else []), *(["unfitted"] if unfitted else [])):
+    for heading in (
+        *(_COLUMNS if is_published else _COLUMNS[1:2]),
+        *(["fitted"] if fitted else []),
+        *(["unfitted"] if unfitted else []),
+    ):
         table.add_column(heading, justify="right", no_wrap=True)
     for row in rows:
-        cells = [
-            wording.figure(row),
-            wording.published(row),
-            wording.simulated(row),
-            wording.deviation(row),
-        ]
+        cells = [wording.figure(row), wording.simulated(row)]
+        if is_published:
+            cells = [cells[0], wording.published(row), cells[1], wording.deviation(row)]
         cells += [wording.fitted(row)] if fitted else []
         cells += [wording.as_precise(row, row.unfitted)] if unfitted else []
         table.add_row(*(Text(cell) for cell in cells))
@@ -61,7 +64,8 @@ def _legend(rows: Sequence[Row]) -> list[str]:
         *([said] if (said := wording.marks(rows)) else []),
     ]
     marks += [said] if (said := wording.tolerances(rows)) else []
-    lines = ["", wording.verdict(rows), *(["; ".join(marks)] if marks else [])]
+    is_published = any(row.published is not None for row in rows)
+    lines = ["", wording.verdict(rows), *(["; ".join(marks)] if marks else [])] if is_published else []
     if any(row.printed == "ours" for row in rows):
         lines.append(wording.OURS)
     if _has_fitted(rows):

@@ -91,6 +91,7 @@ def _size(tested: DriveTests, *, alone: bool) -> str:
         for run, phases in zip(tested.runs, found, strict=True)
         if len(phases) > 1
     ]
+    whole_bytes = sum(each.written_bytes for each in tested.runs[0])
     if len(sizes) < len(tested.runs):
         none = f"{of}no SLC cache shows" if of else "No SLC cache shows"
         return f"{of}an SLC cache shows in {len(sizes)} of its tests" if sizes else none
@@ -99,7 +100,9 @@ def _size(tested: DriveTests, *, alone: bool) -> str:
         return f"{of}The speed drops within a slice of {slice_bytes}: a write buffer, or an SLC cache smaller than that"
     least, most = format_bytes(min(sizes)), format_bytes(max(sizes))
     size = least if least == most else f"{least} to {most}"
-    return f"{of}SLC cache of {size}, measured in slices of {slice_bytes}"
+    # The size of a scaled drive says little without its share.
+    share = format_share(sum(sizes) / len(sizes) / whole_bytes, 2)
+    return f"{of}SLC cache of {size}, {share} of the drive, measured in slices of {slice_bytes}"
 
 
 PROTOCOL = Protocol(

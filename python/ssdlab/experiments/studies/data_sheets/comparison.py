@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ssdlab.errors import InputError
 from ssdlab.experiments.studies.context import Context
-from ssdlab.experiments.studies.contract import Fitted, Row, StudyResult, Table
+from ssdlab.experiments.studies.contract import Fitted, Row, StudyResult, Table, Verdict
 from ssdlab.experiments.studies.data_sheets import simulating
 from ssdlab.foundation.quantities import format_bytes_binary, format_count, format_share
 from ssdlab.simulator.drives import load, names
@@ -89,10 +89,12 @@ def finding(rows: Sequence[Row]) -> str:
     within = sum(each <= NEAR for each in off)
     tolerated = sum(each <= TOLERANCE for each in off)
     drives = len({row.group for row in rows})
+    fitted = sum(row.verdict is Verdict.SATURATED for row in rows)
+    of_fitted = f" {fitted} of the rows were fitted to, and test nothing." if fitted else ""
     return (
         f"{within} of {len(rows)} rows of the data sheets of {drives} drive{'s' if drives > 1 else ''} are met within"
         f" {format_share(NEAR)}, {tolerated} within {format_share(TOLERANCE)}; the median deviation is"
-        f" {100 * statistics.median(off):.0f} %."
+        f" {100 * statistics.median(off):.0f} %.{of_fitted}"
     )
 
 

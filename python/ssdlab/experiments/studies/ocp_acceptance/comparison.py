@@ -13,6 +13,7 @@ from ssdlab.experiments.protocols.catalogue.ocp.workloads import WORKLOADS, Plac
 from ssdlab.experiments.protocols.steps import Engine
 from ssdlab.experiments.studies.context import Context
 from ssdlab.experiments.studies.contract import Row, StudyResult, Table
+from ssdlab.presentation.report import wording
 from ssdlab.simulator.drives import load, names, resolve
 from ssdlab.simulator.results import breakdown
 from ssdlab.simulator.results.latency import merged
@@ -274,7 +275,9 @@ def _finding(found: Sequence[DriveTests], again: Mapping[tuple[str, str, str], D
     if workloads_failing:
         by_workload = sorted(set(workloads_failing), key=workloads_failing.count, reverse=True)
         counted = ", ".join(f"{name} ({workloads_failing.count(name)})" for name in by_workload)
-        said += f" Drives that fail, by workload: {counted}."
+        # Of one drive each count is 1.
+        alone = f" It fails in {wording.listed(by_workload)}."
+        said += alone if len(drives) == 1 else f" Drives that fail, by workload: {counted}."
     return said
 
 
