@@ -101,6 +101,9 @@ def test_the_finding_counts_what_would_pass() -> None:
     assert "It fails in 4K_L2R6DWPD_wTRIM." in said
     two = comparison._finding([*found, replace(found[0], drive="other")], {})
     assert "Drives that fail, by workload: 4K_L2R6DWPD_wTRIM (2)." in two
+    # In the order of the runs, not of a set's hashes, which differ from process to process.
+    several = [replace(found[0], workload=name) for name in "dbeac"]
+    assert comparison._finding(several, {}).endswith("It fails in d, b, e, a and c.")
 
 
 def test_a_remedy_that_changes_nothing_is_not_tried() -> None:

@@ -273,7 +273,7 @@ def _finding(found: Sequence[DriveTests], again: Mapping[tuple[str, str, str], D
         )
     workloads_failing = [each.workload for each in found if each.failed]
     if workloads_failing:
-        by_workload = sorted(set(workloads_failing), key=workloads_failing.count, reverse=True)
+        by_workload = sorted(dict.fromkeys(workloads_failing), key=workloads_failing.count, reverse=True)
         counted = ", ".join(f"{name} ({workloads_failing.count(name)})" for name in by_workload)
         # Of one drive each count is 1.
         alone = f" It fails in {wording.listed(by_workload)}."
