@@ -2,6 +2,7 @@
 named file is in the repository or created by an earlier line."""
 
 import itertools
+import json
 import re
 import shlex
 import subprocess
@@ -14,6 +15,7 @@ import typer
 from typer.testing import CliRunner
 
 from ssdlab.cli import app
+from ssdlab.cli.commands import COMMANDS as HELP
 from ssdlab.experiments.advice.fit_drive import read_points
 
 ROOT = Path(__file__).parents[2]
@@ -96,3 +98,14 @@ def test_traces_and_points_in_examples_are_read(monkeypatch: pytest.MonkeyPatch)
     for path in Path("examples/traces").iterdir():
         result = CliRunner().invoke(app, ["replay", str(path), "--profile"], catch_exceptions=False)
         assert (result.exit_code, "6,00" in result.output) == (0, True), result.output
+
+
+def test_the_fit_of_the_help_finds_the_program_time_of_its_points(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A regression: its drive reached a twelfth of the rate of its point."""
+    monkeypatch.chdir(ROOT)
+    words = [*shlex.split(HELP["fit"].example)[1:], "--output", str(tmp_path)]
+    assert CliRunner().invoke(app, words, catch_exceptions=False).exit_code == 0
+    (found,) = json.loads((tmp_path / "result.json").read_text())["parameters"]
+    assert found["confidence_95"]["min"] < 400 < found["confidence_95"]["max"]

@@ -261,10 +261,9 @@ def _print(
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     for heading in ("parameter", "fitted", "95 % confidence", "bounds", "determined by"):
         table.add_column(heading, justify="left" if heading in ("parameter", "determined by") else "right")
-    for index, (each, value, interval) in enumerate(zip(parameters, found.values, found.intervals, strict=True)):
-        said = "not determined" if interval is None else f"{interval[0]:.4g} to {interval[1]:.4g}"
+    for index, each in enumerate(parameters):
         by = _determined_by(found.determined_by(index), points)
-        table.add_row(each.name, f"{value:.5g}", said, f"{each.low:g} to {each.high:g}", by)
+        table.add_row(each.name, *found.cells(index), f"{each.low:g} to {each.high:g}", by)
     if parameters:
         show(table, console)
         console.print()
@@ -327,6 +326,13 @@ def warnings(fitted: Fitted) -> list[str]:
         else:
             lines += [f"These points hardly constrain {name} ({said})." for name in group]
     count = len(parameters) + len(fitted.chosen)
+    if not found.is_misfit and len(points) > count:
+        told = {name for group in found.confounded for name in group}
+        lines += [
+            f"These points exclude no {each.name} from {each.low:g} to {each.high:g}."
+            for each, interval in zip(parameters, found.intervals, strict=True)
+            if interval is None and each.name not in told
+        ]
     if len(points) <= count:
         lines.append(f"Parameters: {count}, points: {len(points)}. An exact fit is no evidence.")
     for name in fitted.chosen:

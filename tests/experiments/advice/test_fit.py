@@ -84,6 +84,17 @@ def test_a_parameter_that_moves_nothing_is_named() -> None:
     assert found.confounded == (("idle",),)
 
 
+def test_an_interval_wider_than_the_bounds_is_none() -> None:
+    """A regression: a parameter that moves next to nothing was given as "1.0e-05 to 3.9e+09"."""
+    found = fit(lambda values: [values[0] ** 0.01, values[0] ** 0.01], [Parameter("a", 10, 1000)], [1.0, 1.1])
+    assert found.intervals == (None,) and found.cells(0)[1] == "not determined"
+
+
+def test_a_value_has_the_digits_that_its_interval_allows() -> None:
+    found = fit(lambda values: [values[0]] * 3, [Parameter("a", 10, 1000)], [400.0, 410.0, 415.0])
+    assert found.cells(0) == ("410", "390 to 428")
+
+
 def test_a_bound_that_is_hit_is_named() -> None:
     found = fit(lambda values: [values[0]], [Parameter("a", 1, 4)], [9.0])
     assert found.at_bound == ("a",)

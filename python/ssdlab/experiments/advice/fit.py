@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ssdlab.evidence.estimate import Estimate, decimals
 from ssdlab.foundation.quantities import format_share
 
 if TYPE_CHECKING:
@@ -66,8 +67,8 @@ class Fit:
     deviations: tuple[float, ...]
     """For each point: model / measured - 1."""
     intervals: tuple[tuple[float, float] | None, ...]
-    """95 % confidence intervals; None if the points do not determine them: too few points, confounded parameters, or a
-    model that does not reproduce the points."""
+    """95 % confidence intervals; None if the points do not determine them: too few points, confounded parameters, a
+    model that does not reproduce the points, or an interval that contains both bounds."""
     condition: float
     """The condition number of the Jacobian in relative changes: the best determined change relative to the worst."""
     confounded: tuple[tuple[str, ...], ...]
@@ -101,6 +102,15 @@ class Fit:
     def is_misfit(self) -> bool:
         """Whether the model does not reproduce the points: its values say nothing then."""
         return self.rms > MISFIT_MAX
+
+    def cells(self, index: int) -> tuple[str, str]:
+        """The value of parameter `index`, with the digits that its interval allows, and the interval, for a table."""
+        value, interval = self.values[index], self.intervals[index]
+        if interval is None:
+            return f"{value:.3g}", "not determined"
+        low, high = interval
+        places = decimals(Estimate(value, low, high, len(self.deviations), "fit"), 9, digits_max=5)
+        return f"{round(value, places):.{max(0, places)}f}", f"{low:.3g} to {high:.3g}"
 
     def determined_by(self, index: int) -> tuple[float, ...]:
         """The share of each point in determining parameter `index`. The sum is 1, or 0 if it changes no figure.
@@ -161,12 +171,13 @@ def fit(
     jacobian = _jacobian(residuals, logs, bounds)
     condition, confounded = _confounded(jacobian, [each.name for each in parameters])
     hidden = {name for group in confounded for name in group}
-    names = [each.name for each in parameters]
     is_misfit = math.sqrt(float(left @ left) / len(left)) > MISFIT_MAX
     spread = None if is_misfit else _half_widths(jacobian, left)
     intervals = [
-        None if spread is None or name in hidden else (math.exp(at - half), math.exp(at + half))
-        for name, at, half in zip(names, logs, spread if spread is not None else logs, strict=True)
+        None
+        if spread is None or each.name in hidden or _is_wider(each, at, half)
+        else (math.exp(at - half), math.exp(at + half))
+        for each, at, half in zip(parameters, logs, spread if spread is not None else logs, strict=True)
     ]
     values = tuple(math.exp(value) for value in logs)
     edge = [
@@ -267,6 +278,11 @@ def _half_widths(jacobian: "Floats", left: "Floats") -> "Floats | None":
     quantile = float(stdtrit(points - count, 0.5 + _CONFIDENCE / 2))
     widths: Floats = quantile * np.sqrt(np.diag(covariance))
     return widths
+
+
+def _is_wider(parameter: Parameter, at: float, half: float) -> bool:
+    """Whether the interval around `at`, a logarithm, contains both bounds, so that the points exclude none of them."""
+    return at - half <= math.log(parameter.low) and at + half >= math.log(parameter.high)
 
 
 def _check(parameters: Sequence[Parameter], measured: Sequence[float]) -> None:

@@ -44,15 +44,9 @@ _POINT_HEADS = ("point", "metric", "measured", "simulated", "deviation", "")
 
 
 def _values(fitted: Fitted) -> list[list[str]]:
-    found = fitted.fit
     return [
-        [
-            each.name,
-            f"{value:.5g}",
-            "not determined" if interval is None else f"{interval[0]:.4g} to {interval[1]:.4g}",
-            f"{each.low:g} to {each.high:g}",
-        ]
-        for each, value, interval in zip(fitted.parameters, found.values, found.intervals, strict=True)
+        [each.name, *fitted.fit.cells(index), f"{each.low:g} to {each.high:g}"]
+        for index, each in enumerate(fitted.parameters)
     ]
 
 

@@ -197,9 +197,8 @@ class Fitted(Shown):
         held_out = [(each.point, each.value) for each in self.held_out]
         pairs = [*zip(self.points, self.fit.simulated, strict=True), *held_out]
         bars = [Bar(f"{point.title}, {point.metric}", "fitted", value, point.value) for point, value in pairs]
-        count = f"{len(self.parameters) + len(self.chosen)} fitted to {len(self.points)} points"
         caption = "Bars: the fitted drive. Upright marks: measured."
-        title = f"{', '.join(self.drives)}: {count}, {format_share(self.fit.deviation_max, 2)} off at most"
+        title = "Measured and fitted, point by point"
         return [published_bars(name="points", title=title, caption=caption, bars=bars, x_title="", own_axes=True)]
 
     def to_dict(self) -> FittedJson:
