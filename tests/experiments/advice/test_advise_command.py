@@ -41,6 +41,7 @@ def test_it_says_what_to_leave_empty_and_why(ssdlab: Program, tmp_path: Path) ->
     assert 'data-figure="waf"' in page
     text = re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
     assert "band" not in text and "price per TB written" not in text, "there is none"
+    assert 'data-head="WAF">2.9' in page, "a cell does not repeat its head"
     assert '<th scope="col" class="said">what for</th>' in page and "fstrim" in text.split("<thead>")[-1]
 
 

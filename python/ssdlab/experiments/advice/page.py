@@ -11,7 +11,7 @@ from ssdlab.experiments.advice.limits import LimitJson
 from ssdlab.experiments.advice.placement import PlacementJson
 from ssdlab.experiments.advice.search import Found
 from ssdlab.experiments.advice.trials import Trial, TrialJson, Trials, mean
-from ssdlab.experiments.advice.words import Sentence, SentenceJson, commands, figure, size_of
+from ssdlab.experiments.advice.words import Sentence, SentenceJson, amount, commands, size_of
 from ssdlab.presentation.report import headlines, page, parts, wording
 from ssdlab.presentation.report.charts.published import Line, Marks, published_lines
 from ssdlab.presentation.report.figure import Figure
@@ -132,9 +132,8 @@ def _table(trials: Trials) -> Markup:
     for limit in trials.limits:
         values = [trial.figure(limit.figure) for trial in trials.done]
         if any(value is not None for value in values):
-            columns[_HEADS.get(limit.figure, limit.figure.replace(".", " "))] = [
-                figure(limit, value) for value in values
-            ]
+            head = _HEADS.get(limit.figure, limit.figure.replace(".", " "))
+            columns[head] = ["-" if value is None else amount(limit, value) for value in values]
     for head, (name, unit) in _EXTRA.items():
         values = [trial.figure(name) for trial in trials.done]
         if any(value is not None for value in values):

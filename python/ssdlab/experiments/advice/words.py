@@ -162,18 +162,22 @@ def commands(trials: Trials, over_provisioning: float) -> list[tuple[str, str]]:
 
 
 def figure(limit: Limit, value: float | None) -> str:
-    """A value with the unit of its limit."""
-    if value is None:
-        return "not measured"
+    """A value with the unit of its limit, for a sentence; after its name where the unit does not say what it is."""
+    name = "WAF " if limit.figure == "waf" else f"{limit.figure} " if "." in limit.figure else ""
+    return "not measured" if value is None else f"{name}{amount(limit, value)}"
+
+
+def amount(limit: Limit, value: float) -> str:
+    """A value with the unit of its limit, for a cell below its name."""
     if limit.figure == "years":
         return f"{wording.significant(value)} years"
     if limit.figure == "waf":
-        return f"WAF {wording.waf(value)}"
+        return wording.waf(value)
     if limit.figure == "write_mb_s":
         return f"{wording.significant(value)} MB/s"
     if limit.figure == "price_per_gb":
         return f"{wording.significant(value)} per usable GB"
-    return f"{limit.figure} {wording.duration(value)}"
+    return wording.duration(value)
 
 
 def _beyond_the_flash(trials: Trials, found: Found) -> Sentence:
