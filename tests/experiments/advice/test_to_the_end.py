@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from ssdlab.cli import app
 from ssdlab.experiments.advice.described import of_job_file
 from ssdlab.experiments.advice.setting import Setting
-from ssdlab.experiments.advice.to_the_end import digits, whole_life
+from ssdlab.experiments.advice.to_the_end import bound, digits, whole_life
 from ssdlab.experiments.studies.pny_over_provisioning.drives import FOLDER
 from ssdlab.simulator.drives import load
 from ssdlab.simulator.targets import simulated
@@ -77,22 +77,30 @@ def test_the_page_shows_the_last_year(told: tuple[str, Path]) -> None:
     moments = json.loads((folder / "result.json").read_text(encoding="utf-8"))["moments"]
     assert [each["when"] for each in moments[-2:]] == ["a month before", "the end"]
     assert [each["is_extrapolated"] for each in moments[-2:]] == [False, True]
+    assert moments[-1]["waf"] > moments[-2]["waf"] and f"to {bound(moments[-1]['waf'], 'over')}" in page
     assert moments[-1]["erase_units_lost"] == moments[-1]["erase_units_spare"]
     assert f"Read-only after {digits(moments[-1]['years'], 2)} years" in page
-    assert all(
-        word in page for word in ("In the last year spare area falls", "1,000 writes/s", "they are extrapolated")
-    )
+    assert all(word in page for word in ("In its life spare area falls", "1,000 writes/s", "there are no runs"))
 
 
 def test_a_life_shorter_than_a_year_is_drawn_from_its_beginning(tmp_path: Path) -> None:
     (tmp_path / "w.fio").write_text(JOB)
     life = whole_life(of_job_file(str(tmp_path / "w.fio")), _setting(200, 0.1), 1, None, timed=False)
+    low, high = life.host_bytes_of_others
+    assert low <= life.host_bytes <= high < 1.2 * low
+    years = [each["years"] for each in life.moments(life.host_bytes / 300)]
+    assert len(years) > 4 and years == sorted(years), "a regression: 6 months before stood behind half of its life"
     year = life.last_year(life.host_bytes / 73, 5)
     assert [months for months, _ in year] == pytest.approx([0, 0.6, 1.2, 1.8, 2.4])
     assert year[0][1]["erase_units_lost"] == 0 and year[-1][1]["years"] == pytest.approx(0.2)
     assert [each["over_provisioning"] for _, each in year] == sorted(
         (each["over_provisioning"] for _, each in year), reverse=True
     )
+
+
+def test_a_bound_is_not_crossed_by_the_scatter_of_a_run() -> None:
+    """A regression: a life's last WAF was given as 100, extrapolated from 23."""
+    assert [bound(23.1, "over"), bound(23.9, "over"), bound(11_900, "below")] == ["over 22", "over 23", "below 13,000"]
 
 
 def test_digits_before_the_point_are_rounded_too() -> None:

@@ -1,10 +1,9 @@
 """The page of a life to its end: spare area, write amplification and speed in the last year, in one picture."""
 
 import json
-import math
 from pathlib import Path
 
-from ssdlab.experiments.advice.to_the_end import HEADS, Life, assumptions, digits
+from ssdlab.experiments.advice.to_the_end import HEADS, Life, assumptions, bound, digits
 from ssdlab.foundation.quantities import format_share
 from ssdlab.presentation.report import page, parts, wording
 from ssdlab.presentation.report.charts.published import Line, Panel, published_panels
@@ -46,22 +45,23 @@ _WORDS = [
 
 def _figure(life: Life, daily_bytes: float) -> Figure:
     year = life.last_year(daily_bytes, _POINTS)
-    known = [(months, moment) for months, moment in year if not moment["is_extrapolated"]]
     panels = [
         Panel("OP, %", [Line("spare area", [(months, 100 * each["over_provisioning"]) for months, each in year])]),
-        Panel("WAF", [Line("write amplification", [(months, each["waf"]) for months, each in known])]),
+        Panel("WAF", [Line("write amplification", [(months, each["waf"]) for months, each in year])]),
     ]
-    speeds = [(months, each["iops"] / 1000) for months, each in known if each["iops"] is not None]
+    speeds = [(months, each["iops"] / 1000) for months, each in year if each["iops"] is not None]
     if speeds:
         panels.append(Panel("1,000 writes/s", [Line("speed", speeds)]))
-    first, last = known[0][1], known[-1][1]
+    first, last = year[0][1], year[-1][1]
+    whole = first["written_tb"] == 0
+    span = "from new until it turns read-only" if whole else "in the year before it turns read-only"
     return published_panels(
         name="last-year",
-        title=f"In the last year spare area falls from {format_share(first['over_provisioning'], 3)} to "
-        f"{format_share(year[-1][1]['over_provisioning'], 2)}, and WAF rises from {digits(first['waf'], 2)} to over "
-        f"{math.floor(last['waf'])}",
-        caption=f"A drive that is written {wording.size(daily_bytes)} a day, in the year before it turns read-only. "
-        "WAF and speed are shown as far as runs had so little spare area.",
+        title=f"In {'its life' if whole else 'the last year'} spare area falls from "
+        f"{format_share(first['over_provisioning'], 3)} to {format_share(last['over_provisioning'], 2)}, and WAF rises "
+        f"from {digits(first['waf'], 2)} to {bound(last['waf'], 'over')}",
+        caption=f"A drive that is written {wording.size(daily_bytes)} a day, {span}. "
+        "The last WAF and speed are those of the run with the least spare area.",
         panels=panels,
-        x_title="months of the last year",
+        x_title=f"months of {'its life' if whole else 'the last year'}",
     )

@@ -4,17 +4,19 @@ The runs are the engine's, in the steady state; between the losses of erase unit
 (`ssdlab.theory.lifetime`). Not for lives that are shorter than the approach to the steady state.
 """
 
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 from ssdlab.errors import InputError, RunFailed
+from ssdlab.evidence.estimate import SEEDS_DIFFER
 from ssdlab.experiments.advice.setting import Setting, scale_of
 from ssdlab.experiments.advice.trials import Progress
 from ssdlab.foundation.quantities import format_share, rounded
 from ssdlab.simulator.results.speed import speed
 from ssdlab.simulator.targets.side_by_side import all_side_by_side
 from ssdlab.theory.endurance import BYTES_PER_TB, DAYS_PER_YEAR
-from ssdlab.theory.lifetime import Calibration, Course, Wear, course
+from ssdlab.theory.lifetime import Calibration, Course, Wear, course, lives
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,6 +31,7 @@ _UNITS = 500_000
 _OF_OWN = (1.0, 0.75, 0.55, 0.4)
 """Spare areas of the runs, as shares of the way from the least that works to the drive's own."""
 _LEAST = 0.1
+_DRAWN = 20
 _LAST_MONTHS = (12, 6, 3, 2, 1)
 HEADS = ("when", "years", "written", "erase units lost", "OP", "WAF", "writes/s")
 """The names of the cells of `Life.rows`."""
@@ -47,7 +50,8 @@ class Moment(TypedDict):
     waf: float
     iops: float | None
     is_extrapolated: bool
-    """Whether WAF and speed are those of less spare area than any run had."""
+    """Whether no run had so little spare area. WAF and speed are then those of the least that a run had: WAF is higher,
+    the speed lower."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,8 @@ class Life:
     """That of the runs; None for whole drives."""
     over_provisioning_run_min: float
     """The least spare area of a run."""
+    host_bytes_of_others: tuple[float, float]
+    """The shortest and the longest life of `_DRAWN` drives whose blocks are drawn, of which this is the first."""
 
     @property
     def host_bytes(self) -> float:
@@ -69,6 +75,8 @@ class Life:
     def moment(self, when: str, written_bytes: float, daily_bytes: float) -> Moment:
         """The drive after so many bytes."""
         step = self.course.at(written_bytes)
+        # Beyond the runs, what is known is that WAF does not fall and the speed does not rise.
+        known = min(step, self._steps_with_runs - 1)
         iops = self.course.iops
         over_provisioning = float(self.course.over_provisioning[step])
         return {
@@ -78,9 +86,9 @@ class Life:
             "erase_units_lost": step,
             "erase_units_spare": len(self.course.host_bytes) - 1,
             "over_provisioning": over_provisioning,
-            "waf": float(self.course.waf[step]),
-            "iops": None if iops is None else float(iops[step]),
-            "is_extrapolated": over_provisioning < self.over_provisioning_run_min,
+            "waf": float(self.course.waf[known]),
+            "iops": None if iops is None else float(iops[known]),
+            "is_extrapolated": step > known,
         }
 
     def moments(self, daily_bytes: float) -> list[Moment]:
@@ -90,10 +98,11 @@ class Life:
         at += [
             (f"{each} months before" if each > 1 else "a month before", end - each * a_month) for each in _LAST_MONTHS
         ]
+        at.sort(key=lambda each: each[1])
         return [self.moment(when, written, daily_bytes) for when, written in [*at, ("the end", end)] if written >= 0]
 
     def rows(self, daily_bytes: float) -> list[list[str]]:
-        """The same as cells under `HEADS`. An extrapolated figure has one digit."""
+        """The same as cells under `HEADS`. Where no run had so little spare area, there are bounds."""
         return [
             [
                 each["when"],
@@ -101,8 +110,12 @@ class Life:
                 f"{digits(each['written_tb'], 3)} TB",
                 f"{each['erase_units_lost']:,} of {each['erase_units_spare']:,}",
                 format_share(each["over_provisioning"]),
-                digits(each["waf"], 1 if each["is_extrapolated"] else 3),
-                "-" if each["iops"] is None else digits(each["iops"], 1 if each["is_extrapolated"] else 3),
+                bound(each["waf"], "over") if each["is_extrapolated"] else digits(each["waf"], 3),
+                "-"
+                if each["iops"] is None
+                else bound(each["iops"], "below")
+                if each["is_extrapolated"]
+                else digits(each["iops"], 3),
             ]
             for each in self.moments(daily_bytes)
         ]
@@ -118,8 +131,12 @@ class Life:
 
     def extrapolated_days(self, daily_bytes: float) -> float:
         """How long, before the end, the drive has less spare area than any run had."""
-        steps = int((self.course.over_provisioning >= self.over_provisioning_run_min).sum())
-        return (self.host_bytes - float(self.course.host_bytes[steps - 1])) / daily_bytes if steps else 0.0
+        return (self.host_bytes - float(self.course.host_bytes[self._steps_with_runs - 1])) / daily_bytes
+
+    @property
+    def _steps_with_runs(self) -> int:
+        """How many steps have at least as much spare area as a run had; one at least."""
+        return max(1, int((self.course.over_provisioning >= self.over_provisioning_run_min).sum()))
 
 
 def whole_life(
@@ -159,7 +176,10 @@ def whole_life(
         speeds = speed(result)
         rates.append(speeds.write.iops if speeds else 0.0)
     calibration = Calibration(shares, wafs, rates if timed and all(rates) else None)
-    return Life(drive, course(drive, calibration, Wear(spread), seed=seed), scale, shares[0])
+    wear = Wear(spread)
+    drawn = lives(drive, calibration, wear, drives=_DRAWN, seed=seed).host_bytes
+    of_others = float(drawn.min()), float(drawn.max())
+    return Life(drive, course(drive, calibration, wear, seed=seed), scale, shares[0], of_others)
 
 
 def digits(value: float, count: int) -> str:
@@ -167,16 +187,27 @@ def digits(value: float, count: int) -> str:
     return rounded(float(f"{value:.{count}g}"), count)
 
 
+def bound(value: float, which: Literal["over", "below"]) -> str:
+    """A bound of two digits that is `SEEDS_DIFFER` away from the value: another run does not cross it."""
+    least = value * (1 - SEEDS_DIFFER if which == "over" else 1 + SEEDS_DIFFER)
+    unit = 10.0 ** (math.floor(math.log10(least)) - 1)
+    steps = math.floor(least / unit) if which == "over" else math.ceil(least / unit)
+    return f"{which} {digits(steps * unit, 2)}"
+
+
 def assumptions(life: Life, daily_bytes: float) -> str:
     """What the figures of a life rest on, in sentences."""
     file, scale = life.drive.file, life.scale
+    least, most = (digits(each / BYTES_PER_TB, 3) for each in life.host_bytes_of_others)
     return (
         f"{life.drive.endurance_cycles:,} cycles on average, of blocks that differ by "
         f"{format_share(file.faults.endurance_spread)} (standard deviation), all erased equally often; the drive turns "
-        "read-only when it has no spare blocks left. WAF and speed of the steady state at five spare areas"
+        f"read-only when it has no spare blocks left. {_DRAWN} drives with other such blocks are written {least} to "
+        f"{most} TB. WAF and speed are of the steady state at five spare areas"
         + (f", from runs of {scale} of the drive" if scale else "")
-        + f"; below OP {format_share(life.over_provisioning_run_min)}, in the last "
-        f"{rounded(life.extrapolated_days(daily_bytes), 2)} days, they are extrapolated."
+        + f". Below {format_share(life.over_provisioning_run_min)} of spare area, in the last "
+        f"{rounded(life.extrapolated_days(daily_bytes), 2)} days, there are no runs: WAF is higher than in the last, "
+        "the speed lower."
     )
 
 
