@@ -144,8 +144,7 @@ def _print(carried: Carried) -> None:
     if carried.quick:
         typer.echo(wrapped(f"quick: omits {protocol.quick_gives_up}"))
     files.print_table(protocol, carried.steps, Console())
-    conclusion = carried.conclusion and f"{carried.conclusion}."
-    for said in (conclusion, files.standing_of(carried.target), *files.scaled(carried.target)):
+    for said in (carried.conclusion and f"{carried.conclusion}.", *files.limits_of(carried.steps, carried.target)):
         if said:
             typer.echo(f"\n{wrapped(said)}")
 

@@ -12,9 +12,9 @@ from rich.table import Table
 from ssdlab.experiments.protocols.contract import Matrix, Protocol
 from ssdlab.experiments.protocols.figures import COLUMNS, Figures
 from ssdlab.experiments.protocols.kept import Kept, tested
-from ssdlab.experiments.protocols.page import PAGE_NAME, Extra, pictures, protocol_page, waf_reasons
+from ssdlab.experiments.protocols.page import PAGE_NAME, Extra, name_of, pictures, protocol_page, waf_reasons
 from ssdlab.foundation.foreign import JsonObject
-from ssdlab.foundation.quantities import measured
+from ssdlab.foundation.quantities import format_bytes, measured
 from ssdlab.presentation.report.chosen import write_figures
 from ssdlab.presentation.terminal import show
 from ssdlab.simulator.drives import standing
@@ -119,7 +119,7 @@ def write(
         extra=extra,
         command_line=command_line,
         drives=drives,
-        notices=[*filter(None, [standing_of(target)]), *scaled(target)],
+        notices=limits_of(figures, target),
     )
     names = ["result.json"]
     with staged(directory) as place:
@@ -136,12 +136,31 @@ def standing_of(target: Mapping[str, Any]) -> str | None:
     return f"{target['drive']['name']}: {standing.behind(target['drive'], target.get('scale', '1'))}."
 
 
-def scaled(target: Mapping[str, Any]) -> list[str]:
-    """What a reader must know of the sizes and times of a scaled drive; empty for others."""
-    scale = target.get("scale", "1")
-    if scale == "1":
+def limits_of(figures: Sequence[Figures], target: Mapping[str, Any]) -> list[str]:
+    """What a reader of a simulated drive's rates must know, in sentences; empty for a real one."""
+    standing_sentence = standing_of(target)
+    if standing_sentence is None:
         return []
-    return [f"Simulated on {scale} of the drive: bytes and durations are of that part, and shorter than the drive's."]
+    said = [standing_sentence]
+    if (scale := target.get("scale", "1")) != "1":
+        said.append(
+            f"Simulated on {scale} of the drive: bytes and durations are of that part, and shorter than the drive's."
+        )
+    drive = target["drive"]
+    link = drive["host_link"]
+    if link["interface"] == "none" and link["mb_s"] is None:
+        said.append("The drive's file names no host link: no rate is limited by an interface.")
+    buffer_bytes = drive["write_buffer"]["bytes"]
+    written = [each for each in figures if each.shown and each.write]
+    inside = [each for each in written if each.written_bytes <= buffer_bytes]
+    if inside:
+        names = "every step" if inside == written else "; ".join(map(name_of, inside))
+        most = max(each.written_bytes for each in inside)
+        said.append(
+            f"All that is written fits into the write buffer ({format_bytes(most)} of {format_bytes(buffer_bytes)}): "
+            f"such a rate is the buffer's, and not what the flash sustains. So in {names}."
+        )
+    return said
 
 
 def write_incomplete(
