@@ -90,7 +90,7 @@ class WhatIf:
                 name = found.name if result is own else ""
                 shown = f"{format_share(share)}{' (as served)' if result is own else ''}"
                 table.add_row(name, shown, waf_text(found.waf), p99_text(found, "read"), p99_text(found, "write"))
-        console.print("the same requests on a drive with more or less flash for the same capacity:")
+        console.print("\nthe same requests on a drive with more or less flash for the same capacity:")
         show(table, console, ())
         for sentence in self._sentences(own):
             console.print(sentence)
@@ -101,9 +101,9 @@ class WhatIf:
 
     def _sentences(self, own: Result) -> Iterator[str]:
         if self._served.is_real_pace:
-            yield "Times kept (--pace real): a program that waits for answers would have asked at others."
+            yield "Each request keeps its time (--pace real); a program that waits for answers would have changed it."
         else:
-            yield "Closed loop: each request came when as few were outstanding as here, sooner on a faster drive."
+            yield "As many requests are in flight as here: where a drive answers sooner, the next one is sent sooner."
         times = own.ledger.host_written_bytes / own.capacity.user_bytes
         if times < 1:
             yield (
