@@ -311,6 +311,21 @@ def test_the_line_of_theory_is_broken_where_there_is_none(serve: Serve, open_pag
     ]
 
 
+def test_spare_area_of_an_empty_drive_does_not_set_the_axis(serve: Serve, open_page: Open) -> None:
+    """A regression: over-provisioning is a ratio to the data, and its axis went to 20,000 %."""
+    points, said = open_page(serve()).evaluate("""async () => {
+        const { Charts } = await import(new URL("charts.js", document.querySelector("script[type=module]").src));
+        const columns = ["host_written_bytes", "effective_over_provisioning"];
+        const charts = new Charts(document.createElement("div"), columns, []);
+        charts.setStatus({ drives: [{ user_bytes: 10, label: "" }] });
+        charts.addRows(0, 0, [[0, null], [10, 200], [20, 0.25]]);
+        const { lines, say } = charts.charts.find(([chart]) => chart.element.id === "chart-op")[1]();
+        return [lines[0].points, [200, 0.25].map(say)];
+    }""")
+    assert points == [[1, 1], [2, 0.25]]
+    assert [" ".join(each.split()) for each in said] == ["\u2265 100 %", "25 %"]
+
+
 def test_the_header_says_what_is_in_use(serve: Serve, open_page: Open) -> None:
     """A regression: it described the whole drive, whatever the sliders selected."""
     page = open_page(serve())

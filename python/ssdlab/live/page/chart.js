@@ -279,7 +279,8 @@ function drawLine(context, line, x, y) {
   });
   context.stroke();
   context.setLineDash([]);
-  if (!line.isMarked) return;
+  // A single point is no stroke.
+  if (!line.isMarked && line.points.length > 1) return;
   context.fillStyle = context.strokeStyle;
   for (const [along, value] of line.points) {
     context.beginPath();

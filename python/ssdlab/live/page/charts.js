@@ -5,7 +5,7 @@
 /** @import {Row} from "./series.js" */
 import { Chart } from "./chart.js";
 import { Series } from "./series.js";
-import { PART_NAMES, count, duration, plain, rate, share, waf } from "./words.js";
+import { PART_NAMES, SPARE_MAX, count, duration, plain, rate, spare, waf } from "./words.js";
 
 const WITHOUT_CLOCK = "without a clock (--untimed) nothing takes time";
 
@@ -27,7 +27,7 @@ export class Charts {
       [new Chart(container, "Write rate", "rate"), () => this.rates()],
       [new Chart(container, "Latency", "latency"), () => this.latency()],
       [new Chart(container, "Free erase units", "free"), () => this.momentary("free_erase_units", count)],
-      [new Chart(container, "Effective over-provisioning", "op"), () => this.momentary("effective_over_provisioning", share)],
+      [new Chart(container, "Effective over-provisioning", "op"), () => this.momentary("effective_over_provisioning", spare, SPARE_MAX)],
       [new Chart(container, "Erase count", "wear"), () => this.wear()],
     ];
   }
@@ -178,10 +178,13 @@ export class Charts {
     return { lines, isLogarithmic: true, say: duration, missing: this.whyNot() };
   }
 
-  /** @param {string} column @param {(value: number | null | undefined) => string} say @returns {Content} */
-  momentary(column, say) {
+  /** A value of each row; all from `most` on are drawn as that. @param {string} column @param {(value: number | null | undefined) => string} say @param {number} [most] @returns {Content} */
+  momentary(column, say, most = Number.POSITIVE_INFINITY) {
     const lines = this.lines((drive, name, colour) => [
-      this.line(drive, name(""), colour(0), (row, series) => series.value(row, column)),
+      this.line(drive, name(""), colour(0), (row, series) => {
+        const value = series.value(row, column);
+        return value === null ? null : Math.min(value, most);
+      }),
     ]);
     return { lines, say };
   }

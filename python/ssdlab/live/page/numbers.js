@@ -2,7 +2,7 @@
 
 /** @import {Figures, Lately, Status} from "./types.js" */
 import { byId, make, swatch } from "./elements.js";
-import { PART_NAMES, count, duration, fixed, share, significant, size, waf } from "./words.js";
+import { PART_NAMES, count, duration, fixed, share, significant, size, spare, waf } from "./words.js";
 
 /** @typedef {{figures: Figures, lately: Lately | undefined, theory: import("./types.js").Expectation | undefined}} Shown */
 
@@ -14,7 +14,7 @@ const ROWS = [
   ["drive-writes", "Drive writes", ({ figures }) => significant(figures.drive_writes)],
   ["host-written", "Host writes", ({ figures }) => size(figures.host_written_bytes)],
   ["nand-programmed", "Flash programs", ({ figures }) => size(figures.nand_programmed_bytes)],
-  ["effective-op", "Effective over-provisioning", ({ figures }) => share(figures.effective_over_provisioning)],
+  ["effective-op", "Effective over-provisioning", ({ figures }) => spare(figures.effective_over_provisioning)],
   ["free", "Free erase units", ({ figures }) => count(figures.free_erase_units)],
   ["iops", "Requests per simulated second", ({ lately }) => count(lately?.iops)],
   ["latency", "Write latency, 99\u00a0%", ({ figures }) => duration(figures.since.write_latency_ns?.p99)],

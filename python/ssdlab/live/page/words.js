@@ -33,6 +33,14 @@ export function share(fraction) {
   return `${text.includes(".") ? text.replace(/\.?0+$/, "") : text}${NARROW}%`;
 }
 
+/** From this over-provisioning on, garbage collection has next to nothing to do: a drive is nearly empty. */
+export const SPARE_MAX = 1;
+
+/** Over-provisioning, which has no upper end: it is a ratio to the data, of which an empty drive has none. @param {number | null | undefined} fraction */
+export function spare(fraction) {
+  return fraction !== null && fraction !== undefined && fraction >= SPARE_MAX ? `\u2265\u00a0${share(SPARE_MAX)}` : share(fraction);
+}
+
 /** @param {number} value @param {[number, string][]} units @param {number} [digits] */
 function scaled(value, units, digits = 3) {
   for (const [factor, unit] of units)
