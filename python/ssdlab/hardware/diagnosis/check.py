@@ -188,7 +188,12 @@ def _of_reads(result: Checked) -> list[Finding]:
         and place.kind != Kind.LOOP
         and not place.backing_file
     ):
-        return [Finding("unknown", "the kernel reports a rotating disk; these statements apply to flash")]
+        return [
+            Finding(
+                "unknown",
+                "its read speed: the kernel reports a rotating disk, as of many virtual ones; limits are for flash",
+            )
+        ]
     if lay and lay.pieces > 1 and lay.data_bytes / lay.pieces < _PIECE_BYTES_MIN:
         findings.append(
             Finding(
@@ -202,7 +207,7 @@ def _of_reads(result: Checked) -> list[Finding]:
         return findings
     share = found.share_of_best if found else None
     if found is None or share is None:
-        return [*findings, Finding("unknown", "its read speed: too little data, or the read test is off")]
+        return [*findings, Finding("unknown", f"its read speed: {_not_read(found)}")]
     speed = (
         f"reads in order at {found.mean_mb_s:.0f} MB/s, {_percent(share)} of the best seen ({found.best_mb_s:.0f} MB/s)"
     )
@@ -228,6 +233,15 @@ def _of_reads(result: Checked) -> list[Finding]:
 _CALM = "check again when nothing else reads from the drive, and give the speed of the fresh drive with --best"
 # Other programs that read this share of what the check reads disturb it.
 _OTHERS_SHARE = 0.05
+
+
+def _not_read(found: Reads | None) -> str:
+    """Why there is no speed to compare."""
+    if found is None:
+        return f"less than {format_bytes(reads.BYTES_MIN)} of data, or the read test is off"
+    if not found.segments:
+        return "all that was read are zeroes, for which a drive need not read its flash"
+    return "too few readings"
 
 
 def _percent(share: Estimate) -> str:

@@ -10,6 +10,7 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 from typing import Literal, TypedDict
 
 from ssdlab.evidence.estimate import Estimate, of_samples
@@ -131,12 +132,18 @@ class Reads:
         """The mean of `shares` with its interval; None with fewer than two."""
         return of_samples(self.shares, "readings") if len(self.shares) > 1 else None
 
+    def _by_place(self) -> list[SlowSegmentJson]:
+        """Each segment once, with the median of its readings: one slow reading is no slow place."""
+        places: dict[tuple[int, int], list[float]] = {}
+        for segment in self.segments:
+            if segment.mb_s is not None:
+                places.setdefault((segment.offset, segment.length), []).append(segment.mb_s)
+        return [{"offset": at, "bytes": size, "mb_s": median(speeds)} for (at, size), speeds in places.items()]
+
     def to_dict(self) -> ReadsJson:
         """The values for `ssdlab check --format json`."""
         speeds, share = sorted(self.speeds), self.share_of_best
-        slowest = sorted(
-            (segment for segment in self.segments if segment.mb_s is not None), key=lambda each: each.mb_s or 0
-        )
+        slowest = sorted(self._by_place(), key=lambda each: each["mb_s"] or 0)
         quantiles = {"min": 0.0, "p10": 0.1, "median": 0.5, "p90": 0.9, "max": 1.0}
         return {
             "clock": "simulated" if self.clock_is_simulated else "wall",
@@ -151,9 +158,7 @@ class Reads:
             "readings": self.shares,
             "other_read_bytes": self.other_read_bytes,
             "segment_mb_s": {name: quantile(speeds, q) for name, q in quantiles.items()} if speeds else None,
-            "slowest_segments": [
-                {"offset": each.offset, "bytes": each.length, "mb_s": each.mb_s} for each in slowest[:_SLOWEST]
-            ],
+            "slowest_segments": slowest[:_SLOWEST],
             "disk_places_mb_s": list(self.disk_mb_s),
             "fresh_bytes": self.fresh_bytes,
             "fresh_mb_s": self.fresh_mb_s,
