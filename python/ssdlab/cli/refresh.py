@@ -1,5 +1,6 @@
 """`ssdlab refresh`: rewrites a file or the data of a device in place and in order."""
 
+from statistics import fmean
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,12 +10,14 @@ from ssdlab.cli.form import FormOrOutputFormat, Rows
 from ssdlab.cli.groups import Parsed
 from ssdlab.cli.progress import described
 from ssdlab.errors import InputError
+from ssdlab.evidence.estimate import text
 from ssdlab.foundation.quantities import format_bytes, format_share, parse_bytes_with_unit, parse_terabytes
 from ssdlab.hardware.refresh.refreshing import Choices
 from ssdlab.hardware.refresh.refreshing import refresh as run
 from ssdlab.hardware.safety.place import check_platform
 
 if TYPE_CHECKING:
+    from ssdlab.evidence import Estimate
     from ssdlab.hardware.refresh.refreshing import Refreshed
 
 
@@ -77,7 +80,7 @@ def _text(done: "Refreshed") -> str:
     lines = [done.place.in_words]
     pieces = "1 piece" if len(plan.pieces) == 1 else f"{len(plan.pieces)} pieces"
     lines.append(f"  to be rewritten   {format_bytes(plan.rewrite_bytes)} in {pieces}")
-    lines += [f"  not rewritten        {format_bytes(size)}, {why}" for why, size in plan.skipped_bytes.items()]
+    lines += [f"  not rewritten     {format_bytes(size)}, {why}" for why, size in plan.skipped_bytes.items()]
     if done.share_of_tbw is not None:
         lines.append(f"  endurance         {format_share(done.share_of_tbw)} of the rated TBW")
     else:
@@ -93,9 +96,17 @@ def _text(done: "Refreshed") -> str:
     lines.append(f"  rewritten         {format_bytes(done.rewritten_bytes)} in {done.wall_seconds:.1f} s{zeroes}")
     clock = " in simulated time" if done.clock_is_simulated else ""
     if done.before_mb_s and done.after_mb_s:
-        gain = done.after_mb_s / done.before_mb_s
+        before, after = fmean(done.before_mb_s), fmean(done.after_mb_s)
         lines.append(
-            f"  sequential read  {done.before_mb_s:.1f} MB/s before, {done.after_mb_s:.1f} MB/s after{clock}: "
-            f"{gain:.2f} times"
+            f"  sequential read   {before:.0f} MB/s before, {after:.0f} MB/s after{clock}: {_compared(done.change)}"
         )
     return "\n".join(lines)
+
+
+def _compared(change: "Estimate | None") -> str:
+    if change is None:
+        return "too few readings to compare"
+    if change.low <= 1 <= change.high:
+        width = (change.high - change.low) / 2
+        return f"no difference seen (one of {format_share(width, 2)} would have been)" if width else "no difference"
+    return f"{text(change)} times"

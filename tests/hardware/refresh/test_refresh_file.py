@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from own_devices import Devices, make_ext4, needs, run, write_out
+from ssdlab.cli.refresh import _text
 from ssdlab.errors import InputError, RunFailed
 from ssdlab.hardware.diagnosis.extents import extents_of
 from ssdlab.hardware.refresh import rewriting
@@ -294,3 +295,13 @@ def test_the_command_line(file: Path) -> None:
 def test_what_is_said_of_a_simulated_clock(file: Path) -> None:
     assert isinstance(refresh(file, QUICK), Refreshed)
     assert refresh(file, QUICK).to_dict()["read_mb_s"]["clock"] == "wall"
+
+
+def test_a_change_of_speed_is_said_only_where_the_readings_show_it(file: Path) -> None:
+    """A regression: one reading before and one after of an unchanged file gave "0.87 times"."""
+    done = refresh(file, Choices())
+    assert len(done.before_mb_s) == len(done.after_mb_s) == 5
+    done.before_mb_s, done.after_mb_s = (500.0, 430.0, 470.0, 520.0, 410.0), (440.0, 500.0, 390.0, 480.0, 430.0)
+    assert "no difference seen (one of 17 % would have been)" in _text(done)
+    done.after_mb_s = (900.0, 930.0, 970.0, 920.0, 910.0)
+    assert done.change is not None and done.change.low > 1.5 and "times" in _text(done)

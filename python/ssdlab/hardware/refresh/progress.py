@@ -25,8 +25,8 @@ class Progress:
     next_offset: int = 0
     rewritten_bytes: int = 0
     zero_bytes: int = 0
-    before_mb_s: float | None = None
-    """The result of the read test before the first byte was rewritten."""
+    before_mb_s: tuple[float, ...] = ()
+    """The readings of the read test before the first byte was rewritten."""
 
 
 def identity_of(place: Place) -> str:
@@ -47,8 +47,11 @@ class Keeper:
     def load(self) -> Progress | None:
         """The stored progress, or None if there is none to resume."""
         try:
-            found = Progress(**json.loads(self.file.read_text(encoding="utf-8")))
-        except (OSError, ValueError, TypeError):
+            kept = json.loads(self.file.read_text(encoding="utf-8"))
+            # A single reading, which an older version kept, is compared with nothing.
+            readings = kept.get("before_mb_s")
+            found = Progress(**{**kept, "before_mb_s": tuple(readings) if isinstance(readings, list) else ()})
+        except (OSError, ValueError, TypeError, AttributeError):
             return None
         is_same = (found.path, found.identity) == (str(self._place.path), identity_of(self._place))
         return found if is_same and found.next_offset > 0 else None

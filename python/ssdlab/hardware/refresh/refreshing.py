@@ -4,10 +4,15 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import fmean
 from typing import Literal, TypedDict
 
 from ssdlab.errors import RunFailed
+from ssdlab.evidence import Estimate
+from ssdlab.evidence.comparing import ratio
+from ssdlab.evidence.estimate import of_samples
 from ssdlab.hardware.diagnosis import clock, read_speed
+from ssdlab.hardware.diagnosis.reads import READINGS
 from ssdlab.hardware.refresh.progress import Keeper, Progress, identity_of
 from ssdlab.hardware.refresh.rewriting import Done, rewrite
 from ssdlab.hardware.refresh.targets import Plan, Target, opened
@@ -35,6 +40,13 @@ class Choices:
 class ReadSpeedJson(TypedDict):
     before: float | None
     after: float | None
+    """Means of the readings, in MB/s."""
+    readings_before: list[float]
+    readings_after: list[float]
+    change: float | None
+    """After over before; with the ends of its 95 % interval."""
+    change_low: float | None
+    change_high: float | None
     clock: Literal["simulated", "wall"]
 
 
@@ -67,8 +79,9 @@ class Refreshed:
     rewritten_bytes: int = 0
     zero_bytes: int = 0
     resumed_at: int = 0
-    before_mb_s: float | None = None
-    after_mb_s: float | None = None
+    before_mb_s: tuple[float, ...] = ()
+    """The readings of the read test; empty without one."""
+    after_mb_s: tuple[float, ...] = ()
     clock_is_simulated: bool = False
     wall_seconds: float = 0.0
     share_of_tbw: float | None = None
@@ -76,8 +89,16 @@ class Refreshed:
     """Bytes written over the drive's life by SMART, before this refresh."""
     notes: list[str] = field(default_factory=list)
 
+    @property
+    def change(self) -> Estimate | None:
+        """The speed after over that before, with its interval; None without several readings of both."""
+        if min(len(self.before_mb_s), len(self.after_mb_s)) < 2:
+            return None
+        return ratio(of_samples(self.after_mb_s, "readings"), of_samples(self.before_mb_s, "readings"))
+
     def to_dict(self) -> RefreshedJson:
         """The values for `ssdlab refresh --format json`."""
+        change = self.change
         return {
             "path": str(self.place.path),
             "kind": str(self.place.kind),
@@ -88,8 +109,13 @@ class Refreshed:
             "rewritten_bytes": self.rewritten_bytes,
             "zero_bytes": self.zero_bytes,
             "read_mb_s": {
-                "before": self.before_mb_s,
-                "after": self.after_mb_s,
+                "before": fmean(self.before_mb_s) if self.before_mb_s else None,
+                "after": fmean(self.after_mb_s) if self.after_mb_s else None,
+                "readings_before": list(self.before_mb_s),
+                "readings_after": list(self.after_mb_s),
+                "change": change.value if change else None,
+                "change_low": change.low if change else None,
+                "change_high": change.high if change else None,
                 "clock": "simulated" if self.clock_is_simulated else "wall",
             },
             "wall_seconds": self.wall_seconds,
@@ -129,11 +155,17 @@ def _refresh(target: Target, result: Refreshed, choices: Choices, tell: Tell) ->
     progress = None if choices.restart else keeper.load()
     drive_clock, result.clock_is_simulated = clock.of(result.place.backing_file)
 
-    def read_test(what: str) -> float | None:
-        stretches = read_speed.stretches(target.plan.pieces, total_bytes_max=choices.read_test_bytes)
-        if not choices.read_test_bytes or not stretches:
-            return None
-        total = sum(length for _, length in stretches)
+    def read_test(what: str) -> tuple[float, ...]:
+        """Some readings: a single one differs from the next by what else the machine does."""
+        if not choices.read_test_bytes:
+            return ()
+        rounds = [
+            read_speed.stretches(
+                target.plan.pieces, total_bytes_max=choices.read_test_bytes // READINGS, phase=number / READINGS
+            )
+            for number in range(READINGS)
+        ]
+        total = sum(length for stretches in rounds for _, length in stretches)
         read_bytes = 0
 
         def advance(length: int) -> None:
@@ -141,7 +173,11 @@ def _refresh(target: Target, result: Refreshed, choices: Choices, tell: Tell) ->
             read_bytes += length
             tell(what, read_bytes / total)
 
-        return read_speed.mean_mb_s(read_speed.read(target.descriptor, stretches, drive_clock, advance=advance))
+        means = [
+            read_speed.mean_mb_s(read_speed.read(target.descriptor, stretches, drive_clock, advance=advance))
+            for stretches in rounds
+        ]
+        return tuple(mean for mean in means if mean)
 
     if progress is None:
         progress = Progress(str(result.place.path), identity_of(result.place), before_mb_s=read_test("reading before"))
