@@ -229,7 +229,7 @@ def test_the_title_of_a_run_says_if_it_is_not_steady(
 def test_too_few_writes_say_nothing_of_the_end(ssdlab: Any, tmp_path: Path) -> None:
     (tmp_path / "short.fio").write_text((tmp_path / "uniform.fio").read_text() + "io_size=10m\n")
     ended = ssdlab("run", "short.fio", "--drive", "small.toml", "--untimed")
-    assert "wrote 0.1 times its capacity, too little to tell" in ended.stderr
+    assert "wrote 10 % of its capacity, too little to tell" in ended.stderr
     # A regression: "near steady" at a WAF of 1.27 where the steady state has 5.77, because both last fifths were level.
     (tmp_path / "short.fio").write_text((tmp_path / "uniform.fio").read_text() + "loops=2\n")
     ended = ssdlab("run", "short.fio", "--drive", "small.toml", "--untimed", "--precondition", "fill")

@@ -77,6 +77,9 @@ class WhatIf:
         own = self._served.result_of(state)
         if not _phases(own):
             return []
+        if self._drives and not own.ledger.host_written_bytes:
+            console.print("\nnothing was written: another spare area would have changed nothing")
+            return []
         again = [(drive.capacity.over_provisioning, result) for drive, result in self.asked_again()]
         if not again:
             return []
@@ -107,8 +110,8 @@ class WhatIf:
         times = own.ledger.host_written_bytes / own.capacity.user_bytes
         if times < 1:
             yield (
-                f"The host wrote {times:.2g} times the drive's capacity: a drive that has been full for long moves more"
-                " than all of these."
+                f"The host wrote {format_share(times, 2)} of the drive's capacity: a drive that has been full for long "
+                "moves more than all of these."
             )
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from ssdlab.errors import InputError
 from ssdlab.foundation.foreign import JsonObject
+from ssdlab.foundation.quantities import measured
 from ssdlab.presentation.report import wording
 from ssdlab.presentation.report.chosen import write_figures
 from ssdlab.simulator.results.files import staged
@@ -311,7 +312,7 @@ def headline(targets: Sequence[Target], compared: Sequence[Row]) -> str | None:
     for row in compared:
         rates = [(each.label, rate) for each, rate in zip(targets, row.values, strict=True) if rate]
         if row.what.endswith(" IOPS") and len(rates) > 1:
-            said = [f"{wording.significant(rate)} on {label}" for label, rate in rates]
+            said = [f"{measured(rate)} on {label}" for label, rate in rates]
             return f"{row.job}: {row.what.removesuffix(' IOPS')}s per second {wording.listed(said)}"
     return None
 
@@ -321,4 +322,4 @@ def _us(nanoseconds: float | None) -> float | None:
 
 
 def _number(value: float) -> str:
-    return wording.rounded(value, 4)
+    return measured(value)

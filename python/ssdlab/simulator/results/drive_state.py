@@ -6,6 +6,7 @@ For runs that end with their job. For runs that search for the steady state, `st
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ssdlab.foundation.quantities import format_share, rounded
 from ssdlab.simulator.workloads.specifying import WARM_UP_DRIVE_WRITES, WARM_UP_NAME
 
 if TYPE_CHECKING:
@@ -41,6 +42,11 @@ _COLD = (
 )
 
 
+def _of_capacity(share: float) -> str:
+    """Drive writes: as times from one on, below as a share."""
+    return f"{rounded(share, 2)} times its capacity" if share >= 1 else f"{format_share(share, 2)} of its capacity"
+
+
 def sentence(result: "Result", start: str) -> str:
     """The state at the start and at the end of the last stage, with the figures that show it."""
     began = f"the drive began {_STARTS[start]}{_warm_up(result)}"
@@ -48,7 +54,7 @@ def sentence(result: "Result", start: str) -> str:
     share = written / result.capacity.user_bytes
     if not written or result.waf is None:
         return f"{began}; the last stage wrote nothing{_read_nothing(result)}"
-    wrote = f"the last stage wrote {share:.2g} times its capacity"
+    wrote = f"the last stage wrote {_of_capacity(share)}"
     cold = f"; {_COLD}; leave them out with ramp_time" if is_cold(result) else ""
     needed = _needed(start)
     if share < needed:

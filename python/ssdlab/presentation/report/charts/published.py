@@ -304,5 +304,6 @@ def _near(bar: Bar) -> bool:
 
 
 def _entries(labelled: Sequence[Labelled]) -> list[_Entry]:
-    """Each label once, in order of appearance."""
-    return [_Entry(label) for label in dict.fromkeys(each.label for each in labelled)]
+    """Each label once, in order of appearance; reads before writes, so that both have one colour on all charts."""
+    labels = dict.fromkeys(each.label for each in labelled)
+    return [_Entry(label) for label in sorted(labels, key=lambda label: label != "read")]
