@@ -177,10 +177,8 @@ def test_no_wait_for_garbage_collection_is_no_finding_of_zero_percent() -> None:
 def test_the_slowest_thousandth_needs_ten_requests() -> None:
     """A regression: the page of a trace of 3,000 requests broke down the latency of its three slowest."""
     parts = dict.fromkeys(LATENCY_PARTS, 0.0) | {"flash": 900.0, "gc": 100.0}
-    latency_parts = {"mean": parts, "p99_9": parts}
-    many, few = (
-        _variant(name, 2.0, latency_parts=latency_parts, speed=_at(1000, ns)) for name, ns in (("a", 2e6), ("b", None))
-    )
+    many = _variant("a", 2.0, latency_parts={"mean": parts, "p99_9": parts}, speed=_at(1000, 2e6))
+    few = _variant("b", 2.0, latency_parts={"mean": parts}, speed=_at(1000, None))
     said = "With {}, 10 % of the mean write latency is waiting for garbage collection"
     assert _plain(findings.waits([many])) == f"{said.format('a')}, 10 % of that of the slowest 0.1 %"
     assert _plain(findings.waits([few])) == said.format("b")

@@ -130,7 +130,8 @@ class ComparedVariant:
     latency_parts: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """Nanoseconds by the keys of `LATENCY_PARTS` in the last stage, for the direction of `speed`.
 
-    `mean` is for all requests, `p99_9` for those at and above the 99.9th percentile. Empty without a clock.
+    `mean` is for all requests, `p99_9` for those at and above the 99.9th percentile, where ten or more are so
+    slow. Empty without a clock.
     """
     theory: float | None = None
     theory_formula: str | None = None

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from ssdlab.simulator.engine import plain
 from ssdlab.simulator.results.fio_schema import Direction
+from ssdlab.simulator.results.latency import OBSERVATIONS_ABOVE_MIN
 
 PARTS: dict[str, str] = {
     "queueing": "queueing",
@@ -62,8 +63,11 @@ class Breakdown:
         return {part: sum(sums[index] for _, sums in tail) / requests for index, part in enumerate(PARTS)}
 
     def to_dict(self) -> dict[str, dict[str, float]]:
-        """`mean`: for all requests; `p99_9`: for those at and above the 99.9th percentile."""
-        return {"mean": self.mean_ns(), "p99_9": self.mean_ns(TAIL_PERCENT)}
+        """`mean`: for all requests; `p99_9`: for those at and above the 99.9th percentile, absent without ten."""
+        kinds = {"mean": self.mean_ns()}
+        if sum(requests for _, requests, _ in self.bins) * (1 - TAIL_PERCENT / 100) >= OBSERVATIONS_ABOVE_MIN - 1e-6:
+            kinds["p99_9"] = self.mean_ns(TAIL_PERCENT)
+        return kinds
 
 
 def merged(breakdowns: Sequence[Breakdown]) -> Breakdown | None:

@@ -27,10 +27,10 @@ def direction_lines(name: str, direction: DirectionResult) -> list[str]:
         if kind in direction.percentiles.of:
             lines += _percentiles(kind, direction.latency, direction.percentiles.ranks)
     if direction.breakdown is not None:
-        lines += [
-            f"    breakdown: mean: {shares_text(direction.breakdown.mean_ns())}",
-            f"                 {TAIL_PERCENT:g}th and above: {shares_text(direction.breakdown.mean_ns(TAIL_PERCENT))}",
-        ]
+        parts = direction.breakdown.to_dict()
+        lines.append(f"    breakdown: mean: {shares_text(parts['mean'])}")
+        if "p99_9" in parts:
+            lines.append(f"                 {TAIL_PERCENT:g}th and above: {shares_text(parts['p99_9'])}")
     if (samples := direction.samples) is None:
         return lines
     if (rate := samples.bytes_per_second) is not None:

@@ -22,8 +22,8 @@ _KINDS = (("mean", "the mean"), ("p99_9", "the slowest 0.1 %"))
 
 
 def of_kind(variants: Sequence[ComparedVariant], kind: str) -> list[ComparedVariant]:
-    """The variants with a breakdown of this kind: of the slowest requests, where ten or more are so slow."""
-    return [v for v in variants if v.latency_parts and (kind == "mean" or v.speed is None or v.speed.p999 is not None)]
+    """The variants with a breakdown of this kind."""
+    return [variant for variant in variants if kind in variant.latency_parts]
 
 
 def listed_kinds(variants: Sequence[ComparedVariant]) -> str:
