@@ -1,14 +1,12 @@
-"""The remaining life of a real drive at the rate between two readings, and the effect of more spare area."""
+"""The remaining life of a real drive at the rate between two readings."""
 
 import math
 from dataclasses import dataclass
 
 from ssdlab.hardware.smart.change import Change, Interval
 from ssdlab.hardware.smart.reading import Reading
-from ssdlab.theory import closed_forms
 
 DAYS_PER_YEAR = 365
-_MORE = (0.07, 0.14, 0.28)
 
 
 @dataclass(frozen=True)
@@ -18,15 +16,6 @@ class Outlook:
     by: str
     years: Interval | None
     reason: str | None = None
-
-
-@dataclass(frozen=True)
-class MoreSpareArea:
-    """Write amplification, and life as a multiple of the present one, with additional over-provisioning."""
-
-    over_provisioning_added: float
-    waf: float
-    life_factor: float
 
 
 def outlooks(
@@ -40,20 +29,6 @@ def outlooks(
     if rated_tbw_bytes is not None:
         found.append(_by_rating(after, change, rated_tbw_bytes))
     return found
-
-
-def more_spare_area(waf: float) -> list[MoreSpareArea]:
-    """The effect of additional spare area, by the closed form of FIFO, from the spare area that results in `waf`.
-
-    An estimate for uniform writes; under skewed writes the effect differs. Empty if `waf` is close to 1.
-    """
-    if waf <= 1.02:
-        return []
-    low, high = 1e-4, 50.0
-    while high / low > 1.0001:
-        middle = math.sqrt(low * high)
-        low, high = (low, middle) if closed_forms.fifo(middle) < waf else (middle, high)
-    return [MoreSpareArea(added, less, waf / less) for added in _MORE for less in (closed_forms.fifo(high + added),)]
 
 
 def _by_cycles(after: Reading, change: Change, endurance_bytes: float) -> Outlook:

@@ -4,11 +4,11 @@ import math
 from collections.abc import Sequence
 
 from ssdlab.experiments.advice.living import Life, Lifetime, Readings
-from ssdlab.field.health import one_drive
+from ssdlab.field.health import one_drive, what_if
 from ssdlab.field.health.one_drive import Report
-from ssdlab.field.wear_rate import more_spare_area, outlooks
+from ssdlab.field.wear_rate import outlooks
 from ssdlab.foundation.foreign import TableRow
-from ssdlab.foundation.quantities import format_bytes, format_share, rounded
+from ssdlab.foundation.quantities import format_bytes, rounded
 from ssdlab.hardware.smart.change import Change, Interval, change
 from ssdlab.hardware.smart.reading import Reading
 from ssdlab.simulator.drives import load, resolve
@@ -41,7 +41,9 @@ def of_reports(readings: Readings, drive: str | None, rated_tbw: float | None) -
     ]
     if not used and not others:
         lines.append("  years left: give --rated-tbw, or --drive for its flash and cycles")
-    lines += _state_lines(last.reading, seen)
+    lines += _state_lines(last.reading)
+    if row["recent_waf"]:
+        lines += _more_spare_area_lines(row)
     return Lifetime(f"{last.reading.model} {last.reading.serial}", [*used, *others], lines)
 
 
@@ -126,18 +128,19 @@ def _life_lines(row: TableRow) -> Sequence[str]:
     return [*lines, *(f"  by {each.by}: {_years(each)}" for each in _of_used(row))]
 
 
-def _state_lines(reading: Reading, seen: Change) -> Sequence[str]:
+def _state_lines(reading: Reading) -> Sequence[str]:
     lines = []
     if reading.spare_percent is not None:
         lines.append(f"  spare blocks left: {reading.spare_percent} %")
     if reading.critical_warning:
         lines.append("  SMART reports a critical warning; copy the data to another drive")
-    for more in more_spare_area(seen.waf.value) if seen.waf else ():
-        lines.append(
-            f"  with {format_share(more.over_provisioning_added)} more over-provisioning, kept trimmed: WAF about "
-            f"{more.waf:.2f}, life multiplied by {more.life_factor:.2f} (closed form, as if writes were uniform)"
-        )
     return lines
+
+
+def _more_spare_area_lines(row: TableRow) -> Sequence[str]:
+    """The effect of more spare area, as `ssdlab advise smart` gives it."""
+    found = what_if.of(row)
+    return [f"  {said}" for said in (*(each.sentence() for each in found), what_if.basis(row, found))]
 
 
 def _years(life: Life) -> str:

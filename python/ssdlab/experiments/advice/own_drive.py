@@ -12,17 +12,14 @@ from ssdlab.field.health import one_drive, what_if
 from ssdlab.field.health.concerns import duration
 from ssdlab.field.health.survey import surveyed
 from ssdlab.field.health.table import name_of
-from ssdlab.field.health.what_if import WhatIf, over_provisioning_of
+from ssdlab.field.health.what_if import WhatIf
 from ssdlab.foundation.foreign import TableRow
-from ssdlab.foundation.quantities import format_bytes, format_share
+from ssdlab.foundation.quantities import format_bytes
 from ssdlab.presentation.report import page, parts
 from ssdlab.presentation.report.figure import Figure
 from ssdlab.presentation.report.shown import Shown
 from ssdlab.simulator.results import page_folder
 from ssdlab.theory import endurance_class
-
-# Below it garbage collection moves too little for its model.
-_WAF_MIN = 1.1
 
 
 @dataclass(frozen=True, repr=False)
@@ -121,12 +118,7 @@ def own_drive(places: Sequence[str], over_provisioning: float | None, left_empty
     if waf is None:
         raise InputError(f"{where}: no write amplification: {row['waf_reason']}")
     found = what_if.of(row, over_provisioning, left_empty)
-    if found:
-        inference = _inference(row, found[0].zipf_theta, over_provisioning)
-    else:
-        reason = _why_not(waf, reduces=row["reduces_data"])
-        inference = f"The effect of more spare area cannot be inferred: {reason}."
-    return OwnDrive(row, waf, found, _state(row, waf), inference)
+    return OwnDrive(row, waf, found, _state(row, waf), what_if.basis(row, found, over_provisioning))
 
 
 def _state(row: TableRow, waf: float) -> list[str]:
@@ -142,23 +134,3 @@ def _state(row: TableRow, waf: float) -> list[str]:
         sentence = endurance_class.sentence(row["drive_writes_per_day"], waf)
         sentences.append(sentence[0].upper() + sentence[1:])
     return sentences
-
-
-def _why_not(waf: float, *, reduces: bool) -> str:
-    if reduces:
-        return "the drive reduces data"
-    if waf < _WAF_MIN:
-        return f"a write amplification of {waf:.2f} is too close to 1"
-    return f"no random writes on a drive of this spare area have a write amplification of {waf:.1f}"
-
-
-def _inference(row: TableRow, theta: float | None, own: float | None) -> str:
-    share = over_provisioning_of(row["capacity_bytes"]) if own is None else own
-    taken = f"{format_share(share)} of spare area" + (
-        "" if own is not None else " (flash assumed to be a power of two)"
-    )
-    skew = f"a skew of zipf {theta:.2f} explains it" if theta else "no skew of random writes explains it"
-    return (
-        f"This is an inference: counters do not show why a drive amplifies. At {taken}, {skew}; the range covers "
-        "that, uniform writes with a different effective spare area, and partly sequential writes."
-    )

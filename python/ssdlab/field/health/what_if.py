@@ -9,6 +9,8 @@ from ssdlab.theory import field_inference
 
 LEFT_EMPTY = (0.07, 0.14, 0.28)
 _YEARS_MAX = 50
+# Below it garbage collection moves too little for its model.
+_WAF_MIN = 1.1
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,33 @@ def _years(low: float, high: float) -> str:
     if high > _YEARS_MAX:
         return f"{first} to more than {_YEARS_MAX}"
     return first if first == last else f"{first} to {last}"
+
+
+def basis(row: Row, found: Sequence[WhatIf], over_provisioning: float | None = None) -> str:
+    """What the ranges of `of` rest on; without any, why nothing can be inferred. The write amplification is known."""
+    if not found:
+        return f"The effect of more spare area cannot be inferred: {_why_not(row)}."
+    own = over_provisioning_of(row["capacity_bytes"]) if over_provisioning is None else over_provisioning
+    taken = f"{format_share(own)} of spare area"
+    if over_provisioning is None:
+        taken += " (flash assumed to be a power of two)"
+    theta = found[0].zipf_theta
+    skew = f"a skew of zipf {theta:.2f} explains it" if theta else "no skew of random writes explains it"
+    return (
+        f"This is an inference: counters do not show why a drive amplifies. At {taken}, {skew}; the range covers "
+        "that, uniform writes with a different effective spare area, and partly sequential writes."
+    )
+
+
+def _why_not(row: Row) -> str:
+    waf = row["recent_waf"] or row["waf"]
+    if row["reduces_data"]:
+        return "the drive reduces data"
+    if not row["capacity_bytes"]:
+        return "its capacity is not known"
+    if waf < _WAF_MIN:
+        return f"a write amplification of {waf:.2f} is too close to 1"
+    return f"no random writes on a drive of this spare area have a write amplification of {waf:.1f}"
 
 
 def _range(low: float, high: float) -> str:
