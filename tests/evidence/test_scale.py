@@ -36,9 +36,12 @@ def test_a_measured_drive_has_its_own_changes() -> None:
 @pytest.mark.usefixtures("_measured")
 def test_reads_have_the_changes_of_reads() -> None:
     """A regression: beside the latencies of a job that only reads, the changes of writes were named."""
-    assert scale.tails_said(["one"], ["read"]).endswith("+0 / +1 / -1 % (reads alone): they hardly depend on it.")
-    mixed = scale.tails_said(["one"], ["write", "read"])
+    assert scale.tails_said(["one"], [["read"]]).endswith("+0 / +1 / -1 % (reads alone): they hardly depend on it.")
+    mixed = scale.tails_said(["one"], [["write", "read"]])
     assert "+0 / +4 / -5 % (reads beside 30 % writes), +0 / +200 / - % (writes beside 70 % reads)." in mixed
+    # A regression: of a stage that writes and one that reads, the changes of reads beside writes.
+    apart = scale.tails_said(["one"], [["write"], ["read"]])
+    assert "(writes under zipf 1.1), +0 / +1 / -1 % (reads alone)." in apart
 
 
 @pytest.mark.usefixtures("_measured")

@@ -27,12 +27,13 @@ CHANGE_MAX = 0.1
 """From this change on a percentile counts as one that depends on the scale."""
 
 
-def tails_said(drives: Iterable[str], directions: Iterable[Direction] = ("write",)) -> str:
+def tails_said(drives: Iterable[str], stages: Iterable[Iterable[Direction]] = (("write",),)) -> str:
     """How the percentiles of scaled drives change with the scale, as sentences; for the others, that it is unknown.
 
-    `directions` are those of the requests: of reads and writes together, the loads that have both.
+    `stages` are the directions of the requests of each stage: of reads and writes together, the loads that have both.
     """
-    names, table, loads = list(dict.fromkeys(drives)), measured(), loads_of(directions)
+    names, table = list(dict.fromkeys(drives)), measured()
+    loads = list(dict.fromkeys(load for directions in stages for load in loads_of(directions)))
     said = ["Percentiles depend on the scale."]
     said += [_changes(name, table[name], loads) for name in names if name in table]
     if unknown := [name for name in names if name not in table]:

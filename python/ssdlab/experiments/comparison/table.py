@@ -206,7 +206,7 @@ def _legend(variants: Sequence[Variant]) -> list[str]:
         f"{each.drive['name']}: {standing.behind(each.drive, each.scale)}." for each in specifications
     )
     if scaled := [each.planned.drive for each in variants if each.speed and each.planned.drive.scale < 1]:
-        lines.append(tails_said((drive.name for drive in scaled), _directions(variants)))
+        lines.append(tails_said((drive.name for drive in scaled), [_directions(variants)]))
     results = [(variant.label, variant.result) for variant in variants]
     lines += [f"{label}: {one.failure_kind.upper()}: {one.failure}" for label, one in results if one.failure]
     return lines

@@ -248,7 +248,7 @@ def _scale_notice(variants: Sequence[ComparedVariant]) -> list[str]:
         f"Simulated at a scale of {scales}{who}: a smaller drive and workload with the same ratios. Bytes are "
         "multiplied up to the drive as sold; shares, WAF and IOPS are nearly the same. "
         "Simulated time is not multiplied.",
-        *([tails_said((each.drive for each in timed), _directions(timed))] if timed else []),
+        *([tails_said((each.drive for each in timed), [_directions(timed)])] if timed else []),
         *dict.fromkeys(_as_sentence(each.scale_chosen) for each in variants if each.scale_chosen),
     ]
 

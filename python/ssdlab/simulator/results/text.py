@@ -184,10 +184,13 @@ def _drive(result: Result) -> list[str]:
 def _tails(result: Result) -> str:
     """How the percentiles of a scaled run depend on the scale; empty without latencies."""
     names: tuple[Literal["read", "write"], ...] = ("read", "write")
-    found: list[Literal["read", "write"]] = [
-        name for name in names if any((latency := job.direction(name).latency) and latency.count for job in result.jobs)
-    ]
-    return tails_said([result.specification.drive["name"]], found) if found else ""
+    found: dict[int, set[Literal["read", "write"]]] = {}
+    for job in result.jobs:
+        found.setdefault(job.stage, set()).update(
+            name for name in names if (latency := job.direction(name).latency) and latency.count
+        )
+    stages = [directions for directions in found.values() if directions]
+    return tails_said([result.specification.drive["name"]], stages) if stages else ""
 
 
 def _energy(found: Energy) -> str:
