@@ -239,6 +239,11 @@ def test_too_few_writes_say_nothing_of_the_end(ssdlab: Any, tmp_path: Path) -> N
     assert (
         "began fresh; the last stage wrote nothing\n       for a written drive add --precondition fill" in ended.stderr
     )
+    # A regression: beside reads of a drive that the job had written twice, "began fresh ... for a written drive".
+    (tmp_path / "written.fio").write_text("[w]\nrw=write\nloops=2\n[r]\nstonewall\nrw=randread\nio_size=10m\n")
+    ended = ssdlab("run", "written.fio", "--drive", "small.toml", "--untimed")
+    assert "began fresh, was written 2 times by its earlier stages; the last stage wrote nothing" in ended.stderr
+    assert "for a written drive" not in ended.stderr
     # fio 3.33 makes no request either: the zones of a drive without any begin empty.
     (tmp_path / "zones.fio").write_text("[r]\nrw=read\nzonemode=zbd\nzonesize=1m\nsize=4m\n")
     ended = ssdlab("run", "zones.fio", "--drive", "small.toml", "--untimed")

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ssdlab.foundation.quantities import format_share, rounded
-from ssdlab.simulator.workloads.specifying import WARM_UP_DRIVE_WRITES, WARM_UP_NAME
+from ssdlab.simulator.workloads.specifying import PRECONDITION_NAME, WARM_UP_DRIVE_WRITES, WARM_UP_NAME
 
 if TYPE_CHECKING:
     from ssdlab.simulator.results.result import Result
@@ -82,15 +82,21 @@ def is_cold(result: "Result") -> bool:
 
 
 def _warm_up(result: "Result") -> str:
-    """What was written to a saved state before the last stage; "" if it was less than a drive write."""
-    if result.specification.initial_state is None or not result.stages:
+    """What was written to the drive between its start and the last stage; "" if it was less than a drive write."""
+    if not result.stages:
         return ""
     first, last = result.stages[0], result.stages[-1]
-    if result.specification.jobs[0]["name"] == WARM_UP_NAME:
+    name = result.specification.jobs[0]["name"]
+    if name == WARM_UP_NAME:
         share = (first["host_written_bytes_end"] - first["host_written_bytes_start"]) / result.capacity.user_bytes
         return f", was written {share:.2g} times more, not measured"
-    share = (last["host_written_bytes_start"] - first["host_written_bytes_start"]) / result.capacity.user_bytes
-    return f", was written {share:.2g} times more by its earlier stages" if share >= WARM_UP_DRIVE_WRITES else ""
+    is_filled = name == PRECONDITION_NAME
+    began = first["host_written_bytes_end" if is_filled else "host_written_bytes_start"]
+    share = (last["host_written_bytes_start"] - began) / result.capacity.user_bytes
+    if share < WARM_UP_DRIVE_WRITES:
+        return ""
+    more = " more" if is_filled or result.specification.initial_state is not None else ""
+    return f", was written {share:.2g} times{more} by its earlier stages"
 
 
 def beginning(results: Sequence["Result"], start: str) -> str:
@@ -161,6 +167,6 @@ def offer(result: "Result", start: str) -> str | None:
     """The option for a run that starts in a more typical state; None if it started in the steady state."""
     if start == "steady":
         return None
-    if result.last_stage_ledger.host_written_bytes:
+    if result.last_stage_ledger.host_written_bytes or _warm_up(result):
         return "for the steady state add --precondition steady"
     return "for a written drive add --precondition fill" if start == "none" else None
