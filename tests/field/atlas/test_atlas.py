@@ -188,6 +188,11 @@ def test_the_page_of_a_fleet_has_the_effect_as_its_title() -> None:
         drive = reported.Reported("a", "a.json", 3.0, 1e12, years_left, (effect,))
         return reported_page.title(reported.ReportedFleet((drive, drive), (0.28,)), 5)
 
+    unknown = reported.Reported("b", "b.json", 3.0, 1e12, None, ())
+    assert reported.ReportedFleet((unknown,), (0.28,)).known_lives == 0, "counts no drive whose life is not known"
+    assert WhatIf(0.28, 1.3, 1.1, 1.32, None, None, None).sentence() == (
+        "28 % unpartitioned would give a WAF of 1.1 at best instead of 1.3."
+    )
     assert title_of(2.0, 1.8) == (
         "With 28 % of each drive left empty, 0 of 2 drives wear out within 5 years instead of 2"
     )

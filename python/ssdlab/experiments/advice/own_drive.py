@@ -62,7 +62,7 @@ class OwnDrive(Shown):
         if not self.what_ifs:
             return f"What free space is worth to {name} cannot be inferred"
         most = max(self.what_ifs, key=lambda each: each.left_empty)
-        if round(most.waf_high, 1) >= round(most.waf, 1):
+        if not most.is_lower:
             return f"Leaving a part of {name} empty"
         return f"{name}: {most.effect()} instead of {most.waf:.1f}"
 

@@ -63,6 +63,11 @@ class ReportedFleet:
     def nand_bytes_per_day(self) -> float:
         return sum(drive.nand_bytes_per_day for drive in self.drives)
 
+    @property
+    def known_lives(self) -> int:
+        """Drives whose remaining years are known."""
+        return sum(drive.years_left is not None for drive in self.drives)
+
     def wholes(self, years: float) -> list[ReportedWhole]:
         """The whole fleet as it is, then for each share."""
         return [self._whole(share, years) for share in (0.0, *self.left_empty)]

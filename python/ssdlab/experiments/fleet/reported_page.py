@@ -21,7 +21,7 @@ _HEAVIEST_SHOWN = 60
 
 def rows(fleet: ReportedFleet, years: float) -> list[list[str]]:
     """Head and rows of the table of shares left empty."""
-    found = [["left empty", "WAF of all", "flash a day", f"wear out within {years:g} years"]]
+    found = [["left empty", "WAF of all", "flash a day", f"of {fleet.known_lives:,} wear out within {years:g} years"]]
     for each in fleet.wholes(years):
         low, high = f"{each.short_lived_low:,}", f"{each.short_lived_high:,}"
         nand_low, nand_high = (format_bytes(round(size)) for size in (each.nand_low, each.nand_high))
@@ -45,7 +45,7 @@ def title(fleet: ReportedFleet, years: float) -> str:
     if most.short_lived_high < now.short_lived_low:
         few = _range(f"{most.short_lived_low:,}", f"{most.short_lived_high:,}")
         return (
-            f"{with_most}, {few} of {_counted(len(fleet.drives))} wear out within {years:g} years instead of "
+            f"{with_most}, {few} of {_counted(fleet.known_lives)} wear out within {years:g} years instead of "
             f"{now.short_lived_low:,}"
         )
     if most.nand_high < now.nand_low:
@@ -64,7 +64,10 @@ def write(fleet: ReportedFleet, directory: Path, *, years: float, line: str) -> 
     whole = page.Page(
         title=title(fleet, years),
         subtitle=f"{_counted(len(fleet.drives))}, from their SMART reports",
-        summary=f"{format_bytes(round(fleet.nand_bytes_per_day))} a day to flash.",
+        summary=(
+            f"{_counted(len(fleet.drives))} write {format_bytes(round(fleet.nand_bytes_per_day))} a day to flash; the "
+            f"remaining life of {fleet.known_lives:,} is known."
+        ),
         notices=[INFERENCE],
         before=[page.Section("The whole fleet", parts.table("The whole fleet", head, wholes))],
         after=[page.Section("Most flash writes", _heaviest(fleet)), *page.reproduced(line)],

@@ -37,10 +37,15 @@ class WhatIf:
         return f"{said}."
 
     def effect(self) -> str:
-        """`28 % unpartitioned would give a WAF of 1.5 to 1.9`"""
-        return (
-            f"{format_share(self.left_empty)} unpartitioned would give a WAF of {_range(self.waf_low, self.waf_high)}"
-        )
+        """`28 % unpartitioned would give a WAF of 1.5 to 1.9`, or `of 1.1 at best` if the range ends at the present
+        one."""
+        waf = _range(self.waf_low, self.waf_high) if self.is_lower else f"{self.waf_low:.1f} at best"
+        return f"{format_share(self.left_empty)} unpartitioned would give a WAF of {waf}"
+
+    @property
+    def is_lower(self) -> bool:
+        """Whether the whole range is visibly below the present write amplification."""
+        return round(self.waf_high, 1) < round(self.waf, 1)
 
 
 def over_provisioning_of(capacity_bytes: int) -> float:
