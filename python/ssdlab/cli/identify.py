@@ -147,7 +147,7 @@ def _plan(planned: Sequence[Planned], capacity_bytes: int) -> str:
     lines.append(
         f"# total: {format_bytes(written)} written or less, {written / capacity_bytes:.3g} x the capacity, and about "
         f"{reads:,} reads; {minutes:.1f} min at {RATE_MB_S:g} MB/s and {_READ_US} us a read"
-        + (f", with {rests} rests of {REST_S:g} s" if rests else "")
+        + (f", with {rests} rest{'s' * (rests != 1)} of {REST_S:g} s" if rests else "")
     )
     if rests:
         lines.append(

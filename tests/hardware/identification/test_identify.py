@@ -301,6 +301,8 @@ def test_the_command_writes_a_drive_that_runs(
     assert DERIVED.keys() - {"slc_cache_bytes"} <= by_key.keys()
     page = (tmp_path / "out/report.html").read_text()
     assert "What could not be determined" in page and "SLC cache: no cliff within" in page
+    reasons = [line.partition(": ")[2] for line in said.split("not determined:")[1].splitlines() if line[:2] == "  "]
+    assert len(reasons) == len(set(reasons)) > 0
     # Figures for readers, with their units; a share is no fraction of 1.
     assert "3 MiB" in said and "16 KiB" in said and "0.15" not in said and "buffer_bytes" not in said
     lede = page.replace("\N{NO-BREAK SPACE}", " ")

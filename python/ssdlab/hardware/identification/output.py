@@ -50,9 +50,8 @@ def print_table(found: Found, console: "Console") -> None:
     show(table, console, left_out_first=("experiment",))
     if found.undetermined:
         console.print("\nnot determined:", highlight=False)
-    for undetermined in found.undetermined:
-        said = f"  {_named(undetermined.key)}: {undetermined.reason}"
-        console.print(said, highlight=False, markup=False, soft_wrap=True)
+    for said in _reasons(found):
+        console.print(f"  {said}", highlight=False, markup=False, soft_wrap=True)
 
 
 def shown(value: object) -> str:
@@ -222,7 +221,15 @@ def _table(found: Found) -> Markup:
 def _undetermined(found: Found) -> Markup:
     if not found.undetermined:
         return parts.paragraphs("Every value that the experiments look for was determined.")
-    return parts.bullets([f"{_named(each.key)}: {each.reason}" for each in found.undetermined])
+    return parts.bullets(_reasons(found))
+
+
+def _reasons(found: Found) -> list[str]:
+    """Each reason why values are missing once, behind the names of these values."""
+    by_reason: dict[str, list[str]] = {}
+    for each in found.undetermined:
+        by_reason.setdefault(each.reason, []).append(_named(each.key))
+    return [f"{', '.join(names)}: {reason}" for reason, names in by_reason.items()]
 
 
 def figure(picture: Picture) -> Figure:
