@@ -370,6 +370,19 @@ def test_the_end_of_a_cache_shows_late_behind_a_write_buffer() -> None:
     assert fill.memory_per_byte({"direct_bytes_per_second": [300e6, 0, 0]}) == 1
 
 
+def test_a_coarse_clock_gives_no_impossible_speed() -> None:
+    """A regression: fio's times are whole milliseconds, in which a fast file takes eight requests: the picture showed
+    2,000,000,000 MB/s, and its title 2,097 MB/s "throughout"."""
+    count = 1024
+    exact = np.arange(1, count + 1) * (fill.BLOCK_BYTES / 1.5e9)
+    sizes = np.full(count, fill.BLOCK_BYTES)
+    nothing = np.zeros(count, dtype=np.int64)
+    done = Completed("a", float(exact[-1]), exact.round(3), np.full(count, 100.0), sizes, nothing, int(sizes.sum()))
+    _, rate = fill.windows(done)
+    assert rate.min() > 1.2e9 and rate.max() < 1.9e9
+    assert "500 to 2,000 MB/s: no lasting drop" in fill._level(np.array([5e8, 2e9] * 50), 1e9)
+
+
 def test_erases_are_in_the_picture_that_tells_them() -> None:
     """The picture had every 17th row and the one before each delay: the line of a drive of 60 GB was flat."""
     row = 1e6
