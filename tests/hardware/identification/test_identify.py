@@ -380,6 +380,8 @@ def test_a_coarse_clock_gives_no_impossible_speed() -> None:
     done = Completed("a", float(exact[-1]), exact.round(3), np.full(count, 100.0), sizes, nothing, int(sizes.sum()))
     _, rate = fill.windows(done)
     assert rate.min() > 1.2e9 and rate.max() < 1.9e9
+    small = Completed("a", 0.01, exact[:300].round(3), np.full(300, 100.0), sizes[:300], nothing[:300], 0)
+    assert len(fill.windows(small)[1]) > 8, "the first eight are left out"
     assert "500 to 2,000 MB/s: no lasting drop" in fill._level(np.array([5e8, 2e9] * 50), 1e9)
 
 

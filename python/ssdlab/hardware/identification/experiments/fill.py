@@ -43,7 +43,8 @@ def windows(done: Completed, count: int = _WINDOWS) -> tuple["Floats", "Floats"]
     spans = np.diff(done.end_s[edges])
     milliseconds = 1e3 * done.end_s
     if np.allclose(milliseconds, np.round(milliseconds), rtol=0, atol=1e-6):
-        while count > 1 and spans.min() < _COARSE_S_MIN:
+        # Enough remain for those that are left out at the start.
+        while count >= 4 * _SKIPPED and spans.min() < _COARSE_S_MIN:
             count //= 2
             edges = np.linspace(0, len(sums) - 1, count + 1).astype(int)
             spans = np.diff(done.end_s[edges])
@@ -83,6 +84,7 @@ def _run(bench: Bench) -> None:
             f"{rounded(last.value / 1e6)} MB/s: the SLC cache is full"
         )
         marks = [Marks("cliff", [(cliff / 1e9, cached.value / 1e6), (cliff / 1e9, last.value / 1e6)])]
+    drawn = list(zip((at / 1e9).tolist(), (rate / 1e6).tolist(), strict=True))
     bench.show(
         Picture(
             "fill",
@@ -90,7 +92,14 @@ def _run(bench: Bench) -> None:
             "Speed over bytes written, on the whole drive in sequence, in windows of equal bytes, after the first.",
             "GB written",
             "MB/s",
-            [Line("measured", list(zip((at / 1e9).tolist(), (rate / 1e6).tolist(), strict=True))[_SKIPPED::4])],
+            [
+                Line(
+                    "measured",
+                    list(zip((at / 1e9).tolist(), (rate / 1e6).tolist(), strict=True))[
+                        [Line("measured", drawn[_SKIPPED :: max(1, len(drawn) // 256)])],
+                    ],
+                )
+            ],
             marks,
         )
     )
