@@ -197,7 +197,7 @@ export class Charts {
         this.line(drive, name(which), colour(index), (row, series) => series.value(row, `erase_count_${which}`)),
       ),
     );
-    return { lines, say: plain };
+    return { lines, say: (value) => (Number.isInteger(value) ? count(value) : plain(value)) };
   }
 
   whyNot() {

@@ -291,7 +291,7 @@ async function toggleLecture() {
   if (isOn) {
     await document.documentElement.requestFullscreen?.().catch(() => {});
     if (!status?.watched) controls.beginSlowly();
-    say("Space runs and pauses, + and - change the speed, l ends the lecture.");
+    say("Space runs and pauses, + and - change the speed, L ends the lecture.");
   } else if (document.fullscreenElement) {
     await document.exitFullscreen();
   }
