@@ -83,6 +83,8 @@ def test_left_empty_is_a_share_of_the_drive_and_op_of_the_rest() -> None:
         "generic-nvme-tlc-1000: OP 20 % leaves 8.39 % of it empty; OP 7 % leaves nothing empty and gives the host "
         "2.74 % more than as sold; OP 9.93 % is as sold; OP 37.41 % leaves 20 % of it empty"
     ]
+    (own,) = plan(["generic-tlc-480"], "7.35%", [])
+    assert left_empty_sentences([own.drive]) == ["generic-tlc-480: OP 7.35 % is as sold"], "not below 0.01 % more"
     assert [each.label for each in plan(["tiny"], None, [], left_empty="20%")] == ["tiny, 20 % left empty"]
     for wrong, said in (("100%", "100%' is out of range"), ("20", "'20' is ambiguous"), ("7%,7%", "listed twice")):
         with pytest.raises(InputError, match=f"^--left-empty.*{said}"):

@@ -1,5 +1,6 @@
 """The examples in `--help` work as they stand: existing options and shipped files."""
 
+import re
 import shlex
 from pathlib import Path
 
@@ -24,3 +25,11 @@ def test_the_example_of_a_command(name: str, monkeypatch: pytest.MonkeyPatch) ->
     named = [word for word in read if Path(word).suffix in _SUFFIXES or (word.endswith("/") and name != "mount")]
     assert [word for word in named if not Path(word).exists()] == []
     assert not any(word.startswith("/") for word in words)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_help_names_no_type_of_python(name: str) -> None:
+    """A regression: "PLACE... <list[str]>" and "--cycles <int>"."""
+    command = loaded(name)
+    said = command.get_help(command.make_context(name, [], resilient_parsing=True))
+    assert not re.search(r"<(list|str|int|float)\b", said), said

@@ -13,6 +13,8 @@ import pytest
 
 from program import program_in
 from small_drives import drive_file
+from ssdlab.cli import note_sayer
+from ssdlab.errors import Note
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 MONDAY, FRIDAY = (str(EXAMPLES / name) for name in ("monday.json", "friday.json"))
@@ -98,3 +100,12 @@ def test_neither_page_nor_terminal_has_one(name: str, tmp_path: Path) -> None:
     found = [(text, each) for text, pattern in RIDDLES.items() for each in shown if re.search(pattern, each)]
     assert found == []
     assert [each for each in shown if re.fullmatch(LONE_CELLS, each)] == []
+
+
+def test_a_note_of_several_runs_is_printed_once(capsys: pytest.CaptureFixture[str]) -> None:
+    """A regression: advise tenants, which runs a job twice, printed three notes twice."""
+    say = note_sayer()
+    for text in ("one", "two", "one"):
+        say(Note(text), Note)
+    say(Warning("of a library"), Warning)
+    assert capsys.readouterr().err == "note: one\nnote: two\n"

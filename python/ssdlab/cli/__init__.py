@@ -17,6 +17,7 @@ import shlex
 import sys
 import traceback
 import warnings
+from collections.abc import Callable
 from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
@@ -100,7 +101,7 @@ def main() -> None:
     """Runs the program `ssdlab` and ends the process with an exit code, without a traceback."""
     _open_closed()
     guard()
-    warnings.showwarning = _say_note
+    warnings.showwarning = note_sayer()
     ending = Ending()
     ending.listen()
     try:
@@ -161,10 +162,17 @@ def _is_stdout_full() -> bool:
     return False
 
 
-def _say_note(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
-    """Prints warnings of the class Note to stderr and drops all others: warnings of libraries are for developers."""
-    if issubclass(category, Note):
-        print(for_reader(f"note: {message}"), file=sys.stderr)
+def note_sayer() -> Callable[..., None]:
+    """Prints warnings of the class Note to stderr, each once although several runs of one command may issue it, and
+    drops all others: warnings of libraries are for developers."""
+    said = set()
+
+    def say(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
+        if issubclass(category, Note) and str(message) not in said:
+            said.add(str(message))
+            print(for_reader(f"note: {message}"), file=sys.stderr)
+
+    return say
 
 
 def _say(message: str, code: int) -> int:

@@ -244,7 +244,12 @@ def loaded(name: str) -> Any:
     alone.command(name=name, help=f"{inspect.getdoc(function)}\n\n\b\nExample:\n  {COMMANDS[name].example}")(
         _interruptible(_with_pictures(flat(function)) if name in WITH_PICTURES else flat(function))
     )
-    return typer.main.get_command(alone)
+    command = typer.main.get_command(alone)
+    for parameter in command.params:
+        if parameter.param_type_name == "argument":
+            # The name of an argument says what it is; typer would add "<list[str]>".
+            setattr(parameter, "display_type_rich", lambda ctx: None)  # noqa: B010
+    return command
 
 
 def _with_pictures(command: Callable[..., None]) -> Callable[..., None]:

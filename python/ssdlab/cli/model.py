@@ -64,14 +64,16 @@ def model(
         ),
     ] = None,
     victim: Annotated[
-        Victim, typer.Option(metavar="<str>", help=f"Victim policy: {', '.join(get_args(Victim))}.")
+        Victim, typer.Option(metavar="NAME", help=f"Victim policy: {', '.join(get_args(Victim))}.")
     ] = "greedy",
     units_per_erase_unit: Annotated[
-        int, typer.Option(help="Mapping units per erase unit; no effect for FIFO and random.")
+        int, typer.Option(metavar="N", help="Mapping units per erase unit; no effect for FIFO and random.")
     ] = UNITS_PER_ERASE_UNIT,
-    d: Annotated[int | None, typer.Option("--d", help="Erase units that d-choices draws (default: 10).")] = None,
+    d: Annotated[
+        int | None, typer.Option("--d", metavar="N", help="Erase units that d-choices draws (default: 10).")
+    ] = None,
     skew: Skew,
-    trim: Annotated[str | None, typer.Option(help="Share of requests that trim a live unit.")] = None,
+    trim: Annotated[str | None, typer.Option(metavar="SHARE", help="Share of requests that trim a live unit.")] = None,
     form: FormOrOutputFormat,
     output: Annotated[
         str | None,

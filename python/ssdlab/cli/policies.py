@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def policies(
-    name: Annotated[str | None, typer.Argument(help="A policy; without: list all.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="A policy; without: list all.")] = None,
     *,
     form: FormOrJson,
 ) -> None:

@@ -29,11 +29,12 @@ if TYPE_CHECKING:
 class Use:
     """How the drive is used, and how long its flash lasts, as options."""
 
-    cycles: Annotated[int | None, typer.Option(help="P/E cycles of the flash; default: those of the drive file.")] = (
-        None
-    )
+    cycles: Annotated[
+        int | None, typer.Option(metavar="N", help="P/E cycles of the flash; default: those of the drive file.")
+    ] = None
     waf: Annotated[
-        float | None, typer.Option(help="Write amplification for life; default: uniform writes, greedy, closed form.")
+        float | None,
+        typer.Option(metavar="N", help="Write amplification for life; default: uniform writes, greedy, closed form."),
     ] = None
     writes_per_day: Annotated[
         int | None,
@@ -46,14 +47,20 @@ class Use:
 def price(
     context: typer.Context,
     drive: Annotated[
-        list[str] | None, typer.Option("--drive", help="A drive of the catalogue or a drive file; may be repeated.")
+        list[str] | None,
+        typer.Option("--drive", metavar="NAME|FILE", help="A drive of the catalogue or a .toml file. Repeatable."),
     ] = None,
     op: Annotated[
-        str | None, typer.Option("--op", help="Over-provisioning (T - U) / U; several with commas: 7%,28%.")
+        str | None,
+        typer.Option("--op", metavar="LIST", help="Over-provisioning (T - U) / U; several with commas: 7%,28%."),
     ] = None,
     left_empty: options.LeftEmptyList = None,
-    flash: Annotated[str | None, typer.Option(help="Instead of a drive: its flash, such as 128GiB.")] = None,
-    user: Annotated[str | None, typer.Option(help="With --flash: the capacity for the host, such as 100GB.")] = None,
+    flash: Annotated[
+        str | None, typer.Option(metavar="SIZE", help="Instead of a drive: its flash, such as 128GiB.")
+    ] = None,
+    user: Annotated[
+        str | None, typer.Option(metavar="SIZE", help="With --flash: the capacity for the host, such as 100GB.")
+    ] = None,
     usd: Annotated[
         float | None,
         typer.Option("--price", metavar="N", help="Price; default: that of the drive file."),

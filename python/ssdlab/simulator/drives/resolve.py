@@ -193,6 +193,10 @@ def resolve(
     return ResolvedDrive(smaller, scale, settings, drive, over_provisioning, left_empty, empty)
 
 
+_AS_SOLD_BELOW = 0.0005
+"""A share of the drive that over-provisioning as people write it, with two decimals, does not tell apart."""
+
+
 def left_empty_sentences(drives: Sequence[ResolvedDrive]) -> list[str]:
     """A sentence for each drive with `--op` or `--left-empty`: the share left empty beside the over-provisioning, since
     one is a share of the drive and the other of what remains of it."""
@@ -202,7 +206,7 @@ def left_empty_sentences(drives: Sequence[ResolvedDrive]) -> list[str]:
             continue
         op = format_share(each.capacity.over_provisioning)
         share = format_share(abs(each.left_empty))
-        if share == "0 %":
+        if abs(each.left_empty) < _AS_SOLD_BELOW:
             words = f"OP {op} is as sold"
         elif each.left_empty < 0:
             words = f"OP {op} leaves nothing empty and gives the host {share} more than as sold"
