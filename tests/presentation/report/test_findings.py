@@ -60,24 +60,18 @@ def test_theory_agrees_or_differs_and_only_where_it_applies() -> None:
     assert findings.theory_deviation(far) == pytest.approx(0.25)
 
 
-def test_a_short_trace_on_a_fresh_drive_says_nothing_of_its_life_and_spare_area() -> None:
-    """A regression: 23 MB of a trace gave "10 years", and "33,474 times of effective spare area; 7 % is built in"."""
+def test_a_short_trace_on_a_fresh_drive_says_nothing_of_its_spare_area() -> None:
+    """A regression: 23 MB of a trace gave "33,474 times of effective spare area; 7 % is built in"."""
     written = 0.00003 * _variant("a", 2.0).user_bytes
     short = _variant(
         "a",
         1.4,
-        years=10.0,
-        dwpd=1.0,
         steady_reached=None,
         stages=[(0, 0, int(written))],
         effective_over_provisioning=33_474.0,
     )
-    assert "years" not in findings.summary([short])
-    # Another: "the flash lasts 4.5 years" on a live report, of a WAF of 1.00 after 0.13 drive writes.
-    assert "years" not in findings.summary([replace(short, stages=[(0, 0, round(0.13 * short.user_bytes))])])
     assert "nearly all of the drive was never written" in findings.spare_room([short]).lower()
     enough = replace(short, stages=[(0, 0, short.user_bytes)], effective_over_provisioning=0.06)
-    assert "the flash lasts 10 years" in _plain(findings.summary([enough]))
     assert "built in" in findings.spare_room([enough])
 
 

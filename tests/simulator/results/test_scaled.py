@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from ssdlab.experiments.comparison.axes import plan
 from ssdlab.experiments.comparison.output import compared
 from ssdlab.experiments.comparison.table import print_table
 from ssdlab.experiments.comparison.variant import Variant
 from ssdlab.experiments.sweeps.rows import row
+from ssdlab.presentation.report import findings
 from ssdlab.simulator import workloads
 from ssdlab.simulator.drives import load
 from ssdlab.simulator.results.text import normal
@@ -43,6 +45,20 @@ def test_ratings_and_bytes_are_those_of_the_drive_as_sold(variant: Variant) -> N
     assert shown.series["host_written_bytes"][-1] == shown.host_written_bytes == shown.stages[-1][2]
     assert shown.tbw_bytes == variant.tbw_bytes
     assert row({}, variant.result, drive.nand.endurance_cycles)["tbw_bytes"] == pytest.approx(tbw)
+
+
+@pytest.mark.parametrize(("size", "is_told"), [("100%", True), ("90%", False)])
+def test_a_run_that_writes_little_has_no_life(size: str, is_told: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    """Regressions: of one request of 4 KiB a TBW of 3,221 TB and 9.19 years; of a trace of 23 MB "10 years"."""
+    planned = plan(["tiny"], None, [])[0]
+    job = workloads.load(f"fio --name=a --rw=write --bs=4k --size={size}")
+    short = Variant(planned, simulated.run(specify(job, planned.drive, timed=False)), 1.0)
+    assert ((short.tbw_bytes is not None), (short.years is not None)) == (is_told, is_told)
+    print_table([short], Console(width=200))
+    assert ("no TBW: the last stage wrote less than the drive's capacity" in capsys.readouterr().out) is not is_told
+    assert (row({}, short.result, 3000)["tbw_bytes"] is not None) is is_told
+    assert ("years" in compared([short])[0].missing) is not is_told
+    assert ("years" in findings.summary(compared([short]))) is is_told
 
 
 def test_json_has_both(variant: Variant) -> None:

@@ -10,6 +10,7 @@ import polars as pl
 
 from ssdlab.experiments.comparison.variant import Variant
 from ssdlab.presentation.report import ComparedVariant
+from ssdlab.simulator.results import drive_state
 from ssdlab.simulator.results.compared import of_result
 from ssdlab.simulator.results.files import data_file, data_name, staged
 from ssdlab.simulator.results.fio_schema import HeaderJson
@@ -127,7 +128,15 @@ def compared(variants: Sequence[Variant], notes: Sequence[str] = ()) -> list[Com
             years=variant.years,
             dwpd=variant.drive_writes_per_day,
             co2e_g_per_host_tb=variant.co2e_g_per_host_tb,
-            missing={"theory": variant.expectation.reason} if variant.expectation.reason else {},
+            missing=_missing(variant),
         )
         for variant in variants
     ]
+
+
+def _missing(variant: Variant) -> dict[str, str]:
+    """The reasons of missing figures, by field."""
+    theory = variant.expectation.reason
+    is_too_short = variant.result.settled_waf is not None and not drive_state.tells_life(variant.result)
+    life = dict.fromkeys(("tbw_bytes", "years"), drive_state.TELLS_NO_LIFE) if is_too_short else {}
+    return life | ({"theory": theory} if theory else {})

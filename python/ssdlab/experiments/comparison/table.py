@@ -15,7 +15,7 @@ from ssdlab.experiments.comparison.variant import Variant
 from ssdlab.foundation.quantities import format_deviation, format_share, rounded
 from ssdlab.presentation.terminal import fits, show
 from ssdlab.simulator.drives import standing
-from ssdlab.simulator.results import PARTS
+from ssdlab.simulator.results import PARTS, drive_state
 from ssdlab.simulator.results.latency import Latency
 
 if TYPE_CHECKING:
@@ -189,6 +189,10 @@ def _legend(variants: Sequence[Variant]) -> list[str]:
         f"TBW: rated erase cycles x flash / WAF; years: at a DWPD of {', '.join(f'{rate:g}' for rate in rates)}; "
         "erases: minimum to maximum of a block."
     )
+    written = [variant for variant in variants if variant.result.settled_waf is not None]
+    if short := [variant.label for variant in written if not drive_state.tells_life(variant.result)]:
+        who = "" if len(short) == len(written) else f" for {', '.join(short)}"
+        lines.append(f"no TBW{who}: {drive_state.TELLS_NO_LIFE}.")
     if any(variant.result.last_stage_energy for variant in variants):
         lines.append("mean W, J/GiB: power in the last stage, and joules per GiB that the host wrote or read; [power].")
     for co2e in dict.fromkeys(variant.co2e_g_per_kwh for variant in variants if variant.co2e_g_per_host_tb is not None):

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ssdlab.experiments.comparison.axes import Planned
-from ssdlab.simulator.results import Result
+from ssdlab.simulator.results import Result, drive_state
 from ssdlab.simulator.results.energy import BYTES_PER_GIB, JOULES_PER_KWH
 from ssdlab.simulator.results.result import DirectionSpeedJson, ResultJson, SpeedJson
 from ssdlab.simulator.results.speed import DirectionSpeed, Speed, speed
@@ -86,9 +86,10 @@ class Variant:
 
     @cached_property
     def tbw_bytes(self) -> float | None:
-        """TBW of the drive as sold: host bytes until all blocks reach their rated cycles; None without a WAF."""
+        """TBW of the drive as sold: host bytes until all blocks reach their rated cycles; None without a WAF, or with
+        one of so few writes that it says nothing of the drive's life."""
         waf = self.result.settled_waf
-        if waf is None:
+        if waf is None or not drive_state.tells_life(self.result):
             return None
         return endurance.lifetime_bytes(
             self.planned.drive.endurance_cycles, self.as_sold(self.result.capacity.physical_bytes), waf

@@ -8,7 +8,7 @@ import polars as pl
 from ssdlab.evidence import Estimate
 from ssdlab.experiments.sweeps.points import Point
 from ssdlab.foundation.foreign import TableRow
-from ssdlab.simulator.results import Result
+from ssdlab.simulator.results import Result, drive_state
 from ssdlab.simulator.results.speed import speed
 from ssdlab.theory import endurance
 
@@ -57,7 +57,7 @@ def row(point: Point, result: Result, endurance_cycles: int) -> TableRow:
         **directions,
         "simulated_seconds": result.simulated_seconds,
         "tbw_bytes": None
-        if waf is None
+        if waf is None or not drive_state.tells_life(result)
         else endurance.lifetime_bytes(endurance_cycles, as_sold(capacity.physical_bytes), waf),
         "erase_count_mean": erases["mean"],
         "erase_count_max": erases["max"],

@@ -18,8 +18,6 @@ _EVEN_WITHIN = 1.5
 _ERASES_MIN = 5
 # An effective over-provisioning above this is that of a drive that holds nearly nothing.
 _NEARLY_EMPTY = 10.0
-# A run that writes less has not yet overwritten what it began with, and says nothing of how long a drive lasts.
-_DRIVE_WRITES_OF_A_LIFE = 1
 
 
 def settling(variants: Sequence[ComparedVariant]) -> str:
@@ -220,13 +218,6 @@ def spare_room(variants: Sequence[ComparedVariant]) -> str:
     return f"Garbage collection has {has}; {built_in} is built in{name}"
 
 
-def _wrote_enough(variant: ComparedVariant) -> bool:
-    """Whether the last stage wrote a part of the drive that says something of its life."""
-    if variant.steady_reached or not variant.stages:
-        return True
-    return variant.drive_writes(_last_stage_bytes(variant)) >= _DRIVE_WRITES_OF_A_LIFE
-
-
 def _last_stage_bytes(variant: ComparedVariant) -> float:
     """What the host wrote in the last stage, to which the figures belong."""
     if not variant.stages:
@@ -254,8 +245,7 @@ def summary(variants: Sequence[ComparedVariant]) -> str:
         sentences.append(
             f"The steady state was not reached with {wording.listed(unsettled)}: these figures may still change."
         )
-    is_told = all(_wrote_enough(variant) for variant in (best, worst))
-    if is_told and best.years is not None and worst.years is not None and best.dwpd and best.dwpd == worst.dwpd:
+    if best.years is not None and worst.years is not None and best.dwpd and best.dwpd == worst.dwpd:
         writes = "1 drive write" if best.dwpd == 1 else f"{best.dwpd:g} drive writes"
         are_steady = best.steady_reached and worst.steady_reached
         at = "" if are_steady else ", if write amplification stays as in these runs,"

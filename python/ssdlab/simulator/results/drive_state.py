@@ -33,6 +33,9 @@ _CHANGE_MAX = 0.05
 # a drive that was fresh or filled in order, and rises to several times that later.
 _DRIVE_WRITES_MIN = 3
 _DRIVE_WRITES_MIN_WHEN_STEADY = 1
+# A run that writes less has not yet overwritten what it began with.
+_DRIVE_WRITES_OF_A_LIFE = 1
+TELLS_NO_LIFE = "the last stage wrote less than the drive's capacity, which says nothing of its life"
 
 
 # The saved state is the map: buffer, queues and open blocks are empty. What that changes: docs/theory/steady-state.md.
@@ -117,9 +120,10 @@ def facts(results: Mapping[str, "Result"], start: str) -> list[str]:
     unsettled = [label for label, result in results.items() if result.waf and caveat(result, start)]
     if unsettled:
         who = "" if len(unsettled) == len(results) else f" of {', '.join(unsettled)}"
+        told = ", and TBW and years follow from it" if any(tells_life(results[label]) for label in unsettled) else ""
         found.append(
-            f"the write amplification{who} is not that of the steady state, and TBW and years follow from it: "
-            "a run until the steady state has those of long use"
+            f"the write amplification{who} is not that of the steady state{told}: "
+            "a run until the steady state has that of long use"
         )
     return found
 
@@ -135,6 +139,13 @@ def caveat(result: "Result", start: str) -> str:
     return (
         "" if before is None or last is None or _is_level(before, last) else ", on average of a run that is not steady"
     )
+
+
+def tells_life(result: "Result") -> bool:
+    """Whether the write amplification of the last stage says something of the drive's life."""
+    if result.steady_state and result.steady_state.reached:
+        return True
+    return result.last_stage_ledger.host_written_bytes >= _DRIVE_WRITES_OF_A_LIFE * result.capacity.user_bytes
 
 
 def _needed(start: str) -> float:
