@@ -10,7 +10,7 @@ import pytest
 
 from program import Program
 from ssdlab.errors import InputError
-from ssdlab.experiments.comparison.targets import Target, caution, figures_of_report
+from ssdlab.experiments.comparison.targets import Figures, Target, caution, figures_of_report, rows
 
 JOB = "[global]\nioengine=libaio\ndirect=1\nbs=4k\nsize=4m\n[first]\nrw=randwrite\n[then]\nstonewall\nrw=randread\n"
 BESIDE = ("--target", "simulated:small.toml", "--target", "measured:result.json")
@@ -104,5 +104,8 @@ def test_two_folders_of_one_file_system_are_not_called_two_drives(tmp_path: Path
         (tmp_path / name).mkdir()
     one, two = (Target("device", str(tmp_path / name)) for name in ("one", "two"))
     assert f"{one.label} and {two.label} lie on one file system" in caution([one, two])
+    figures: list[Figures] = [{"a": {("read IOPS", "1/s"): rate}} for rate in (3000.0, 1000.0)]
+    assert rows([one, two], figures)[0].ratio is None
+    assert rows([one, Target("simulated", "tiny")], figures)[0].ratio == pytest.approx(1 / 3)
     assert "lie on" not in caution([one, Target("simulated", "tiny")])
     assert caution([one, two]).startswith("Each target ran once")

@@ -116,7 +116,7 @@ def compare_targets(
             if reason:
                 reasons[f"WAF on {each.label}"] = reason
         found.append(figures)
-    compared = targets.rows(found)
+    compared = targets.rows(named, found)
     form.give(Rows(targets.plain(named, compared)), lambda: _print(named, compared, reasons, states))
     names = targets.write(
         named,

@@ -48,17 +48,14 @@ class Row:
     what: str
     unit: str
     values: Sequence[float | None]
+    ratio: float | None
+    """The last target's figure over the first one's; None for one target, two of one file system, a missing figure, or
+    a first of 0."""
 
     @property
     def said(self) -> str:
         """The figure with its unit."""
         return f"{self.what}, {self.unit}" if self.unit else self.what
-
-    @property
-    def ratio(self) -> float | None:
-        """The last target's figure over the first one's; None for one target, a missing figure, or a first of 0."""
-        first, last = self.values[0], self.values[-1]
-        return last / first if first and last is not None and len(self.values) > 1 else None
 
 
 def target(text: str) -> Target:
@@ -72,17 +69,19 @@ def target(text: str) -> Target:
 def caution(targets: Sequence[Target]) -> str:
     """What the ratios do not say: nothing of other runs, and nothing of drives where folders share a file system."""
     said = "Each target ran once, so that how much another run would differ is not known."
-    real = [each for each in targets if each.kind == "device"]
-    devices = [_device_number(each.name) for each in real]
-    shared = [each.label for each, device in zip(real, devices, strict=True) if device and devices.count(device) > 1]
+    devices = [_device_number(each) for each in targets]
+    shared = [each.label for each, device in zip(targets, devices, strict=True) if device and devices.count(device) > 1]
     if not shared:
         return said
-    return f"{said} {wording.listed(shared)} lie on one file system: their ratio is not that of two drives."
+    return f"{said} {wording.listed(shared)} lie on one file system: they are not two drives, and have no ratio."
 
 
-def _device_number(path: str) -> int | None:
-    """The number of the file system of a folder or of a file that may not exist yet; None if it cannot be read."""
-    place = Path(path)
+def _device_number(of: Target) -> int | None:
+    """The number of the file system of a folder or of a file that may not exist yet; None of anything else, or if it
+    cannot be read."""
+    if of.kind != "device":
+        return None
+    place = Path(of.name)
     try:
         return (place if place.exists() else place.parent).stat().st_dev if not place.is_block_device() else None
     except OSError:
@@ -167,14 +166,18 @@ def _add(found: Figures, name: str, of_job: dict[tuple[str, str], float | None])
         found[name][what, unit] = before + value if is_rate and before is not None and value is not None else None
 
 
-def rows(of_targets: Sequence[Figures]) -> list[Row]:
+def rows(targets: Sequence[Target], of_targets: Sequence[Figures]) -> list[Row]:
     """A row for every figure that any target has, in the order of jobs and figures."""
+    first_device, last_device = _device_number(targets[0]), _device_number(targets[-1])
+    are_two = len(targets) > 1 and (first_device is None or first_device != last_device)
     jobs = dict.fromkeys(job for each in of_targets for job in each)
     found = []
     for job in jobs:
         for what, unit in dict.fromkeys(key for each in of_targets for key in each.get(job, {})):
             values = [each.get(job, {}).get((what, unit)) for each in of_targets]
-            found.append(Row(job, what, unit, values))
+            first, last = values[0], values[-1]
+            ratio = last / first if are_two and first and last is not None else None
+            found.append(Row(job, what, unit, values, ratio))
     return found
 
 
@@ -196,7 +199,7 @@ def write(
     names = ["comparison.json"]
     content = {
         "targets": [each.label for each in targets],
-        "rows": [{**asdict(row), "ratio": row.ratio} for row in compared],
+        "rows": [asdict(row) for row in compared],
         "not_measured": dict(reasons),
         "states": dict(states),
     }
