@@ -8,8 +8,9 @@ import polars as pl
 from ssdlab.field.health.concerns import LEVELS, Level
 from ssdlab.field.health.drive import Row
 
-_SPREAD_OF = 10
-"""The least number of drives for which the spread is given."""
+_BEYOND_MIN = 10
+"""A percentile with fewer drives above or below it is not given."""
+_PERCENTS = (10, 50, 90)
 _REPORTED = {Level.FAILING: "failing", Level.ATTENTION: "in need of attention", Level.UNKNOWN: "of unknown health"}
 """The levels that the finding counts, in words."""
 
@@ -37,7 +38,9 @@ class Summary:
     """Drives that count both host and NAND writes."""
     implausible: int
     waf_percentiles: dict[int, float]
-    """Percentiles 10, 50 and 90 of drives with at least one full drive write; empty if there are none."""
+    """Percentiles 10, 50 and 90 of drives with at least one full drive write, where enough drives are beyond them."""
+    settled: int
+    """The number of these drives."""
     unread: int
 
     def finding(self) -> str:
@@ -49,9 +52,10 @@ class Summary:
     def sentence(self) -> str:
         """The finding, the spread of write amplification, and the number of unread files."""
         said = self.finding()
-        if self.waf_percentiles and self.with_counters >= _SPREAD_OF:
-            low, middle, high = (self.waf_percentiles[percent] for percent in (10, 50, 90))
-            said += f"; write amplification {middle:.2f} in the median, {low:.2f} to {high:.2f} from 10 to 90 %"
+        if 50 in self.waf_percentiles:
+            said += f"; write amplification {self.waf_percentiles[50]:.2f} in the median of {self.settled:,}"
+        if 10 in self.waf_percentiles:
+            said += f", {self.waf_percentiles[10]:.2f} to {self.waf_percentiles[90]:.2f} from 10 to 90 %"
         if self.implausible:
             said += f"; implausible on {_count(self.implausible, 'drive')}"
         if self.unread:
@@ -80,17 +84,22 @@ def summed_up(drives: pl.LazyFrame, unread: int) -> Summary:
         *((pl.col("level") == level).sum().alias(level) for level in LEVELS),
         (waf.is_not_null() | pl.col("waf_is_implausible")).sum().alias("with_counters"),
         pl.col("waf_is_implausible").sum().alias("implausible"),
-        *(waf.filter(settled).quantile(percent / 100, "linear").alias(f"p{percent}") for percent in (10, 50, 90)),
+        waf.filter(settled).count().alias("settled"),
+        *(waf.filter(settled).quantile(percent / 100, "linear").alias(f"p{percent}") for percent in _PERCENTS),
     )
     row = figures.collect().row(0, named=True)
-    known = row["p50"] is not None
     return Summary(
         drives=row["drives"],
         disks=row["disks"],
         by_level={level: row[level] for level in LEVELS},
         with_counters=row["with_counters"],
         implausible=row["implausible"],
-        waf_percentiles={percent: row[f"p{percent}"] for percent in (10, 50, 90)} if known else {},
+        waf_percentiles={
+            percent: row[f"p{percent}"]
+            for percent in _PERCENTS
+            if row["settled"] * min(percent, 100 - percent) / 100 >= _BEYOND_MIN
+        },
+        settled=row["settled"],
         unread=unread,
     )
 
