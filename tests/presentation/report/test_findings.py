@@ -219,6 +219,10 @@ def test_nothing_written_invents_nothing() -> None:
         (wording.significant(12345.6), "12,346"),
         (wording.significant(4.6012), "4.60"),
         (wording.listed(["a", "b", "c"]), "a, b and c"),
+        (wording.times(2.31), "2.3 times"),
+        (wording.times(1.04), "1.04 times"),
+        # A regression: of two policies whose intervals are apart, "1.00 times as fast".
+        (wording.times(1.0041), "1.004 times"),
     ],
 )
 def test_wording(said: str, expected: str) -> None:

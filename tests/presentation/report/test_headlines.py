@@ -69,6 +69,12 @@ def test_variants(outcomes: list[Outcome], expected: str) -> None:
     assert _plain(headlines.of_variants(outcomes)) == expected
 
 
+def test_equal_rates_that_are_known_very_well() -> None:
+    """A regression: two drives at a rate limit were "equally fast within below 0.01 %"."""
+    at_limit = Estimate(3000.0, 2999.99, 3000.01, 9, "rounds")
+    assert headlines.faster_and_slower("a", at_limit, "b", at_limit) == "a and b are equally fast"
+
+
 def test_a_variant_that_failed_is_named_and_not_compared() -> None:
     failed = _of("0 %", 40.0, failed="became read-only")
     whole = [_of("7 %", 6.8), _of("28 %", 2.0)]

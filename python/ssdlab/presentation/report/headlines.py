@@ -15,6 +15,8 @@ from ssdlab.presentation.report import wording
 
 # Two figures are only called equal if a difference of this share would have been seen.
 _TELLING_WITHIN = 0.2
+# A smaller share is "below 0.01 %", which no "within" can stand before.
+_SHARE_SAID_MIN = 1e-4
 # A difference that changes by less than this factor between two conditions is not an interaction.
 _INTERACTION_MIN = 1.1
 _NEARLY_EQUAL_WITHIN = 0.05
@@ -76,7 +78,7 @@ def _alike(what: str, one: Estimate, other: Estimate) -> str:
     visible = visible_share(one, other)
     if visible > _TELLING_WITHIN:
         return f"cannot be told apart: a difference below {wording.share(visible, 2)} would not show"
-    return f"{what} within {wording.share(visible, 2)}" if visible else what
+    return f"{what} within {wording.share(visible, 2)}" if visible >= _SHARE_SAID_MIN else what
 
 
 def of_advice(over_provisioning: float | None, as_sold: float, limits: Sequence[str]) -> str:

@@ -1,5 +1,6 @@
 """Numbers in titles, tables and captions: few digits, always a unit, with a no-break space before it."""
 
+import math
 import re
 
 from ssdlab.evidence import Estimate, estimate
@@ -66,8 +67,11 @@ def waf(value: float) -> str:
 
 
 def times(ratio: float) -> str:
-    """A ratio in a sentence: 2.31 -> "2.3 times"; small ratios have one more digit, because 1.04 and 1.1 differ."""
-    return f"{ratio:.2f} times" if ratio < 1.5 else f"{ratio:.1f} times" if ratio < 20 else f"{ratio:,.0f} times"
+    """A ratio in a sentence: 2.31 -> "2.3 times"; small ratios have more digits: 1.04 -> "1.04", 1.004 -> "1.004"."""
+    if ratio < 1.5:
+        decimals = max(2, -math.floor(math.log10(ratio - 1))) if ratio > 1 else 2
+        return f"{ratio:.{decimals}f} times"
+    return f"{ratio:.1f} times" if ratio < 20 else f"{ratio:,.0f} times"
 
 
 def times_between(ratio: Estimate) -> str:
