@@ -4,6 +4,7 @@ import difflib
 import errno
 import os
 import re
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -41,8 +42,15 @@ class Note(UserWarning):
 def notify(notes: Iterable[str]) -> None:
     """Issues each note as a warning: the command line prints it on stderr, and a program can filter it."""
     for note in notes:
-        # The caller of a function of the library, which `speaking_python` wraps.
-        warnings.warn(note, Note, stacklevel=4)
+        warnings.warn(note, Note, stacklevel=_level_of_the_program())
+
+
+def _level_of_the_program() -> int:
+    """The stack level, as its caller counts it, of the code that called the library: a warning names that line."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back and frame.f_globals["__name__"].split(".")[0] == __package__:
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 _OPTION = re.compile(r"--([a-z][a-z-]*[a-z]|[a-z])(?![\w-])")

@@ -16,6 +16,7 @@ import ssdlab
 from program import Program, program_in
 from small_drives import drive_file
 from ssdlab.cli.groups import flat
+from ssdlab.errors import Note
 from ssdlab.foundation.quantities import parse_share
 from ssdlab.presentation.report.shown import ROWS_SHOWN_MAX, Shown
 from synthetic_traces import made
@@ -48,6 +49,19 @@ def shows_itself(result: Any, rows: int) -> None:
     html = result._repr_html_()
     assert type(html) is str, "markup would escape what a notebook adds to it"
     assert html.count("<tr>") == min(rows, ROWS_SHOWN_MAX) + 1 and "<svg" in html
+
+
+def test_a_note_names_the_line_of_the_program(folder: Path) -> None:
+    """A regression: notes named a line of ssdlab, and Python says a note of one line but once."""
+    Path("older.toml").write_text(Path("small.toml").read_text().replace("[ftl]", "[housekeeping]\n[ftl]"))
+    for call in (
+        lambda: ssdlab.run("uniform.fio", "small.toml"),
+        lambda: ssdlab.compare("uniform.fio", "small.toml", timed=False),
+        lambda: ssdlab.drive("older.toml"),
+    ):
+        with pytest.warns(Note) as said:
+            call()
+        assert {each.filename for each in said} == {__file__}
 
 
 def test_dir_shows_the_library_alone() -> None:

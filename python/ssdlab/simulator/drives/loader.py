@@ -2,14 +2,13 @@
 
 import copy
 import tomllib
-import warnings
 from collections.abc import Collection, Mapping
 from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from ssdlab.errors import InputError, Note, near
+from ssdlab.errors import InputError, near, notify
 from ssdlab.foundation.foreign import JsonObject
 from ssdlab.simulator.drives import data_sheet
 from ssdlab.simulator.drives.older_names import with_current_keys
@@ -44,15 +43,10 @@ def load(name_or_path: str, *, base: DriveFile | None = None) -> DriveFile:
     if name_or_path.endswith(".toml"):
         drive = _own(Path(name_or_path), name_or_path, (), base)
         if unsourced := drive.unsourced():
-            warnings.warn(Note(f"{name_or_path}: {unsourced}"), stacklevel=2)
+            notify([f"{name_or_path}: {unsourced}"])
         if drive.sources.get(PROTECTION) == UNSAID:
-            warnings.warn(
-                Note(
-                    f"{name_or_path}: {PROTECTION} is not given; the drive is taken to have none, so that flushes and"
-                    f" sync writes wait for flash"
-                ),
-                stacklevel=2,
-            )
+            taken = "the drive is taken to have none, so that flushes and sync writes wait for flash"
+            notify([f"{name_or_path}: {PROTECTION} is not given; {taken}"])
         return drive
     entry = _catalogue().get(name_or_path)
     if entry is None:

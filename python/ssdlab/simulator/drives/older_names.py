@@ -1,11 +1,10 @@
 """Older names of the keys of drive files, accepted for one release with a note that gives the current name; and keys
 that were removed, accepted at their default."""
 
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
-from ssdlab.errors import Note
+from ssdlab.errors import notify
 from ssdlab.foundation.foreign import JsonObject
 
 _CURRENT = {"housekeeping": "background", "ftl.pacing": "ftl.gc_throttling"}
@@ -48,7 +47,7 @@ def _without_removed(table: str, values: object, where: str) -> object:
         return values
     removed = {key for key, value in values.items() if f"{table}.{key}" in _REMOVED and value is False}
     for key in sorted(removed):
-        warnings.warn(Note(f"{where}: {table}.{key} was removed; false is accepted in this release only"), stacklevel=3)
+        notify([f"{where}: {table}.{key} was removed; false is accepted in this release only"])
     return {key: value for key, value in values.items() if key not in removed}
 
 
@@ -66,7 +65,4 @@ def _renamed(key: str) -> tuple[str, str]:
 
 
 def _note(older: str, where: str) -> None:
-    warnings.warn(
-        Note(f"{where}: {older} is now called {_CURRENT[older]}; the older name is accepted in this release only"),
-        stacklevel=3,
-    )
+    notify([f"{where}: {older} is now called {_CURRENT[older]}; the older name is accepted in this release only"])

@@ -2,14 +2,13 @@
 
 import copy
 import math
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from ssdlab.errors import InputError, Note
+from ssdlab.errors import InputError, notify
 from ssdlab.foundation.foreign import JsonObject
 from ssdlab.foundation.quantities import (
     OVER_PROVISIONING_MAX,
@@ -341,12 +340,11 @@ def _with_batch(content: JsonObject, drive: DriveFile, of_pages: Fraction, scale
     smaller = max(1, round(units * of_pages / units_per_program)) * units_per_program
     parts = drive.capacity.data_units_per_erase_unit // units
     remains = f"from 1/{parts} on it remains" if parts else "it is larger than an erase unit of the full drive too"
-    warnings.warn(
-        Note(
+    notify(
+        [
             f"{asked} makes a batch of garbage collection smaller, {smaller:,} of {units:,} units, so that it is no"
             f" larger than an erase unit: requests wait for shorter bursts than on the full drive; {remains}"
-        ),
-        stacklevel=2,
+        ]
     )
     said = f"{units} units in the full drive, made smaller: --scale {format_scale(scale)}"
     choice = {"name": policy.name, **policy.parameters, "units": smaller}
@@ -391,14 +389,13 @@ def _smaller_blocks(drive: DriveFile, scale: Fraction, asked: str) -> _Smaller:
     scaled_blocks = round(wanted / scaled_pages)
     blocks_min = -(-_ERASE_UNITS_MIN * blocks // drive.capacity.erase_units)
     if scaled_pages <= pages and scaled_blocks >= blocks_min:
-        warnings.warn(
-            Note(
+        notify(
+            [
                 f"{asked} leaves {scaled_blocks:,} of {blocks:,} blocks in a plane, because a block needs at least"
                 f" {format_count(pages_min)} page{'s' * (pages_min > 1)}; erase units in reserve are then a larger"
                 " share of the spare area, and write amplification is higher than in the full drive. From"
                 f" 1/{pages // pages_min} on it has all blocks"
-            ),
-            stacklevel=2,
+            ]
         )
         return _Smaller(scaled_pages, scaled_blocks, Fraction(scaled_pages, pages), Fraction(scaled_blocks, blocks))
     smallest = Fraction(pages_min, pages) * min(Fraction(blocks_min, blocks), Fraction(1))

@@ -5,14 +5,13 @@ lists of runs, or whole drives that need the memory one after the other: `ssdlab
 """
 
 import os
-import warnings
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing
 from threading import Event
 from typing import TypeVar
 
-from ssdlab.errors import Note
+from ssdlab.errors import notify
 from ssdlab.foundation.quantities import format_bytes_binary
 from ssdlab.simulator import engine
 from ssdlab.simulator.engine import memory
@@ -113,5 +112,5 @@ def workers_for(specifications: Sequence[Specification], workers: int | None) ->
     fitting = max(1, memory.fitting(needed, _MEMORY_SHARE))
     if fitting < count:
         size = format_bytes_binary(largest.bytes)
-        warnings.warn(f"{fitting} runs at a time, not {count}: one takes up to {size} of memory", Note, stacklevel=2)
+        notify([f"{fitting} runs at a time, not {count}: one takes up to {size} of memory"])
     return min(count, fitting)
