@@ -11,6 +11,7 @@ from ssdlab.cli.destination import check_folder
 from ssdlab.cli.form import Form, Rows
 from ssdlab.cli.progress import counting
 from ssdlab.errors import InputError
+from ssdlab.presentation.terminal import wrapped
 from ssdlab.simulator.results.files import check_writable
 
 _BUILD = "build"
@@ -77,5 +78,5 @@ def _page(file: Path | None, folder: Path, form: Form, line: str) -> None:
     check_folder(folder, "atlas")
     known = distributions.load(file) if file else distributions.shipped()
     names = page.write(known, folder, is_shipped=file is None, command_line=line)
-    form.give(lambda: Rows(known.frame.to_dicts()), lambda: None)
-    form.say(f"report: {folder / 'report.html'}\nfiles:  {len(names)} in {folder}")
+    form.give(lambda: Rows(known.frame.to_dicts()), lambda: typer.echo(wrapped(page.summary(known))))
+    form.say(f"\nreport: {folder / 'report.html'}\nfiles:  {len(names)} in {folder}")

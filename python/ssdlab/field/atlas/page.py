@@ -38,7 +38,7 @@ def write(atlas: Atlas, directory: Path, *, is_shipped: bool, command_line: str 
     whole = page.Page(
         title=_finding(atlas),
         subtitle="Drives in the field: write amplification, use and wear, from SMART reports of servers",
-        summary=_summary(atlas),
+        summary=summary(atlas),
         notices=[_CREDIT] if is_shipped else [],
         figures=figures,
         after=[
@@ -56,7 +56,8 @@ def _finding(atlas: Atlas) -> str:
     return f"Half of {waf.n:,} drives write each byte {waf.at(0.5):.2f} times or more" if waf else "Drives in the field"
 
 
-def _summary(atlas: Atlas) -> str:
+def summary(atlas: Atlas) -> str:
+    """What the atlas says of all drives, in two sentences."""
     waf, daily = atlas.of_all("waf"), atlas.of_all("drive_writes_per_day")
     said = []
     if waf:
