@@ -1,5 +1,5 @@
-"""The examples of docs/examples.md and README.md work as they stand: each is a command with existing options, and each
-named file is in the repository or created by an earlier line."""
+"""The examples of docs/examples.md and README.md work as they stand: each is a command with existing options, each
+named file is in the repository or created by an earlier line, and README names figures that its commands print."""
 
 import itertools
 import json
@@ -14,6 +14,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from program import program_in
 from ssdlab.cli import app
 from ssdlab.cli.commands import COMMANDS as HELP
 from ssdlab.experiments.advice.fit_drive import read_points
@@ -26,6 +27,8 @@ _BLOCKS = [
 ]
 LINES = [words for block in _BLOCKS for line in block.splitlines() if (words := shlex.split(line, comments=True))]
 COMMANDS = [words for words in LINES if words[0] == "ssdlab"]
+README = ROOT.joinpath("README.md").read_text()
+FIGURE = re.compile(r"(?<![\w./])\d[\d,]*(?:\.\d+)?")
 _SUFFIXES = {".fio", ".toml", ".csv", ".gz", ".json", ".txt", ".db", ".files"}
 # The values of these options are output paths.
 _WRITTEN = ("--output", "--socket", "--save-state")
@@ -69,6 +72,22 @@ def test_every_file_in_an_example_is_shipped_or_made_above() -> None:
             assert [name for name in missing if name not in new and name.rstrip("/") not in made] == [], words
         made.update(name.rstrip("/") for name in _made(words))
         made.update(_made(words))
+
+
+ANSWERS = re.findall(r"^\*\*[^*]+\?\*\* (.+?)\n\n```\n(.+?)\n```", README, re.MULTILINE | re.DOTALL)
+"""What README answers to its questions, each with the command."""
+
+
+@pytest.mark.parametrize(("answer", "command"), ANSWERS[:2], ids=["left empty", "five years"])
+def test_figures_of_an_answer_are_what_the_command_prints(answer: str, command: str, tmp_path: Path) -> None:
+    ended = program_in(tmp_path)(*shlex.split(command)[1:])
+    assert ended.returncode == 0, ended.stderr
+    printed = {float(each.replace(",", "")) for each in FIGURE.findall(f"{command} {ended.stdout}")}
+    named = [each for each in FIGURE.findall(answer) if each not in FIGURE.findall(command)]
+    assert len(named) > 2
+    for each in named:
+        decimals = len(each.partition(".")[2])
+        assert float(each.replace(",", "")) in {round(value, decimals) for value in printed}, each
 
 
 def test_shipped_files_are_those_that_the_tool_writes(tmp_path: Path) -> None:
