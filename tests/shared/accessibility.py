@@ -5,22 +5,11 @@ from typing import Any
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
-_GRAVE = ("serious", "critical")
-
-
-def grave_findings(page: Page) -> list[str]:
-    """The serious and critical findings, one line each with the first elements concerned."""
-    return [_in_a_line(rule) for rule in _violations(page) if rule["impact"] in _GRAVE]
-
 
 def all_findings(page: Page) -> list[str]:
-    """All findings, the minor ones too."""
-    return [_in_a_line(rule) for rule in _violations(page)]
-
-
-def _violations(page: Page) -> list[dict[str, Any]]:
+    """The findings, the minor ones too, one line each with the first elements concerned."""
     found: list[dict[str, Any]] = Axe().run(page).response["violations"]
-    return found
+    return [_in_a_line(rule) for rule in found]
 
 
 def _in_a_line(rule: dict[str, Any]) -> str:
