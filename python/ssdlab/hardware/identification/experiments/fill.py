@@ -92,14 +92,7 @@ def _run(bench: Bench) -> None:
             "Speed over bytes written, on the whole drive in sequence, in windows of equal bytes, after the first.",
             "GB written",
             "MB/s",
-            [
-                Line(
-                    "measured",
-                    list(zip((at / 1e9).tolist(), (rate / 1e6).tolist(), strict=True))[
-                        [Line("measured", drawn[_SKIPPED :: max(1, len(drawn) // 256)])],
-                    ],
-                )
-            ],
+            [Line("measured", drawn[_SKIPPED :: max(1, len(drawn) // 256)])],
             marks,
         )
     )
