@@ -172,7 +172,7 @@ def test_experiments_import_nothing_that_knows_a_drive() -> None:
     allowed = (
         "ssdlab.hardware.identification.",
         "ssdlab.errors",
-        "ssdlab.foundation.foreign",
+        "ssdlab.foundation.",
         "ssdlab.presentation.report.lines",
     )
     folder = LIBRARY / "hardware/identification"
