@@ -112,7 +112,9 @@ def test_the_command_writes_fios_schema_and_takes_its_file_away(tmp_path: Path) 
     page = (out / "report.html").read_text()
     assert "Write amplification is not measured: " in page and "ssdlab measure" in page
     title = re.search(r"<h1>(.*?)</h1>", page)
-    assert title and title[1].startswith("Requests per second: ") and "lay out" not in title[1]
+    # Of a machine that takes longer the rates are shown.
+    assert title and title[1].startswith(("Requests per second: ", "job.fio: each job took less than 5")), title[1]
+    assert "lay out" not in title[1]
     assert 'data-figure="bandwidth"' in page
 
 

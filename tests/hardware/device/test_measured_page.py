@@ -37,6 +37,13 @@ def test_jobs_of_different_depth_are_not_compared_and_have_the_digits_of_their_r
     )
 
 
+def test_jobs_of_a_moment_are_no_finding() -> None:
+    """A regression: "5,800 \N{PLUS-MINUS SIGN}500 with fill" of 0.1 s, which 2,500 followed."""
+    assert page.headline("db.fio", [], are_short=True) == "db.fio: each job took less than 5 s"
+    assert page.headline("db.fio", []) == "db.fio: nothing was measured"
+    assert page.headline("db.fio", [("log", of_one_run(100.0, 163))], are_short=True).startswith("Requests per second")
+
+
 def test_a_percentile_is_not_below_the_minimum() -> None:
     """A regression: fio has bins of the time from submission to completion, and the minimum was that of the whole
     latency: 67 us, beside a first percentile of 48 us."""

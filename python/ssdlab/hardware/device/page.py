@@ -23,14 +23,14 @@ def write(measured: Measured, directory: Path, command_line: str) -> list[str]:
     """Writes `report.html` and the chosen files of its pictures. Returns their names, the page last."""
     name = str(measured.target.get("path") or measured.target.get("name") or "the target")
     jobs = [(job.name, _rate(job)) for job in measured.jobs]
-    entries = [
-        (job.name, _rates(rate, job.latency.mean_estimate)) for job, (_, rate) in zip(measured.jobs, jobs, strict=True)
-    ]
+    entries = [(job.name, _rates(job, rate)) for job, (_, rate) in zip(measured.jobs, jobs, strict=True)]
+    short = [job.name for job in measured.jobs if _is_short(job)]
+    told = [(job, rate) for job, rate in jobs if rate and not lays_out(job) and job not in short]
     whole = page.Page(
-        title=headline(measured.source, [(job, rate) for job, rate in jobs if rate and not lays_out(job)]),
+        title=headline(measured.source, told, are_short=bool(short)),
         subtitle=f"{measured.source} on {name}, by fio, each job once",
         summary=f"{_waf(measured)}.",
-        notices=[*([measured.failure] if measured.failure else []), *measured.notes, *_short(measured.jobs)],
+        notices=[*([measured.failure] if measured.failure else []), *measured.notes, *_short(short)],
         before=[page.Section("Jobs", parts.definitions(entries))] if entries else [],
         figures=[*measured.figures(), *over_time(measured)],
         after=[page.Section("How to reproduce", parts.command(command_line))],
@@ -43,10 +43,11 @@ def lays_out(job: str) -> bool:
     return job.startswith(LAYOUT) and not job.removeprefix(LAYOUT).strip("0123456789")
 
 
-def headline(source: str, rates: Sequence[tuple[str, Estimate]]) -> str:
-    """The rates of the first jobs. They are not compared: jobs differ in depth and size, and each ran once."""
+def headline(source: str, rates: Sequence[tuple[str, Estimate]], *, are_short: bool = False) -> str:
+    """The rates of the first jobs that were measured for long enough; `are_short` says that others were not. They are
+    not compared: jobs differ in depth and size, and each ran once."""
     if not rates:
-        return f"{source}: nothing was measured"
+        return f"{Path(source).name}: {f'each job took less than {_SECONDS_MIN} s' if are_short else 'nothing was measured'}"
     said = [f"{wording.estimated(rate)} with {job}" for job, rate in rates[:_JOBS_IN_TITLE]]
     more = len(rates) - len(said)
     return f"Requests per second: {wording.listed([*said, *([f'{more} more jobs below'] if more else [])])}"
@@ -78,15 +79,18 @@ def over_time(measured: Measured) -> list[Figure]:
     ]
 
 
-def _short(jobs: Sequence[MeasuredJob]) -> list[str]:
+def _is_short(job: MeasuredJob) -> bool:
+    return job.seconds is not None and job.seconds < _SECONDS_MIN
+
+
+def _short(names: list[str]) -> list[str]:
     """What is to be thought of jobs that took less than a moment."""
-    names = [job.name for job in jobs if job.seconds is not None and job.seconds < _SECONDS_MIN]
     if not names:
         return []
     return [
         f"{wording.capitalized(wording.listed(names))} took less than {_SECONDS_MIN} s: that is the speed of caches "
-        "and of a moment, and the same job can be twice as fast or slow the next time. Intervals (±) are of the "
-        "requests counted, not of another try. Give the jobs more to do with --size or runtime."
+        "and of a moment, and the same job can be twice as fast or slow the next time. Give the jobs more to do with "
+        "--size or runtime."
     ]
 
 
@@ -102,9 +106,16 @@ def _rate(job: MeasuredJob) -> Estimate | None:
     return of_one_run(iops, job.read.total_ios + job.write.total_ios) if iops else None
 
 
-def _rates(rate: Estimate | None, mean_ns: Estimate | None) -> str:
-    said = f"{wording.estimated(rate)} requests per second" if rate else "no requests"
-    return f"{said}, {wording.estimated_duration(mean_ns)} on average" if rate and mean_ns else said
+def _rates(job: MeasuredJob, rate: Estimate | None) -> str:
+    if rate is None:
+        return "no requests"
+    mean_ns = job.latency.mean_estimate
+    if _is_short(job):
+        # What the requests spread is no interval of another try.
+        said = f"about {wording.significant(float(f'{rate.value:.1e}'))} requests per second"
+        return f"{said}, {wording.duration(mean_ns.value)} on average" if mean_ns else said
+    said = f"{wording.estimated(rate)} requests per second"
+    return f"{said}, {wording.estimated_duration(mean_ns)} on average" if mean_ns else said
 
 
 def _waf(measured: Measured) -> str:
