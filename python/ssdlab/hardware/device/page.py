@@ -47,7 +47,8 @@ def headline(source: str, rates: Sequence[tuple[str, Estimate]], *, are_short: b
     """The rates of the first jobs that were measured for long enough; `are_short` says that others were not. They are
     not compared: jobs differ in depth and size, and each ran once."""
     if not rates:
-        return f"{Path(source).name}: {f'each job took less than {_SECONDS_MIN} s' if are_short else 'nothing was measured'}"
+        why = f"each job took less than {_SECONDS_MIN} s" if are_short else "nothing was measured"
+        return f"{Path(source).name}: {why}"
     said = [f"{wording.estimated(rate)} with {job}" for job, rate in rates[:_JOBS_IN_TITLE]]
     more = len(rates) - len(said)
     return f"Requests per second: {wording.listed([*said, *([f'{more} more jobs below'] if more else [])])}"
