@@ -182,7 +182,7 @@ def _legend(variants: Sequence[Variant]) -> list[str]:
     for window in dict.fromkeys(variant.speed.window for variant in variants if variant.speed):
         lines.append(
             f"IOPS, MB/s, latencies: simulated, over all requests of the {window}, to the digits that their 95 % "
-            "intervals allow; percentiles need ten requests above."
+            "intervals allow; means need ten requests, percentiles ten above."
         )
     rates = dict.fromkeys(variant.drive_writes_per_day for variant in variants)
     lines.append(

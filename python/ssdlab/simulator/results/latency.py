@@ -104,8 +104,9 @@ class Latency:
 
     @property
     def mean_estimate(self) -> Estimate | None:
-        """The mean with its interval, of CLUSTERED times fewer independent requests; None without requests."""
-        if self.mean_ns is None:
+        """The mean with its interval, of CLUSTERED times fewer independent requests; None of fewer than
+        that."""
+        if self.mean_ns is None or self.count < CLUSTERED:
             return None
         spread = Z * (self.stddev_ns or 0.0) * math.sqrt(CLUSTERED / self.count)
         half_width = max(SEEDS_DIFFER * self.mean_ns, spread)
