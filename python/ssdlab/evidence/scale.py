@@ -33,7 +33,7 @@ def tails_said(drives: Iterable[str], stages: Iterable[Iterable[Direction]] = ((
     `stages` are the directions of the requests of each stage: of reads and writes together, the loads that have both.
     """
     names, table = list(dict.fromkeys(drives)), measured()
-    loads = list(dict.fromkeys(load for directions in stages for load in loads_of(directions)))
+    loads: list[Load] = list(dict.fromkeys(load for directions in stages for load in loads_of(directions)))
     said = ["Percentiles depend on the scale."]
     said += [_changes(name, table[name], loads) for name in names if name in table]
     if unknown := [name for name in names if name not in table]:

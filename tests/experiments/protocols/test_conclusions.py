@@ -1,6 +1,7 @@
 """The conclusion at the top of a protocol's page, from comparable steps."""
 
 import io
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -80,7 +81,7 @@ def test_saturation_compares_the_first_writes_with_the_last_tenth() -> None:
     assert write_saturation.PROTOCOL.conclude([replace(saturating(2000, falling), over_time=())]) is None
 
 
-def slices(rates: list[float | None]) -> list[Figures]:
+def slices(rates: Sequence[float | None]) -> list[Figures]:
     moved = 10**9
     made = [Rates(1000, moved, None, rate, None, None, None) for rate in rates]
     return [

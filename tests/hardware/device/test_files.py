@@ -113,7 +113,8 @@ def test_the_command_writes_fios_schema_and_takes_its_file_away(tmp_path: Path) 
     assert "Write amplification is not measured: " in page and "ssdlab measure" in page
     title = re.search(r"<h1>(.*?)</h1>", page)
     # Of a machine that takes longer the rates are shown.
-    assert title and title[1].startswith(("Requests per second: ", "job.fio: each job took less than 5")), title[1]
+    assert title
+    assert title[1].startswith(("Requests per second: ", "job.fio: each job took less than 5")), title[1]
     assert "lay out" not in title[1]
     assert 'data-figure="bandwidth"' in page
 

@@ -374,7 +374,7 @@ def test_a_coarse_clock_gives_no_impossible_speed() -> None:
     """A regression: fio's times are whole milliseconds, in which a fast file takes eight requests: the picture showed
     2,000,000,000 MB/s, and its title 2,097 MB/s "throughout"."""
     count = 1024
-    exact = np.arange(1, count + 1) * (fill.BLOCK_BYTES / 1.5e9)
+    exact = (np.arange(1, count + 1) * (fill.BLOCK_BYTES / 1.5e9)).astype(np.float64)
     sizes = np.full(count, fill.BLOCK_BYTES)
     nothing = np.zeros(count, dtype=np.int64)
     done = Completed("a", float(exact[-1]), exact.round(3), np.full(count, 100.0), sizes, nothing, int(sizes.sum()))

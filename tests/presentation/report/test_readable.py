@@ -1,7 +1,9 @@
 """Can a reader tell what belongs together: one colour for one policy, labels that can be read, tables that go on?"""
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser
@@ -9,6 +11,7 @@ from playwright.sync_api import Browser
 from ssdlab.presentation.report import page, parts
 from ssdlab.presentation.report.charts.encodings import colours_of, number_axis, variant_scale, variants_key
 from ssdlab.presentation.report.charts.published import Line, published_lines
+from ssdlab.presentation.report.figure import Figure
 from ssdlab.simulator.drives.policies import known
 
 
@@ -79,24 +82,27 @@ def test_a_logarithmic_axis_has_even_labels() -> None:
     assert "values" not in number_axis("log", 6, 2.1, 4.9, grid=True), "too few: Vega's own"
 
 
+def _line(points: Sequence[tuple[float, float]], scale_x: Literal["linear", "log"] = "linear") -> Figure:
+    line = Line("a", points)
+    return published_lines(name="n", title="t", caption="c", lines=[line], x_title="x", y_title="y", scale_x=scale_x)
+
+
 def test_an_axis_far_from_zero_does_not_begin_there() -> None:
     """A regression: spare areas of 24 to 40 % filled two fifths of a picture."""
-    drawn = {"name": "n", "title": "t", "caption": "c", "x_title": "x", "y_title": "y"}
     for least, begins_at_zero in ((24.0, False), (2.0, True)):
-        figure = published_lines(lines=[Line("a", [(least, 1.0), (40.0, 2.0)])], **drawn)
+        figure = _line([(least, 1.0), (40.0, 2.0)])
         shown, _ = labels_of(figure.svg())
         assert (shown[0] == "0") == begins_at_zero
 
 
 def test_depths_and_sizes_have_labels_where_they_are() -> None:
     """A regression: depths of 1, 2, 4, 8, 16 stood between labels of 1, 2, 5, 10 and 20."""
-    drawn = {"name": "n", "title": "t", "caption": "c", "x_title": "x", "y_title": "y"}
     for along, labels in (
         ([0.5, 1, 2, 4, 8], [0.5, 1, 2, 4, 8]),
         ([float(1 << each) for each in range(11)], [1, 4, 16, 64, 256, 1024]),
         ([1.0, 2.0, 3.0, 20.0], [1, 2, 5, 10, 20]),
     ):
-        figure = published_lines(lines=[Line("a", [(x, x) for x in along])], scale_x="log", **drawn)
+        figure = _line([(x, x) for x in along], "log")
         shown, _ = labels_of(figure.svg())
         assert [float(label.replace(",", "")) for label in shown] == labels
 

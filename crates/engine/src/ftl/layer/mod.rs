@@ -6,6 +6,7 @@
 
 mod map_cached;
 mod namespaces;
+mod plain;
 pub mod reduced;
 pub mod zoned;
 
@@ -21,7 +22,7 @@ use crate::timing::Clock;
 use crate::units::{Lpn, Ppn, StreamId};
 pub use map_cached::MapCached;
 pub use namespaces::NamespaceCounts;
-use namespaces::{KeptNamespaces, Namespaces};
+pub use plain::Plain;
 pub use reduced::Reduced;
 use reduced::contents::StoredAs;
 use serde::Serialize;
@@ -237,67 +238,6 @@ pub trait Layer: Sized {
     /// Its tables, each with the largest word valid in a drive of this many units.
     fn tables(&mut self, _units: u32) -> Vec<(&mut dyn TableBytes, u64)> {
         Vec::new()
-    }
-}
-
-/// Units are stored unreduced, and the whole map is in memory.
-pub struct Plain {
-    namespaces: Option<Box<Namespaces>>,
-}
-
-impl Layer for Plain {
-    type Kept = Option<KeptNamespaces>;
-
-    fn new(drive: &Drive, _user_units: u32, _streams: u8, _seed: u64) -> Result<Self, SpecificationError> {
-        Ok(Self { namespaces: Namespaces::of(drive)?.map(Box::new) })
-    }
-
-    #[inline(always)]
-    fn execute_one<C: Clock>(ftl: &mut Ftl<Self, C>, request: &Request) -> Result<(), ReadOnly> {
-        if ftl.layer.namespaces.is_some() {
-            return ftl.execute_by_namespace(request);
-        }
-        ftl.execute_units(request)
-    }
-
-    /// The part of a read-ahead segment after a namespace counts for the namespace in which the segment begins.
-    fn read<C: Clock>(ftl: &mut Ftl<Self, C>, offset_bytes: u64, length_bytes: u32) {
-        ftl.count_by_namespace(offset_bytes, |ftl| ftl.read_units(offset_bytes, length_bytes));
-    }
-
-    #[inline(always)]
-    fn namespaces(&self) -> &[NamespaceCounts] {
-        self.namespaces.as_ref().map_or(&[], |namespaces| &namespaces.counts)
-    }
-
-    fn take_up_namespaces(&mut self, kept: &[NamespaceCounts], units: &[FoundUnit]) {
-        self.namespaces.iter_mut().for_each(|namespaces| namespaces.take_up_units(kept, units));
-    }
-
-    fn count(&mut self, lpn: Lpn, counted: NamespaceLedger, mapped_units: i64) {
-        for counts in self.namespaces.iter_mut().map(|namespaces| namespaces.counts_of(lpn)) {
-            counts.ledger += counted;
-            counts.live_units = counts.live_units.wrapping_add_signed(mapped_units);
-        }
-    }
-
-    #[inline(always)]
-    fn relocated(&mut self, units: &[(Lpn, Ppn)], cause: Cause) {
-        if let Some(namespaces) = &mut self.namespaces {
-            units.iter().for_each(|&(lpn, _)| namespaces.counts_of(lpn).ledger.moved(cause));
-        }
-    }
-
-    fn kept(&self) -> Self::Kept {
-        self.namespaces.as_ref().map(|namespaces| namespaces.kept())
-    }
-
-    fn take_up(&mut self, kept: Self::Kept) -> bool {
-        match (&mut self.namespaces, kept) {
-            (Some(namespaces), Some(kept)) => namespaces.take_up(kept),
-            (None, None) => true,
-            _ => false,
-        }
     }
 }
 

@@ -3,12 +3,11 @@
 //!
 //! Parity, padding and erases belong to no address; only the ledger counts them.
 
-use super::{Layer, Plain};
-use crate::error::{ReadOnly, SpecificationError};
+use super::Layer;
+use crate::error::SpecificationError;
 use crate::ftl::Ftl;
 use crate::ftl::found::FoundUnit;
 use crate::ledger::NamespaceLedger;
-use crate::request::Request;
 use crate::specification::drive::{Drive, Namespace, namespace_ends, reclaim_groups_of};
 use crate::timing::Clock;
 use crate::units::Lpn;
@@ -50,11 +49,16 @@ impl Namespaces {
     }
 
     /// The drive's placement identifier for one of the namespace at this address.
-    fn handle_of(&self, lpn: Lpn, identifier: u8) -> u8 {
+    pub(super) fn handle_of(&self, lpn: Lpn, identifier: u8) -> u8 {
         match &self.handles[self.index_of(lpn)][..] {
             [] => identifier,
             handles => handles[usize::from(identifier)],
         }
+    }
+
+    /// The first address after the namespace of this one.
+    pub(super) fn end_of(&self, lpn: Lpn) -> Lpn {
+        self.ends[self.index_of(lpn)]
     }
 
     /// The counters of the namespace of an address. No job has addresses after the last namespace; read-ahead beyond it,
@@ -125,28 +129,6 @@ impl<L: Layer, C: Clock> Ftl<L, C> {
         if sum.live_units != self.accounts.mapped_units() {
             let mapped_units = self.accounts.mapped_units();
             return Err(format!("all namespaces hold {} live units, but the drive {mapped_units}", sum.live_units));
-        }
-        Ok(())
-    }
-}
-
-impl<C: Clock> Ftl<Plain, C> {
-    /// A request across a boundary, which only a run over several namespaces produces, is executed in parts.
-    #[inline(never)]
-    pub(super) fn execute_by_namespace(&mut self, request: &Request) -> Result<(), ReadOnly> {
-        let mut rest = *request;
-        while let Some(namespaces) = &self.layer.namespaces {
-            let lpn = self.lpn_of(rest.offset_bytes);
-            let end_bytes = u64::from(namespaces.ends[namespaces.index_of(lpn)].0) << self.mapping_unit_shift;
-            let left_bytes = u32::try_from(end_bytes - rest.offset_bytes).unwrap_or(u32::MAX);
-            let mut part = Request { length_bytes: rest.length_bytes.min(left_bytes), ..rest };
-            part.content.identifier = namespaces.handle_of(lpn, rest.content.identifier);
-            self.count_by_namespace(part.offset_bytes, |ftl| ftl.execute_units(&part))?;
-            if part.length_bytes == rest.length_bytes {
-                break;
-            }
-            rest.offset_bytes += u64::from(part.length_bytes);
-            rest.length_bytes -= part.length_bytes;
         }
         Ok(())
     }
