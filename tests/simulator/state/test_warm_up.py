@@ -46,7 +46,7 @@ def test_what_warms_the_drive_up_is_said_and_not_counted(tmp_path: Path) -> None
     (job,) = result.jobs
     assert job.name == "writes" and job.write.io_bytes == 2 * result.capacity.user_bytes
     assert drive_state.sentence(result, "steady").startswith(
-        "the drive began in the steady state of a smaller drive, was written 1 times more, not measured and ended "
+        "the drive began in the steady state of a smaller drive, was written once more, not measured and ended "
         "near steady"
     )
 

@@ -92,14 +92,19 @@ def _warm_up(result: "Result") -> str:
     name = result.specification.jobs[0]["name"]
     if name == WARM_UP_NAME:
         share = (first["host_written_bytes_end"] - first["host_written_bytes_start"]) / result.capacity.user_bytes
-        return f", was written {share:.2g} times more, not measured"
+        return f", was written {_times(share)} more, not measured"
     is_filled = name == PRECONDITION_NAME
     began = first["host_written_bytes_end" if is_filled else "host_written_bytes_start"]
     share = (last["host_written_bytes_start"] - began) / result.capacity.user_bytes
     if share < WARM_UP_DRIVE_WRITES:
         return ""
     more = " more" if is_filled or result.specification.initial_state is not None else ""
-    return f", was written {share:.2g} times{more} by its earlier stages"
+    return f", was written {_times(share)}{more} by its earlier stages"
+
+
+def _times(share: float) -> str:
+    said = f"{share:.2g}"
+    return "once" if said == "1" else f"{said} times"
 
 
 def beginning(results: Sequence["Result"], start: str) -> str:
