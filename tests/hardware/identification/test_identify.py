@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -86,6 +87,22 @@ class Sealed:
         return self._counters()
 
 
+class Delayed(Sealed):
+    """A box behind a host that delays each request by up to some times `mean_us`, as a virtual machine does."""
+
+    __slots__ = ()
+
+    def __init__(self, box: Box, shape: float, mean_us: float) -> None:
+        super().__init__(box)
+        random = np.random.default_rng(1)
+
+        def delayed(done: Completed) -> Completed:
+            added = random.gamma(shape, mean_us / shape, len(done.latency_us))
+            return replace(done, latency_us=done.latency_us + added)
+
+        self._run = lambda sections: [delayed(each) for each in box.run(sections)]
+
+
 class Failing:
     """A box that is interrupted at one of its calls."""
 
@@ -146,6 +163,25 @@ def test_a_drive_that_no_arrangement_fits_has_no_pages(tmp_path: Path) -> None:
         assert "fit no arrangement of dies and pages" in reasons[key]
     spare = found.inferred["over_provisioning"]
     assert float(spare.low) <= drive.capacity.physical_units / drive.capacity.user_units - 1 <= float(spare.high)
+
+
+@pytest.mark.parametrize(("shape", "mean_us", "tells"), [(1, 5, True), (1, 10, False), (8, 80, False)])
+def test_a_host_whose_delays_hide_the_steps_leaves_them_open(
+    tmp_path: Path, shape: float, mean_us: float, tells: bool
+) -> None:
+    """A regression: a host that delays by 10 us made units of 16 KiB of 4, one by 80 us a page of 4 KiB and 506 dies of
+    4, all certain."""
+    drive = small()
+    found = found_of(Delayed(SimulatedBox(drive, tmp_path), shape, mean_us))
+    for key in ("ftl.mapping_unit_bytes", "parallel_units", "nand.read_us", "nand.channel_mb_s", "buffer_bytes"):
+        assert (key in found.inferred) == tells, key
+    if not tells:
+        assert len({each.reason for each in found.undetermined if "scatter too much" in each.reason}) == 1
+    true = TRUE | {"over_provisioning": drive.capacity.physical_units / drive.capacity.user_units - 1}
+    del true["nand.erase_us"]
+    for key in true.keys() & found.inferred.keys():
+        each = found.inferred[key]
+        assert float(each.low) <= true[key] <= float(each.high), key
 
 
 def test_policies_are_told_by_simulation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

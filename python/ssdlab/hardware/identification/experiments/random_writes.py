@@ -104,7 +104,7 @@ def _buffer(bench: Bench, filled: "Sequence[tuple[float, float]]") -> None:
     """Infers the write buffer if a burst did not: the least data accepted in a step, less what the flash can have taken
     since its start. It can have taken half of that, where data is written back in large parts, or more than twice,
     because garbage collection sets in later (blind drives 501 to 580)."""
-    if not filled or bench.value("buffer_bytes") is not None:
+    if not filled or bench.value("buffer_bytes") is not None or bench.facts.get("reads", {}).get("hidden"):
         return
     accepted, taken = min(filled)
     low = max(0.0, 0.97 * accepted - 2.3 * taken)

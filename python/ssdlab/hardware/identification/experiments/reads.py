@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from ssdlab.foundation.quantities import rounded
 from ssdlab.hardware.identification.bench import Bench, Experiment
 from ssdlab.hardware.identification.box import Completed
 from ssdlab.hardware.identification.estimate import Estimate, beginning, derived, exactly, within
@@ -51,6 +52,9 @@ _AT_ONCE = 8000
 _AT_ONCE_BYTES = 32 << 20
 # Shares above which an arrangement explains too little.
 _WRONG_NEIGHBOURS_MAX, _WRONG_PAIRS_MAX = 0.05, 0.02
+# The share of a read's time by which the host may delay one in two reads of a place more than the fastest of them: with
+# more, pages, dies and transfers came out wrong, and certain.
+_SCATTER_MAX = 0.05
 # Faster than any link. At this speed a transfer takes less time than the noise.
 _LINK_MB_S_MAX = 16_000
 
@@ -64,6 +68,11 @@ class _Ladder:
     def slope(self, small: int, large: int) -> Estimate:
         """Microseconds per byte between two sizes."""
         return derived(lambda a, b: (b - a) / (large - small), self.latency[small], self.latency[large])
+
+    def rises_after(self, size: int) -> bool:
+        """Whether a read of twice this size takes longer, beyond the uncertainty of both."""
+        larger = self.latency.get(2 * size)
+        return larger is not None and larger.low > self.latency[size].high
 
     def around(self, added_us: float) -> "_Ladder":
         """All latencies longer by this: those of the mean page, which many reads of each place told."""
@@ -85,6 +94,12 @@ def _run(bench: Bench) -> None:
     link = ladder.slope(sizes[0], PIECE_BYTES) if sizes[0] < PIECE_BYTES else Estimate(0.0, 0.0, 0.0)
     pairs, places = _by_place(bench, region, 2)
     by_place = _undelayed(pairs.latency_us, places)
+    if (hidden := _hidden(pairs.latency_us, places, by_place, ladder.latency[PIECE_BYTES].value)) is not None:
+        for key in EXPERIMENT.keys:
+            bench.cannot_tell(key, hidden)
+        bench.show(_pairs_picture(by_place, None))
+        bench.outcome.facts |= {"read_region": [region.offset_bytes, region.size_bytes], "hidden": hidden}
+        return
     taken = kinds(by_place, ladder.latency[PIECE_BYTES].value if single is None else single, PIECE_BYTES * link.value)
     at_once = _AtOnce.read(bench, region, sizes[0])
     alone = done[0].latency_us
@@ -108,6 +123,7 @@ def _run(bench: Bench) -> None:
         transfer = _arranged(bench, found, at_once, ladder, link, second_us[taken[places] == TRANSFERS], level)
         bench.show(_pairs_picture(by_place, found.layout))
     bench.infer("ftl.mapping_unit_bytes", exactly(unit), whole=True)
+    bench.outcome.facts["shows_unit"] = ladder.rises_after(unit)
     if sizes[0] < unit:
         link = ladder.slope(sizes[0], unit)
     _link(bench, link)
@@ -143,6 +159,20 @@ def _undelayed(latency_us: "Floats", places: "Ints") -> "Floats":
     import numpy as np
 
     return np.array([np.percentile(latency_us[places == each], _UNDELAYED) for each in range(int(places.max()) + 1)])
+
+
+def _hidden(latency_us: "Floats", places: "Ints", undelayed_us: "Floats", read_us: float) -> str | None:
+    """Why the times of single requests tell nothing, if the host delays many of them by much; None otherwise."""
+    import numpy as np
+
+    middle = np.array([np.median(latency_us[places == each]) for each in range(len(undelayed_us))])
+    scatter_us = float(np.median(middle - undelayed_us))
+    if scatter_us <= _SCATTER_MAX * read_us:
+        return None
+    return (
+        f"requests scatter too much: one in two reads of the same place takes {rounded(scatter_us, 2)} us or more "
+        f"above the fastest, and a read {rounded(read_us, 2)} us"
+    )
 
 
 def _kinds_of_pages(bench: Bench, region: Region) -> "Floats | None":

@@ -54,6 +54,8 @@ _CACHE_PROGRAM_SHARE = 0.05
 # A speed above this share of the link's or of all channels' speed is limited by these.
 _LIMITED = 0.92
 
+_NEITHER = "single writes take about as long as single reads: whether they wait for flash does not show"
+
 
 def _run(bench: Bench) -> None:
     unit = int(bench.value("ftl.mapping_unit_bytes") or 4096)
@@ -81,18 +83,23 @@ def _run(bench: Bench) -> None:
     _cache_counted(bench, folded)
     write = beginning(single.latency_us, of_drive=False)
     link = Estimate(*bench.facts.get("reads", {}).get("link_us_per_byte", (0.0, 0.0, 0.0))).clipped()
-    buffered_us_max = max(_FLASH_US_MIN, bench.value("nand.read_us") or 0.0)
-    if write.value >= buffered_us_max:
-        bench.infer("write_buffer.bytes", exactly(0), whole=True)
-        bench.infer("buffer_bytes", exactly(0), whole=True)
-        program: Estimate | None = derived(lambda whole, us: whole - unit * us, write, link)
-        bench.cannot_tell("controller.command_us", "writes wait for flash, which hides the time of a command")
-    else:
+    read = bench.estimate("nand.read_us") or exactly(0.0)
+    program: Estimate | None = None
+    is_buffered = write.high < max(_FLASH_US_MIN, read.low)
+    if is_buffered:
         bench.infer("controller.command_us", derived(lambda whole, us: whole - unit * us, write, link).clipped(0.1))
         program = _flush(bench, write, flushed)
+    elif write.low >= max(_FLASH_US_MIN, read.high):
+        bench.infer("write_buffer.bytes", exactly(0), whole=True)
+        bench.infer("buffer_bytes", exactly(0), whole=True)
+        program = derived(lambda whole, us: whole - unit * us, write, link)
+        bench.cannot_tell("controller.command_us", "writes wait for flash, which hides the time of a command")
+    else:
+        for key in ("write_buffer.bytes", "buffer_bytes", "controller.command_us"):
+            bench.cannot_tell(key, _NEITHER)
     _program(bench, program)
     _cache_program(bench)
-    if write.value < buffered_us_max:
+    if is_buffered:
         _buffer(bench, burst)
     _cache(bench)
 
@@ -352,4 +359,5 @@ EXPERIMENT = Experiment(
      "buffer_bytes"),
     _run,
     write_share=0.06,
+    needs=lambda _known, facts: facts.get("reads", {}).get("hidden"),
 )  # fmt: skip
