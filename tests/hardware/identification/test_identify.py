@@ -1,6 +1,7 @@
 """Are the properties of a drive inferred correctly from completed requests alone, even after an interruption?"""
 
 import ast
+import io
 import json
 import os
 import re
@@ -14,13 +15,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 import blind
 import ssdlab
 from in_process import call
 from own_devices import needs
 from ssdlab.errors import InputError, RunFailed
-from ssdlab.hardware.identification import choices
+from ssdlab.hardware.identification import choices, output
 from ssdlab.hardware.identification.bench import Limits
 from ssdlab.hardware.identification.box import Box, Completed, Counters
 from ssdlab.hardware.identification.boxes.simulated import SimulatedBox
@@ -182,6 +184,14 @@ def test_a_host_whose_delays_hide_the_steps_leaves_them_open(
     for key in true.keys() & found.inferred.keys():
         each = found.inferred[key]
         assert float(each.low) <= true[key] <= float(each.high), key
+
+
+def test_nothing_inferred_is_no_empty_table(tmp_path: Path) -> None:
+    found = found_of(Delayed(SimulatedBox(small(), tmp_path), 8, 80), share=0.5)
+    stream = io.StringIO()
+    output.print_table(found, Console(file=stream, width=80))
+    assert found.inferred == {}
+    assert stream.getvalue().startswith("No value could be inferred from completed requests.\n\nnot determined:")
 
 
 def test_policies_are_told_by_simulation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

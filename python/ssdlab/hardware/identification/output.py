@@ -39,6 +39,9 @@ def write(found: Found, model: Model, target: Mapping[str, Any], directory: Path
         return [*sorted(each.name for each in place.iterdir() if each.name != PAGE_NAME), PAGE_NAME]
 
 
+_NOTHING = "No value could be inferred from completed requests"
+
+
 def print_table(found: Found, console: "Console") -> None:
     """Prints a row for each inferred value, followed by the values that could not be determined, with reasons."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
@@ -47,7 +50,10 @@ def print_table(found: Found, console: "Console") -> None:
         table.add_column(heading, justify="right" if right else "left")
     for row in _rows(found):
         table.add_row(*row)
-    show(table, console, left_out_first=("experiment",))
+    if found.inferred:
+        show(table, console, left_out_first=("experiment",))
+    else:
+        console.print(f"{_NOTHING}.")
     if found.undetermined:
         console.print("\nnot determined:", highlight=False)
     for said in _reasons(found):
@@ -163,8 +169,10 @@ def _page(found: Found, model: Model, target: Mapping[str, Any], figures: Sequen
         summary=(
             f"{_looks(found)}{determined} values were inferred from completed requests alone; {missed} could not be "
             f"determined. {DRIVE_FILE} holds what was inferred; the rest is assumed, and its sources say so."
+            if determined
+            else f"{_NOTHING}. {DRIVE_FILE} holds assumed values, and its sources say so."
         ),
-        before=[page.Section("Inferred values", _table(found))],
+        before=[page.Section("Inferred values", _table(found))] if determined else [],
         figures=figures,
         after=[
             page.Section("What could not be determined", _undetermined(found)),

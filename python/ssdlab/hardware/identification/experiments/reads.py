@@ -171,7 +171,7 @@ def _hidden(latency_us: "Floats", places: "Ints", undelayed_us: "Floats", read_u
         return None
     return (
         f"requests scatter too much: one in two reads of the same place takes {rounded(scatter_us, 2)} us or more "
-        f"above the fastest, and a read {rounded(read_us, 2)} us"
+        f"above the fastest, and a read {rounded(read_us, 2)} us; on an idle machine, or on the device, less is hidden"
     )
 
 
