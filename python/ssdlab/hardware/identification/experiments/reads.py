@@ -52,8 +52,8 @@ _AT_ONCE = 8000
 _AT_ONCE_BYTES = 32 << 20
 # Shares above which an arrangement explains too little.
 _WRONG_NEIGHBOURS_MAX, _WRONG_PAIRS_MAX = 0.05, 0.02
-# The share of a read's time by which the host may delay one in two reads of a place more than the fastest of them: with
-# more, pages, dies and transfers came out wrong, and certain.
+# The share of a read's time by which the host may delay one in two reads of a place more than the fastest ones
+# (`_UNDELAYED`): with more, pages, dies and transfers came out wrong, and certain.
 _SCATTER_MAX = 0.05
 # Faster than any link. At this speed a transfer takes less time than the noise.
 _LINK_MB_S_MAX = 16_000
@@ -171,7 +171,8 @@ def _hidden(latency_us: "Floats", places: "Ints", undelayed_us: "Floats", read_u
         return None
     return (
         f"requests scatter too much: one in two reads of the same place takes {rounded(scatter_us, 2)} us or more "
-        f"above the fastest, and a read {rounded(read_us, 2)} us; on an idle machine, or on the device, less is hidden"
+        f"above the fastest {_UNDELAYED} %, and a read {rounded(read_us, 2)} us; on an idle machine, or on the device, "
+        "less is hidden"
     )
 
 
