@@ -25,12 +25,13 @@ def test_the_drives_are_those_for_data_centres_on_pcie() -> None:
 
 def test_only_what_is_known_fails() -> None:
     rate, p99 = limits.of(WORKLOADS[0].name)[0], limits.of(WORKLOADS[0].name)[3]
-    assert Judged(p99, 2001.0, 2000.0, "").has_failed
-    assert not Judged(p99, 2000.0, 2000.0, "").has_failed
-    assert not Judged(p99, None, 2000.0, "").has_failed
-    assert Judged(rate, 130.0, 136.0, "").has_failed and not Judged(rate, 136.0, 136.0, "").has_failed
+    assert Judged(p99, 2021.0, 2000.0, "").is_kept is False
+    assert Judged(p99, 2000.0, 2000.0, "").is_kept
+    assert Judged(p99, None, 2000.0, "").is_kept is None
+    assert Judged(rate, 130.0, 136.0, "").is_kept is False and Judged(rate, 136.0, 136.0, "").is_kept
+    assert Judged(rate, 255.0, 256.0, "").is_kept is None, "a regression: failed, from one run"
     (beyond,) = (each for each in limits.LIMITS if each.checked == "beyond-demand")
-    assert not Judged(beyond, 1.0, beyond.value, "").has_failed
+    assert Judged(beyond, 1.0, beyond.value, "").is_kept is None
 
 
 def test_a_percentile_of_too_few_requests_is_not_judged_and_a_cause_adds_up() -> None:
@@ -94,7 +95,7 @@ def test_the_finding_counts_what_would_pass() -> None:
     again = {("it", WORKLOADS[0].name, names_of_remedies[0]): tested(2100.0)}
     said = comparison._finding(found, again)
     assert said.startswith("it keeps 0 of 1 limits that can be judged.")
-    assert "Of 1 limits that fail, none passes with what was tried." in said
+    assert "Of 1 limit that fails, none passes with what was tried." in said
     again["it", WORKLOADS[0].name, names_of_remedies[1]] = tested(1900.0)
     said = comparison._finding(found, again)
     assert f"1 with {names_of_remedies[1]} would pass, each alone; 0 with none of those tried." in said

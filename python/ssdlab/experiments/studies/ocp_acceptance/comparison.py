@@ -7,12 +7,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ssdlab.errors import Note
+from ssdlab.evidence.estimate import SEEDS_DIFFER
 from ssdlab.experiments.protocols.catalogue.ocp import limits, workloads
 from ssdlab.experiments.protocols.catalogue.ocp.limits import PERCENT, Limit
 from ssdlab.experiments.protocols.catalogue.ocp.workloads import WORKLOADS, Place, Workload
 from ssdlab.experiments.protocols.steps import Engine
 from ssdlab.experiments.studies.context import Context
 from ssdlab.experiments.studies.contract import Row, StudyResult, Table
+from ssdlab.foundation.quantities import format_share
 from ssdlab.presentation.report import wording
 from ssdlab.simulator.drives import load, names, resolve
 from ssdlab.simulator.results import breakdown
@@ -69,7 +71,7 @@ NO_REMEDY = "none of those tried"
 
 @dataclass(frozen=True)
 class Judged:
-    """One limit on one drive. `value` is None if too few requests were made; nothing is then judged."""
+    """One limit on one drive. `value` is None if too few requests were made."""
 
     limit: Limit
     value: float | None
@@ -77,11 +79,13 @@ class Judged:
     cause: str
 
     @property
-    def has_failed(self) -> bool:
-        """False also for a limit that is not judged."""
+    def is_kept(self) -> bool | None:
+        """None for a limit that is not judged: of too few requests, or missed by less than another seed changes."""
         if self.value is None or self.limit.checked == "beyond-demand":
-            return False
-        return not self.limit.is_kept(self.value, self.bound / self.limit.value)
+            return None
+        if self.limit.is_kept(self.value, self.bound / self.limit.value):
+            return True
+        return None if abs(self.value / self.bound - 1) <= SEEDS_DIFFER else False
 
 
 @dataclass(frozen=True)
@@ -96,7 +100,7 @@ class DriveTests:
     @property
     def failed(self) -> list[Judged]:
         """The limits that the drive does not keep."""
-        return [each for each in self.judged if each.has_failed]
+        return [each for each in self.judged if each.is_kept is False]
 
 
 def run(context: Context) -> StudyResult:
@@ -115,7 +119,8 @@ def run(context: Context) -> StudyResult:
         tables=[_passes(files, found), _failures(found, again), _limits()],
         notes=[
             "A percentile is judged with ten requests above it; 99.9999 % needs ten million. A maximum is that of the "
-            "requests made: one that holds may not hold in the test's own hour.",
+            "requests made: one that holds may not hold in the test's own hour. A limit that is missed by at most "
+            f"{format_share(SEEDS_DIFFER)} is not judged: another seed may keep it.",
             "Limits of trims of 64 MiB and 3 GB are not judged: how long a drive works on a trim is not known. Rates "
             "of trims are judged with --full only, because shorter trims of a smaller drive wait as long as long ones.",
             "Write amplification rises with the scale, because writes in sequence are long beside a small erase unit: "
@@ -265,7 +270,7 @@ def _finding(found: Sequence[DriveTests], again: Mapping[tuple[str, str, str], D
         by_remedy = {remedy: sum(remedy in some for some in helping) for remedy in REMEDIES}
         passed = ", ".join(f"{count} with {remedy}" for remedy, count in by_remedy.items() if count)
         none = sum(not some for some in helping)
-        said += f" Of {len(helping)} limits that fail, "
+        said += " Of 1 limit that fails, " if len(helping) == 1 else f" Of {len(helping)} limits that fail, "
         said += (
             f"{passed} would pass, each alone; {none} with {NO_REMEDY}."
             if passed
@@ -306,7 +311,7 @@ def _verdict_sentence(tested: DriveTests) -> str:
 
 
 def _judged(tested: DriveTests) -> list[Judged]:
-    return [each for each in tested.judged if each.value is not None and each.limit.checked != "beyond-demand"]
+    return [each for each in tested.judged if each.is_kept is not None]
 
 
 def _failures(found: Sequence[DriveTests], again: Mapping[tuple[str, str, str], DriveTests]) -> Table:
@@ -339,7 +344,7 @@ def _helping(tested: DriveTests, judged: Judged, again: Mapping[tuple[str, str, 
         if other is None:
             continue
         (same,) = (each for each in other.judged if each.limit == judged.limit)
-        if same.value is not None and not same.has_failed:
+        if same.is_kept:
             helping.append(remedy)
     return helping
 
