@@ -82,16 +82,19 @@ print(needed, status_bytes("VmHWM") - before)
 def test_what_a_run_takes_is_known_beforehand(
     name: str, scale: str, op: float | None, settings: dict[str, str], timed: bool
 ) -> None:
-    """Within 15 % of the peak that the kernel measured, on drives small enough for a test; larger drives are closer."""
+    """Within 15 % of the peak that the kernel measured, on drives small enough for a test; larger drives are closer. Of
+    the tables of drives that reduce data, the job does not touch those of repetitions: up to 20 % more."""
     asked = repr((_TWICE, name, scale, op, settings, timed))
     ended = subprocess.run([sys.executable, "-c", _MEASURED, asked], capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
     needed, taken = map(int, ended.stdout.split())
-    assert 0.85 < needed / taken < 1.15 or abs(needed - taken) < 4 * _MIB
+    reduction = ssdlab.drive(name, settings=settings).file.data_reduction
+    most = 1.2 if reduction.compression or reduction.deduplication else 1.15
+    assert 0.85 < needed / taken < most or abs(needed - taken) < 4 * _MIB
 
 
 def specification(scale: str = "1/64", seed: int = 1) -> Specification:
-    """Needs about 33 MiB at that scale, 18 MiB of them for a timed run's queues and buffers."""
+    """Needs about 17 MiB at that scale, 2 MiB of them for a timed run's series, queues and buffers."""
     job = jobs.parse("[a]\nrw=randwrite\nbs=4k\nnumber_ios=10\n")
     return specifying.specify(job, ssdlab.drive("generic-tlc-480", scale=scale), seed=seed)
 
@@ -103,7 +106,7 @@ def available(monkeypatch: pytest.MonkeyPatch, mib: int) -> None:
 def test_a_run_that_does_not_fit_is_refused_with_the_scale_that_would(monkeypatch: pytest.MonkeyPatch) -> None:
     large = specification("1/8")
     available(monkeypatch, 60)
-    expected = r"needs 13\d\.\d MiB of memory, 60 MiB are available; --scale 1/32 would need 4\d\.\d MiB"
+    expected = r"needs 12\d\.\d MiB of memory, 60 MiB are available; --scale 1/32 would need 3\d\.\d MiB"
     with pytest.raises(InputError, match=expected):
         simulated.run(large)
     available(monkeypatch, 140)
@@ -115,10 +118,8 @@ def test_a_run_that_does_not_fit_is_refused_with_the_scale_that_would(monkeypatc
 
 def test_workers_that_were_asked_for_and_do_not_fit_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     several = [specification(seed=seed) for seed in range(4)]
-    available(monkeypatch, 80)
-    with pytest.raises(
-        InputError, match=r"4 runs at a time need 13\d.* 80 MiB are available; 2 at a time would need 6"
-    ):
+    available(monkeypatch, 40)
+    with pytest.raises(InputError, match=r"4 runs at a time need 70.* 40 MiB are available; 2 at a time would need 3"):
         list(runs.run_many(several, workers=4))
     assert len(list(runs.run_many(several, workers=2))) == 4
 
@@ -126,8 +127,8 @@ def test_workers_that_were_asked_for_and_do_not_fit_are_refused(monkeypatch: pyt
 def test_the_usual_number_of_workers_is_what_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     several = [specification(seed=seed) for seed in range(4)]
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(8))
-    available(monkeypatch, 90)
-    with pytest.warns(Note, match=r"^2 runs at a time, not 4: one takes up to 33.* of memory$"):
+    available(monkeypatch, 45)
+    with pytest.warns(Note, match=r"^2 runs at a time, not 4: one takes up to 17.* of memory$"):
         assert runs.workers_for(several, None) == 2
     available(monkeypatch, 1000)
     with warnings.catch_warnings():
@@ -136,7 +137,7 @@ def test_the_usual_number_of_workers_is_what_fits(monkeypatch: pytest.MonkeyPatc
 
 
 def test_drives_of_a_session_must_fit_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    available(monkeypatch, 54)
+    available(monkeypatch, 30)
     with pytest.raises(InputError, match=r"2 runs at a time need .*; --scale 1/128 would need"):
         Session([specification(), specification()])
     session = Session([specification()])

@@ -40,9 +40,9 @@ const RETRY_ERASE_UNIT_BYTES: u64 = 12;
 /// A job with a clock: a histogram for each operation, and the parts of its latencies.
 const TIMED_JOB_BYTES: u64 = 160 << 10;
 const JOB_BYTES: u64 = 4 << 10;
-/// Series, queues and buffers, without a clock and with one, at most.
+/// Series, queues and buffers, without a clock and with one, as measured.
 const RUN_BYTES: u64 = 1 << 20;
-const TIMED_RUN_BYTES: u64 = 18 << 20;
+const TIMED_RUN_BYTES: u64 = 2 << 20;
 
 /// The memory that a run of this specification takes. Errors name the key of the drive file.
 pub fn memory_of(specification: &Specification) -> Result<Memory, SpecificationError> {

@@ -223,12 +223,12 @@ def _row(
     group = placed.group
     stored = kept[placed.run.key] if placed.run else None
     failure = stored["failure"] if stored else None
-    waf = stored["waf"] if stored else None
+    waf, tbw_bytes = (stored["waf"], stored["tbw_bytes"]) if stored else (None, None)
     known = [parts[name] for name in placed.tenants if name in parts]
     daily = group.written_bytes_per_day * sum(known) if len(known) == len(placed.tenants) else None
     years = None
-    if stored and not failure and waf and daily:
-        years = stored["tbw_bytes"] / daily / endurance.DAYS_PER_YEAR
+    if not failure and tbw_bytes and daily:
+        years = tbw_bytes / daily / endurance.DAYS_PER_YEAR
     needed: float | None = None
     cost_per_year: float | None = None
     if not failure and daily == 0:
