@@ -64,6 +64,12 @@ fn the_steps_change_nothing_on_a_drive_without_a_buffer() {
     }
 }
 
+/// The flush at the end of a job was subtracted from the requests of a depth that is refilled, which had not counted it.
+#[test]
+fn the_flush_at_the_end_is_none_of_the_requests_that_refill_a_depth() {
+    passes(include_str!("found/refill-and-a-flush-at-the-end.json"));
+}
+
 /// With no erased unit left, padding a whole group took the room that the rest of a victim needed.
 #[test]
 fn padding_leaves_room_for_the_victim() {

@@ -266,7 +266,8 @@ impl Pacing {
             self.hold = Hold::None;
         }
         let mut goes_on_ns = None;
-        if let Some(refill) = &mut self.refill {
+        // The flush at a job's end was not issued here.
+        if let Some(refill) = self.refill.as_mut().filter(|refill| refill.outstanding > 0) {
             refill.outstanding -= 1;
             if refill.runs_down && refill.outstanding <= refill.at {
                 refill.runs_down = false;
