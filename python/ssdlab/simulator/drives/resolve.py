@@ -2,7 +2,9 @@
 
 import copy
 import math
+import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -413,13 +415,25 @@ def _fewer_blocks(drive: DriveFile, scale: Fraction, asked: str) -> _Smaller:
     fewer = round(blocks * scale)
     erase_units = drive.capacity.erase_units * fewer // blocks
     if erase_units < _WHOLE_ERASE_UNITS_MIN:
-        least = Fraction(-(-_WHOLE_ERASE_UNITS_MIN * blocks // drive.capacity.erase_units), blocks)
-        limit = f"the smallest scale for this drive is {format_scale(least)}" if least < 1 else "leave --scale out"
+        parts = _parts_with_whole_blocks(drive)
+        limit = f"the smallest scale for this drive is 1/{parts}" if parts else "leave --scale out"
         raise InputError(
             f"{asked} leaves {erase_units:,} erase units of full size; {_WHOLE_ERASE_UNITS_MIN} are needed to see them"
             f" one by one; {limit}"
         )
     return _Smaller(pages, fewer, Fraction(1), Fraction(fewer, blocks))
+
+
+def _parts_with_whole_blocks(drive: DriveFile) -> int | None:
+    """N of the smallest scale 1/N that leaves enough erase units and enough spare area; None if there is none."""
+    blocks, erase_units = drive.nand.blocks_per_plane, drive.capacity.erase_units
+    for parts in range(erase_units // _WHOLE_ERASE_UNITS_MIN, 1, -1):
+        if erase_units * round(Fraction(blocks, parts)) // blocks < _WHOLE_ERASE_UNITS_MIN:
+            continue
+        with warnings.catch_warnings(action="ignore"), suppress(InputError):
+            resolve(drive, scale=Fraction(1, parts), whole_blocks=True)
+            return parts
+    return None
 
 
 def _pages_min(drive: DriveFile) -> int:

@@ -192,7 +192,7 @@ def _finding(found: Found) -> str:
     return (
         f"A cache that fills the drive comes to a write amplification of {full:.1f} without handles and of "
         f"{placed:.2f} with one for small and one for large objects. With {format_share(much.small)} small objects "
-        f"handles gain nothing: write amplification is {1 / most:.2f} times that without them (published: the same)."
+        f"handles gain nothing: write amplification is {1 / most:.2f} times that without them."
     )
 
 
