@@ -42,11 +42,14 @@ impl Layer for Plain {
     }
 
     fn take_up_namespaces(&mut self, kept: &[NamespaceCounts], units: &[FoundUnit]) {
-        self.namespaces.iter_mut().for_each(|namespaces| namespaces.take_up_units(kept, units));
+        if let Some(namespaces) = &mut self.namespaces {
+            namespaces.take_up_units(kept, units);
+        }
     }
 
     fn count(&mut self, lpn: Lpn, counted: NamespaceLedger, mapped_units: i64) {
-        for counts in self.namespaces.iter_mut().map(|namespaces| namespaces.counts_of(lpn)) {
+        if let Some(namespaces) = &mut self.namespaces {
+            let counts = namespaces.counts_of(lpn);
             counts.ledger += counted;
             counts.live_units = counts.live_units.wrapping_add_signed(mapped_units);
         }
