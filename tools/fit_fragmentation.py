@@ -20,8 +20,9 @@ from ssdlab.experiments.studies.internal_fragmentation.drives import (
     Fragmented,
 )
 from ssdlab.experiments.studies.internal_fragmentation.fitting import model
-from ssdlab.simulator.drives import DriveFile, Source, load, to_toml
+from ssdlab.simulator.drives import DriveFile, Source, load
 from ssdlab.simulator.drives import settings as drive_settings
+from ssdlab.simulator.drives.writer import to_toml
 
 CATALOGUE = Path(__file__).parent.parent / "python/ssdlab/simulator/drives/catalogue"
 SOURCE = '"Another look at the question: do I need defragmentation for SSD", 2020'

@@ -28,8 +28,9 @@ from pathlib import Path
 from ssdlab.experiments.advice import fit_drive
 from ssdlab.experiments.studies.contract import published
 from ssdlab.experiments.studies.real_drives.loads import FOLDER
-from ssdlab.simulator.drives import DriveFile, load, to_toml
+from ssdlab.simulator.drives import DriveFile, load
 from ssdlab.simulator.drives import settings as drive_settings
+from ssdlab.simulator.drives.writer import to_toml
 
 FIGURES = published(FOLDER / "figures.csv")
 SCALES = {

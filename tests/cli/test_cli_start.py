@@ -26,6 +26,19 @@ def test_light_imports(module: str) -> None:
     assert found.strip() == "[]"
 
 
+def test_a_run_without_a_terminal_loads_no_library_that_it_does_not_need() -> None:
+    """Half of the time of a short command is that of loading modules."""
+    program = (
+        "import atexit, sys; from ssdlab.cli import main\n"
+        "loaded = {'rich', 'pydantic', 'tomlkit', 'polars'}.intersection\n"
+        "atexit.register(lambda: print(sorted(loaded(sys.modules))))\n"
+        "main()"
+    )
+    arguments = ["run", "jobs/randwrite.fio", "--drive", "tiny"]
+    ended = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True)
+    assert ended.stdout.splitlines()[-1] == "[]"
+
+
 def test_pages_are_made_without_loading_altair() -> None:
     modules = "ssdlab.cli.compare, ssdlab.presentation.report.comparison, ssdlab.experiments.sweeps.pictures"
     program = f"import sys, {modules}; print('altair' in sys.modules)"

@@ -18,7 +18,6 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable
-from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated
@@ -75,7 +74,10 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        # The package of results takes longer to import than `--help` may take.
+        # Both take longer to import than `--help` may take.
+        from importlib.metadata import version
+
+        # As above.
         from ssdlab.simulator.results.fio_schema import FIO_VERSION
 
         typer.echo(f"ssdlab {version('ssdlab')}, results in the JSON schema of {FIO_VERSION}")

@@ -17,7 +17,7 @@ from ssdlab.cli.form import FormOrJson, Rows
 from ssdlab.errors import InputError
 from ssdlab.foundation.quantities import format_bytes, format_bytes_binary, format_count, format_scale, format_share
 from ssdlab.presentation.terminal import show
-from ssdlab.simulator.drives import data_sheet_line, listing, load, new_file, standing
+from ssdlab.simulator.drives import data_sheet_line, listing, load, standing
 from ssdlab.simulator.drives.drawing import draw
 from ssdlab.simulator.drives.schema import KINDS
 from ssdlab.simulator.results.files import write_text
@@ -104,6 +104,9 @@ def _write_new(like: str | None, file: str | None, line: str | None) -> None:
         return
     # The path of the base file is relative to the folder of the new file.
     based_on = os.path.relpath(like, path.parent) if like.endswith(".toml") else like
+    # It loads tomlkit, which the help and the list of drives do not need.
+    from ssdlab.simulator.drives.writer import new_file
+
     write_text(path, new_file(load(like), based_on, path.stem))
     typer.echo(f"wrote {file}: {like} under a name of its own, its values as comments to change")
     typer.echo(f"then: ssdlab drives {file}, or --drive {file} in any command")

@@ -13,8 +13,8 @@ from ssdlab.cli.console import Console
 from ssdlab.cli.progress import shown
 from ssdlab.foundation.quantities import format_share
 from ssdlab.presentation.terminal import show
-from ssdlab.simulator.drives import to_toml
 from ssdlab.simulator.drives.standing import TOLERANCE
+from ssdlab.simulator.drives.writer import to_toml
 from ssdlab.simulator.results.files import staged, write_text
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ import typer
 
 from ssdlab.cli.console import Console
 from ssdlab.cli.progress import shown
-from ssdlab.simulator.drives import load, to_toml
+from ssdlab.simulator.drives import load
+from ssdlab.simulator.drives.writer import to_toml
 from ssdlab.simulator.results.files import staged
 
 if TYPE_CHECKING:

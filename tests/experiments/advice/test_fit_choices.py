@@ -38,7 +38,7 @@ def folder(tmp_path: Path) -> Path:
 
 def drive_file(folder: Path, name: str, settings: Mapping[str, str]) -> str:
     """A drive of four dies, with these settings, in a file."""
-    from ssdlab.simulator.drives import to_toml
+    from ssdlab.simulator.drives.writer import to_toml
 
     four_dies = {"nand.blocks_per_plane": "16", "nand.channels": "4", "ftl.user_bytes": "40MiB", "name": name}
     path = folder / f"{name}.toml"

@@ -6,9 +6,10 @@ from importlib import resources
 import msgspec
 import pytest
 
-from ssdlab.simulator.drives import load, names, resolve, to_toml
+from ssdlab.simulator.drives import load, names, resolve
 from ssdlab.simulator.drives.loader import parse
 from ssdlab.simulator.drives.schema import TABLES
+from ssdlab.simulator.drives.writer import to_toml
 
 ALL = names()
 

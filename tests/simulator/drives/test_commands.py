@@ -67,7 +67,7 @@ def test_changes_without_a_drive_are_refused() -> None:
 
 
 def test_a_description_is_never_taken_for_markup(tmp_path_factory: pytest.TempPathFactory) -> None:
-    from ssdlab.simulator.drives import to_toml
+    from ssdlab.simulator.drives.writer import to_toml
 
     path = tmp_path_factory.mktemp("drives") / "mine.toml"
     path.write_text(to_toml(load("tiny")).replace("for tests", "[red]for tests[/blue]"))

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ssdlab.errors import InputError
-from ssdlab.simulator.drives import load, to_toml
+from ssdlab.simulator.drives import load
 from ssdlab.simulator.drives.loader import parse
 from ssdlab.simulator.drives.schema import Source, drive_of
+from ssdlab.simulator.drives.writer import to_toml
 from waiting import SECONDS_MAX
 
 GOOD = to_toml(load("tiny"))

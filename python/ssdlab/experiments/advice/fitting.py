@@ -22,8 +22,9 @@ from ssdlab.presentation.report.charts.published import Bar, published_bars
 from ssdlab.presentation.report.chosen import write_figures
 from ssdlab.presentation.report.figure import Figure
 from ssdlab.presentation.report.shown import Shown
-from ssdlab.simulator.drives import DriveFile, Source, load, to_toml
+from ssdlab.simulator.drives import DriveFile, Source, load
 from ssdlab.simulator.drives import settings as drive_settings
+from ssdlab.simulator.drives.writer import to_toml
 from ssdlab.simulator.results.files import staged
 from ssdlab.simulator.workloads.specifying import Beginning, Until
 

@@ -18,7 +18,7 @@ from ssdlab.presentation.report import page, parts, wording
 from ssdlab.presentation.report.charts.published import published_lines
 from ssdlab.presentation.report.figure import Figure
 from ssdlab.presentation.terminal import show
-from ssdlab.simulator.drives import to_toml
+from ssdlab.simulator.drives.writer import to_toml
 from ssdlab.simulator.engine import plain
 from ssdlab.simulator.results.files import staged
 

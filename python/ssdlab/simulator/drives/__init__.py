@@ -6,7 +6,6 @@
 from ssdlab.simulator.drives.loader import load, names
 from ssdlab.simulator.drives.resolve import ResolvedDrive, drive, left_empty_sentences, resolve
 from ssdlab.simulator.drives.schema import DriveFile, Source
-from ssdlab.simulator.drives.writer import new_file, to_toml
 
 __all__ = [
     "DriveFile",
@@ -16,7 +15,5 @@ __all__ = [
     "left_empty_sentences",
     "load",
     "names",
-    "new_file",
     "resolve",
-    "to_toml",
 ]
