@@ -29,7 +29,7 @@ Program = Callable[..., subprocess.CompletedProcess[str]]
 _SECONDS_MAX = 600
 _MESSAGE_BYTES_MAX = 1 << 20
 # What commands import when they need it, beside their own modules.
-_LATER = ("jinja2", "polars", "pydantic", "scipy.optimize", "scipy.stats", "typer._adapters")
+_LATER = ("jinja2", "polars", "pydantic", "scipy.optimize", "scipy.stats")
 
 
 def program_in(folder: Path, columns: int = 80, fresh: bool = False) -> Program:
