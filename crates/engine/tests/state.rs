@@ -3,7 +3,7 @@
 
 use serde_json::json;
 use ssdlab_engine::simulation::{InitialState, Outcome, Run, start_from};
-use ssdlab_engine::specification::Specification;
+use ssdlab_engine::specification::{Specification, Until};
 
 const UNIT: u64 = 4096;
 
@@ -93,6 +93,27 @@ fn going_on_from_a_state_is_not_having_stopped() {
         assert_eq!(later.wear, at_once.wear, "{choices}");
         assert_eq!(later.capacity, at_once.capacity, "{choices}");
         assert!(later_end == end, "the states at the end are the same bytes: {choices}");
+    }
+}
+
+/// Between the stages, what the saved drive had written was taken for the progress of the stage to come.
+#[test]
+fn progress_does_not_fall_between_the_stages_of_a_run_from_a_state() {
+    let size = user_bytes(32);
+    let until = Until::SteadyState { round_bytes: size / 2, host_bytes_max: 2 * size, precision: None };
+    let jobs = json!([job("fill", 1, true, size, 1), job("random", 2, false, size, 1)]);
+    for timed in [false, true] {
+        let specification =
+            Specification { timed, until: until.clone(), ..specification(&json!({}), 32, jobs.clone()) };
+        let (_, saved) = run(&specification, None);
+        let initial = Some(InitialState { input: &mut &*saved, times: 1 });
+        let mut from_state = start_from(&specification, initial).unwrap();
+        let mut before = from_state.advance(1).unwrap();
+        while !before.is_finished {
+            let progress = from_state.advance(1).unwrap();
+            assert!(progress.done >= before.done, "{} after {}", progress.done, before.done);
+            before = progress;
+        }
     }
 }
 

@@ -318,7 +318,9 @@ impl TimedSimulation {
         let is_settling = |job: &RunningJob| self.jobs.repeats_stage == Some(job.stage);
         let done = match &self.rounds {
             _ if is_finished => 1.0,
-            Some(rounds) if self.stage() == self.last_stage => rounds.progress(host_written_bytes),
+            Some(rounds) if !self.active.is_empty() && self.stage() == self.last_stage => {
+                rounds.progress(host_written_bytes)
+            }
             _ => {
                 let counted = self.jobs.jobs.iter().filter(|job| !is_settling(job)).map(|job| job.progress(now_ns));
                 let (sum, count) = counted.fold((0.0, 0), |(sum, count), progress| (sum + progress, count + 1));
