@@ -97,6 +97,9 @@ def test_the_result_says_which_writes_were_durable(
     ours = whole["ssdlab"]["durability"]
     assert ours["said"].startswith(said)
     assert f"  durability: {ours['said']}" in normal(result)
+    assert ours["said"].endswith(
+        "; latencies are without the host's own time (--host linux adds it, for one request at a time)"
+    )
     flushes = whole["sync"]["total_ios"]
     assert ours["flushes"] == flushes == result.jobs[0].flush.total_ios
     if flushes:

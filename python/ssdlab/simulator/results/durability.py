@@ -106,7 +106,12 @@ def sentence(jobs: Sequence[ReportedJob], drive: plain.Drive, flushes: Latency |
         return None
     host_ns = jobs[0].get("host_ns", 0)
     took = f"; {_took_text(flushes, 'flush', 'flushes')}" if flushes is not None and flushes.count else ""
-    host = f"; latencies include {host_ns / 1000:g} us of the host itself for each command" if host_ns else ""
+    if host_ns:
+        host = f"; latencies include {host_ns / 1000:g} us of the host itself for each command"
+    elif took or jobs[0].get("sync_writes"):
+        host = "; latencies are without the host's own time (--host linux adds it, for one request at a time)"
+    else:
+        host = ""
     return f"{durably}{took}{host}"
 
 
