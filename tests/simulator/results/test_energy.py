@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import ssdlab
 from small_drives import drive_file
 from ssdlab.errors import InputError
 from ssdlab.experiments.comparison.comparing import Comparison, compare
@@ -48,6 +49,19 @@ def _run(folder: Path, settings: dict[str, str], *, timed: bool = True) -> Resul
     job = folder / "job.fio"
     job.write_text(JOB)
     return simulated.run(specify(job, _drive(folder, settings), timed=timed))
+
+
+def test_a_drive_that_begins_in_the_steady_state_spends_no_energy_of_before(tmp_path: Path) -> None:
+    """A regression: what the smaller drive had programmed to become steady was counted over the time of the run."""
+    job = tmp_path / "writes.fio"
+    job.write_text("[writes]\nrw=randwrite\nbs=4k\nsize=100%\nnorandommap\niodepth=8\nioengine=libaio\n")
+    on = _drive(tmp_path, POWER)
+    filled, steady = (ssdlab.run(job, on, precondition=start).energy for start in ("fill", "steady"))
+    assert filled is not None and steady is not None
+    assert filled.watts_mean is not None and steady.watts_mean is not None
+    assert steady.host_bytes == pytest.approx(on.capacity.user_bytes, rel=0.01)
+    # The flash is always busy, with programs of the host or of garbage collection.
+    assert steady.watts_mean == pytest.approx(filled.watts_mean, rel=0.2)
 
 
 def test_joules_are_the_counters_times_the_energies(tmp_path: Path) -> None:

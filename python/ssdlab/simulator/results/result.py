@@ -381,7 +381,13 @@ class Result(Shown):
 
     @cached_property
     def energy(self) -> Energy | None:
-        """Joules of the whole run by cause, and mean watts; None for a drive whose energies are unknown."""
+        """Joules of the whole run by cause, and mean watts; None for a drive whose energies are unknown.
+
+        Those of the last stage for a run that began in the state of another one: the ledger goes on from there, the
+        simulated time does not.
+        """
+        if self.specification.initial_state is not None:
+            return self.last_stage_energy
         return self._energy(self.ledger, self.jobs, self.simulated_seconds)
 
     @cached_property
