@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ssdlab.foundation.quantities import format_bytes, format_share
+from ssdlab.foundation.quantities import format_bytes, format_share, significant
 from ssdlab.simulator.results.latency import Latency
 from ssdlab.simulator.results.namespaces import NamespaceResult
 
@@ -51,4 +51,4 @@ def _latencies(write: Latency | None, read: Latency | None) -> list[str]:
 
 
 def _microseconds(ns: float | None) -> str:
-    return "-" if ns is None else f"{ns / 1000:.3g} us"
+    return "-" if ns is None else f"{significant(ns / 1000)} us"
