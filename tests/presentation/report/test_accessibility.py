@@ -10,7 +10,7 @@ from playwright.sync_api import Browser
 
 from accessibility import all_findings
 from ssdlab.presentation.report.page import Page, Section
-from ssdlab.presentation.report.parts import definitions
+from ssdlab.presentation.report.parts import definitions, table
 from waiting import SECONDS_MAX
 
 
@@ -36,5 +36,20 @@ def test_a_long_term_stays_on_the_screen(browser: Browser, width_px: int) -> Non
         assert page.evaluate("document.documentElement.scrollWidth") <= width_px
         width = page.evaluate("document.querySelector('dd').getBoundingClientRect().width")
         assert width > width_px / 3
+    finally:
+        page.close()
+
+
+def test_columns_beyond_the_text_are_seen_on_a_desktop(browser: Browser) -> None:
+    """A regression: two of eight columns of a study stood to the right of the screen, at whose sides there was room."""
+    heads = ["figure", *(f"head {number}" for number in range(8))]
+    rows = [["a phrase of five words, MB/s", *["0.123456"] * 7, "the last of nine columns"]]
+    shown = Page(title="", subtitle="", summary="", after=[Section("Rows", table("rows", heads, rows, wraps=True))])
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    try:
+        page.set_content(shown.html())
+        assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+        assert page.is_hidden(".beyond"), "no column is to the right"
+        assert page.evaluate("document.querySelector('table').offsetWidth") > 66 * 16, "or it fits the text"
     finally:
         page.close()

@@ -6,6 +6,9 @@
     // Two columns of figures are easier to compare in a table that scrolls.
     const isWide = scroll.querySelector(".sentence") || scroll.querySelectorAll("thead th").length > 3;
     if (phone.matches && isWide && scroll.scrollWidth - scroll.clientWidth > 1) scroll.classList.add("many");
+    // Beside the text there is room at both sides of a desktop's window.
+    scroll.classList.remove("wide");
+    if (scroll.scrollWidth - scroll.clientWidth > 1) scroll.classList.add("wide");
     const left = scroll.scrollWidth - scroll.clientWidth - scroll.scrollLeft;
     scroll.classList.toggle("more", left > 1);
     const end = scroll.getBoundingClientRect().right + 1;
