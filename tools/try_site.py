@@ -29,8 +29,18 @@ SITE = Path(__file__).parents[1] / "out/site"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--no-first-run"]
 # Pages with highlighted code: shell, Python, TOML.
 HIGHLIGHTED = ("contributing.html", "python.html", "simulate/sweeps.html")
+# Pages with tables of figures.
+FIGURES = ("simulate/caches.html", "real-drives/identify-method.html")
 # One page of each kind: prose, tables, code, lists of studies.
-LOOKED_AT = ("index.html", "tutorial.html", "simulate/drive-file.html", "commands.html", "studies.html", *HIGHLIGHTED)
+LOOKED_AT = (
+    "index.html",
+    "tutorial.html",
+    "simulate/drive-file.html",
+    "commands.html",
+    "studies.html",
+    *HIGHLIGHTED,
+    *FIGURES,
+)
 PATIENCE_MS = 60_000
 RATE_MIN = 1e6
 MEASURED_SECONDS = 8
@@ -98,6 +108,20 @@ def grave(page: Page) -> list[str]:
     return [f"{rule['id']}: {rule['nodes'][0]['html'][:120]}" for rule in grave]
 
 
+_FIGURES_ON_LINES = """[...document.querySelectorAll("td.figure")].filter((cell) => {
+  const text = document.createRange();
+  text.selectNodeContents(cell);
+  return text.getClientRects().length > 1;
+}).length"""
+
+
+def _broken(page: Page) -> list[str]:
+    """What does not fit the window, and figures of tables that stand on two lines."""
+    wide = page.evaluate("document.documentElement.scrollWidth > innerWidth")
+    figures = page.evaluate(_FIGURES_ON_LINES)
+    return ["wider than the window"] * bool(wide) + [f"{figures} figures on two lines"] * bool(figures)
+
+
 def read(browser: Browser, address: str) -> list[str]:
     """Opens pages in both colour schemes and widths. Returns the problems found."""
     wrong: list[str] = []
@@ -115,7 +139,7 @@ def read(browser: Browser, address: str) -> list[str]:
         page.on("pageerror", fail)
         for name in LOOKED_AT:
             page.goto(address + name)
-            wrong += [f"{name}, {scheme}, {width} px: {finding}" for finding in grave(page)]
+            wrong += [f"{name}, {scheme}, {width} px: {finding}" for finding in (*grave(page), *_broken(page))]
         page.close()
     return wrong
 

@@ -46,6 +46,8 @@ folder of this site then needs a web server, which may be `python3 -m http.serve
 _WITHOUT_LIVE = """This site was made without the live page, which needs Rust's target for WebAssembly; `ssdlab live` of
 an installed ssdlab shows the same."""
 
+# A cell of a table with nothing but a figure.
+_FIGURE_CELL = re.compile(r"<td>(?=[-+]?\d[\d.,]*</td>)")
 # The theme's script, before which a page loads what lets it search without a server.
 _BUNDLE = re.compile(r'<script src="((?:\.\./)*|/)assets/javascripts/bundle')
 _SEARCH_OF_FILE = "search_of_file.js"
@@ -177,6 +179,7 @@ def _make(tabs: list[dict[str, list[str]]]) -> None:
     (SITE / "search/search_index.js").write_text(f"var __index = {index};\n", encoding="utf-8")
     for page in SITE.rglob("*.html"):
         text = page.read_text(encoding="utf-8").replace(_SEARCH, f'{_SEARCH} aria-label="Search"')
+        text = _FIGURE_CELL.sub('<td class="figure">', text)
         page.write_text(_BUNDLE.sub(rf'<script src="\1{_SEARCH_OF_FILE}"></script>\g<0>', text), encoding="utf-8")
 
 
