@@ -15,6 +15,7 @@ import typer
 from typer.testing import CliRunner
 
 from program import program_in
+from shown_figures import figures, not_printed
 from ssdlab.cli import app
 from ssdlab.cli.commands import COMMANDS as HELP
 from ssdlab.experiments.advice.fit_drive import read_points
@@ -28,7 +29,6 @@ _BLOCKS = [
 LINES = [words for block in _BLOCKS for line in block.splitlines() if (words := shlex.split(line, comments=True))]
 COMMANDS = [words for words in LINES if words[0] == "ssdlab"]
 README = ROOT.joinpath("README.md").read_text()
-FIGURE = re.compile(r"(?<![\w./])\d[\d,]*(?:\.\d+)?")
 _SUFFIXES = {".fio", ".toml", ".csv", ".gz", ".json", ".txt", ".db", ".files"}
 # The values of these options are output paths.
 _WRITTEN = ("--output", "--socket", "--save-state")
@@ -82,12 +82,8 @@ ANSWERS = re.findall(r"^\*\*[^*]+\?\*\* (.+?)\n\n```\n(.+?)\n```", README, re.MU
 def test_figures_of_an_answer_are_what_the_command_prints(answer: str, command: str, tmp_path: Path) -> None:
     ended = program_in(tmp_path)(*shlex.split(command)[1:])
     assert ended.returncode == 0, ended.stderr
-    printed = {float(each.replace(",", "")) for each in FIGURE.findall(f"{command} {ended.stdout}")}
-    named = [each for each in FIGURE.findall(answer) if each not in FIGURE.findall(command)]
-    assert len(named) > 2
-    for each in named:
-        decimals = len(each.partition(".")[2])
-        assert float(each.replace(",", "")) in {round(value, decimals) for value in printed}, each
+    assert len(set(figures(answer)) - set(figures(command))) > 2
+    assert not_printed(answer, command, ended.stdout) == []
 
 
 def test_shipped_files_are_those_that_the_tool_writes(tmp_path: Path) -> None:

@@ -1,9 +1,13 @@
 """Is what is said of percentiles and scale what was measured for the drive?"""
 
+from pathlib import Path
+
 import pytest
 
 from ssdlab.evidence import scale
 from ssdlab.simulator.drives import names
+
+PAGE = Path(__file__).parents[2] / "docs/simulate/scale.md"
 
 TABLE: dict[str, scale.Entry] = {
     name: {
@@ -69,3 +73,22 @@ def test_the_shipped_table_is_of_drives_of_the_catalogue() -> None:
         assert set(entry) == {"scale", "larger", *scale.WORDS}
         ratios = [ratio for load in scale.WORDS for ratio in dict(entry[load]).values()]  # type: ignore[arg-type]
         assert all(float(ratio) >= 0 for ratio in ratios)
+
+
+def test_the_page_says_what_the_table_has() -> None:
+    """docs/simulate/scale.md sums the table up."""
+    table = scale.measured()
+    changes: dict[str, dict[tuple[str, str], float]] = {name: {} for name in table}
+    for name, entry in table.items():
+        for load in scale.WORDS:
+            ratios = dict[str, float](entry[load])  # type: ignore[arg-type]
+            changes[name] |= {(load, rank): ratio - 1 for rank, ratio in ratios.items()}
+    alike = sum(all(abs(change) < 0.0995 for change in each.values()) for each in changes.values())
+    reads = max(abs(each["mixed reads", "p99"]) for each in changes.values())
+    longest = max(
+        (change, name) for name, each in changes.items() for (_, rank), change in each.items() if rank == "p99.9"
+    )
+    said = " ".join(PAGE.read_text(encoding="utf-8").split())
+    assert f"On {alike} of the {len(table)} drives no percentile changes by 10 % or more." in said
+    assert f"their 99th percentile by {reads * 100:.0f} % at most" in said
+    assert f"the 99.9th percentile of {longest[1]} beside reads becomes {longest[0] + 1:.0f} times as long" in said

@@ -65,7 +65,7 @@ class _Rates:
 
 # Measured on generic-tlc-480, samsung-pm883-1920gb, x25m-g2-160gb (0.7 us a read of 4 KiB, 1.2 to 1.8 us a random write
 # at a WAF of 3 to 6, 0.1 to 0.2 us a unit in order; 0.06 to 0.09 us without a clock) and generic-nvme-tlc-1000, with an
-# SLC cache (twice as much, 4 to 6 times without a clock). docs/simulate/scale.md compares estimates with runs.
+# SLC cache (twice as much, 4 to 6 times without a clock).
 _TIMED = _Rates(request=0.5, ordered_unit=0.2, random_unit=0.9, more_than_a_map=2)
 _UNTIMED = _Rates(request=0.02, ordered_unit=0.02, random_unit=0.07, more_than_a_map=5)
 _US_PER_UNIT_OF_DRIVE = 0.02
