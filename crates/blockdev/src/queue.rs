@@ -58,7 +58,7 @@ pub trait Queue: Send {
     fn submit(&mut self, tag: u64, asked: Asked<'_>);
     /// Appends what has completed since the last call, in order of completion.
     fn completed(&mut self, into: &mut Vec<Completed>);
-    /// When something may complete next if nothing is submitted, as of the last call of `completed`; None if nothing is in
+    /// When something that was submitted may complete next, or completed without being reported; None if nothing is in
     /// flight.
     fn next_event(&self) -> Option<Instant>;
     /// The number of times that power returned. Requests in flight at a loss of power complete as `PoweredOff`.

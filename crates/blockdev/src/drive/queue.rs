@@ -130,19 +130,21 @@ impl Queue for SimulatedQueue {
         let made = Instant::now();
         let has_volatile_cache = self.device.capabilities.has_volatile_cache;
         let mut core = self.device.core();
-        if let Some(real_pace) = &self.device.real_pace {
-            core.advance_to(real_pace.now_ns());
-        }
         let is_flush = matches!(asked, Asked::Flush);
-        let (answer, is_through) = carry_out(&mut core, asked, depth, has_volatile_cache);
-        if self.device.real_pace.is_none() {
+        let Some(real_pace) = &self.device.real_pace else {
+            let (answer, _) = carry_out(&mut core, asked, depth, has_volatile_cache);
             self.completed.push((tag, answer));
             return;
-        }
+        };
+        core.advance_to(real_pace.now_ns());
+        let (answer, is_through) = carry_out(&mut core, asked, depth, has_volatile_cache);
         match core.queue_submitted(self.number) {
             Some(drive_tag) => {
                 let is_durable = is_flush || is_through;
                 self.in_flight.push(InFlight { drive_tag, tag, is_durable, made, answer });
+                // An earlier event stays: what completed at it was not reported yet.
+                let next = core.next_event_ns().map(|next_ns| real_pace.instant(next_ns));
+                self.next_event = self.next_event.into_iter().chain(next).min();
             }
             None => self.completed.push((tag, answer)),
         }

@@ -4,6 +4,7 @@
 mod as_a_run;
 mod durability;
 mod full_disk;
+mod in_flight;
 mod killed;
 mod map_cache;
 mod model;
