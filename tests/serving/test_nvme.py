@@ -19,6 +19,7 @@ import pytest
 
 import virtual_machine
 from running_drives import DRIVE
+from ssdlab.serving import nvme
 from waiting import wait_for
 
 SECONDS_MAX = 60
@@ -120,6 +121,14 @@ def test_a_drive_with_namespaces_is_served_and_counted_by_namespace(attachable: 
     assert [each["name"] for each in found["namespaces"]] == list(NAMESPACES)
     shown = found["smart"]["nvme_namespaces"]
     assert [(each["id"], each["size"]["bytes"]) for each in shown] == list(enumerate(NAMESPACES.values(), start=1))
+
+
+@pytest.mark.parametrize(
+    ("host", "named"), [("0.0.0.0", "127.0.0.1"), ("::", "::1"), ("192.0.2.1", "192.0.2.1"), ("::1", "::1")]
+)
+def test_the_command_names_an_address_that_can_be_connected_to(host: str, named: str) -> None:
+    server: Any = None
+    assert f" -a {named} -s 4420 " in nvme.Attachable(host, 4420, "nqn", server).command
 
 
 def test_options_of_other_front_ends_are_refused(tmp_path: Path) -> None:

@@ -124,6 +124,8 @@ def _place(served: "ServedDrive", address: Address) -> Iterator[str]:
         host = address.host or nvme.LOCALHOST
         if not nvme.is_loopback(host):
             note = f"note: {host} can be reached from other machines: whoever does can read and write the drive"
+            if nvme.is_every_address(host):
+                note += "; they name an address of this machine behind -a"
             typer.echo(note, err=True)
         with nvme.at_port(served, host, address.nvme) as attachable:
             yield attachable.command

@@ -28,8 +28,9 @@ class Attachable:
 
     @property
     def command(self) -> str:
-        """What a host runs, as root, to attach the drive."""
-        return f"nvme connect -t tcp -a {self.host} -s {self.port} -n {self.nqn}"
+        """What this machine runs, as root, to attach the drive. Another host names the address by which it reaches this
+        one."""
+        return f"nvme connect -t tcp -a {_reached_here(self.host)} -s {self.port} -n {self.nqn}"
 
     @property
     def hosts(self) -> int:
@@ -62,6 +63,21 @@ def at_port(drive: ServedDrive, host: str, port: int) -> Iterator[Attachable]:
         server.stop()
         guardian.stop(pipe)
         drive.close()
+
+
+def is_every_address(host: str) -> bool:
+    """Whether the address stands for all addresses of this machine."""
+    try:
+        return ipaddress.ip_address(host).is_unspecified
+    except ValueError:
+        return False
+
+
+def _reached_here(host: str) -> str:
+    """The address by which this machine reaches a server that listens at `host`."""
+    if not is_every_address(host):
+        return host
+    return LOCALHOST if ipaddress.ip_address(host).version == 4 else "::1"
 
 
 def is_loopback(host: str) -> bool:
