@@ -19,6 +19,7 @@ import pytest
 
 import virtual_machine
 from running_drives import DRIVE
+from ssdlab.live.served import watched
 from ssdlab.serving import nvme
 from waiting import wait_for
 
@@ -263,7 +264,7 @@ def test_directed_writes_arrive_at_their_handles_and_nvme_cli_shows_what_the_sta
 ) -> None:
     virtual_machine.needed(("nvme",))
     handles = DRIVE.replace('"host-gc-split"', '{ name = "host-streams", identifiers = 4 }')
-    drive = attachable(drive=handles)
+    drive = attachable("--what-if", "6.25%,28%", drive=handles)
     script = _DIRECTED.format(host=virtual_machine.HOST, port=drive.port, nqn=drive.nqn)
     ended = virtual_machine.run(tmp_path, script, ("nvme",))
     said = ended.sections
@@ -285,6 +286,14 @@ def test_directed_writes_arrive_at_their_handles_and_nvme_cli_shows_what_the_sta
     assert [(each["type"], each["pid"]) for each in host_events["events"]] == [(3, 4), (0, 3)]
     assert said["set-events"].strip() == "set"
     assert "endurance_estimate" in said["endurance group"]
+
+    # The same requests again, with their handles: on the same drive they programmed as much.
+    drive.end()
+    ended_as = json.loads(drive.statistics_file.read_text())
+    same, more = ended_as["ssdlab"]["device"]["what_if"]
+    assert same["waf"] == ended_as["ssdlab"]["waf"] > 1, "the rest of a reclaim unit was padded"
+    assert (same["over_provisioning"], more["over_provisioning"]) == (0.0625, pytest.approx(0.28, abs=0.005))
+    assert [phase["name"] for phase in more["phases"]] == ["mounted"]
 
 
 def _same(shown: list[dict[str, Any]], expected: list[dict[str, Any]]) -> bool:
@@ -344,6 +353,84 @@ def test_a_host_that_loses_its_drive_gives_up_instead_of_hanging(
     assert said.get("end 0") is not None, f"{said}\n{ended.console[-4000:]}"
     assert said["attached"].strip() in ("connecting", "resetting", "deleting"), said["attached"]
     assert (said["read"].strip(), said["left"].strip()) == ("failed", ""), ended.console[-4000:]
+
+
+_TROUBLE = """
+# What discovery says of the address is where this machine has been reached: at its loopback interface.
+printf '#!/bin/sh\nexec nc {host} {port}\n' >/relay && chmod +x /relay
+nc -ll -p {port} -e /relay &
+for _ in $(seq 100); do netstat -tln | grep -q ":{port} " && break; sleep 0.1; done
+drive() {{ for _ in $(seq 100); do ls /dev/nvme?n1 2>/dev/null && return; sleep 0.1; done; }}
+echo "== connect-all"
+timeout 20 nvme connect-all -t tcp -a 127.0.0.1 -s {port} --keep-alive-tmo=30 --reconnect-delay=1
+drive=$(drive)
+echo $drive
+# Discovery was a controller too, and newer kernels do not number a drive as its controller.
+state() {{ cat /sys/class/nvme/*/state | sort -u; }}
+/programs/mkfs.ext4 -q -F $drive && mount -t ext4 $drive /mnt
+dd if=/dev/urandom of=/run/data bs=65536 count=64 2>/dev/null
+cp /run/data /mnt/data
+sync
+echo "== flushed"
+for _ in $(seq 300); do test "$(state)" = live || break; sleep 0.1; done
+state
+for _ in $(seq 300); do test "$(state)" = live && break; sleep 0.1; done
+echo "== power is back"
+state
+echo 3 >/proc/sys/vm/drop_caches
+cmp /run/data /mnt/data && echo same
+cp /run/data /mnt/again && sync && echo written
+umount /mnt
+timeout 20 nvme disconnect -n {nqn}
+timeout 20 nvme connect -t tcp -a {host} -s {faulty_port} -n {faulty_nqn} --keep-alive-tmo=30
+echo "== faults"
+drive=$(drive)
+dd if=/dev/urandom of=$drive bs=65536 count=64 oflag=direct 2>/dev/null && echo written
+dd if=$drive of=/dev/null bs=4096 count=1 iflag=direct 2>/run/said
+grep -o "No data available" /run/said
+timeout 20 nvme disconnect -n {faulty_nqn}
+"""
+
+
+@pytest.mark.surroundings
+def test_a_host_finds_the_drive_and_meets_a_loss_of_power_and_flash_that_fails(
+    attachable: Attach, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    virtual_machine.needed(("nvme", "mkfs.ext4"))
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    drive, faulty = attachable(), attachable("--faults", "uncorrectable_reads=100%")
+    results, is_over = tmp_path / "results", Event()
+
+    def cut_power_when_flushed() -> None:
+        def has_flushed_or_ended() -> bool:
+            return is_over.is_set() or (results.exists() and "== flushed" in results.read_text())
+
+        wait_for("the host has flushed, or has ended", has_flushed_or_ended)
+        watched(drive.command).command("power-cut")
+
+    with ThreadPoolExecutor(1) as other:
+        cutting = other.submit(cut_power_when_flushed)
+        script = _TROUBLE.format(
+            host=virtual_machine.HOST,
+            port=drive.port,
+            nqn=drive.nqn,
+            faulty_port=faulty.port,
+            faulty_nqn=faulty.nqn,
+        )
+        try:
+            ended = virtual_machine.run(tmp_path, script, ("nvme", "mkfs.ext4"))
+        finally:
+            is_over.set()
+        cutting.result(SECONDS_MAX)
+    said = ended.sections
+    assert said.get("end 0") is not None, f"{said}\n{ended.console[-4000:]}"
+    assert said["connect-all"].startswith("/dev/nvme"), ended.console[-4000:]
+    assert said["flushed"].strip() in ("resetting", "connecting"), said["flushed"]
+    assert said["power is back"].split()[:3] == ["live", "same", "written"], ended.console[-4000:]
+    # ENODATA is Linux's word for an unrecovered read error.
+    assert said["faults"].splitlines()[:2] == ["written", "No data available"], ended.console[-4000:]
+    smart = drive.statistics()["ssdlab"]["smart"]["nvme_smart_health_information_log"]
+    assert smart["unsafe_shutdowns"] == 1
 
 
 def _agrees_with_nvme_cli(shown: dict[str, Any], expected: dict[str, Any]) -> None:
