@@ -2,7 +2,7 @@
 
 use crate::device::DeviceError;
 use crate::queue::{Asked, Completed, Queue};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Buffers that are kept for the next reads.
 const SPARE_MAX: usize = 64;
@@ -52,6 +52,11 @@ impl<W> InFlight<W> {
     /// Whether something may have completed by the device's time.
     pub fn is_due(&self) -> bool {
         self.queue.is_due()
+    }
+
+    /// Whether something may have completed by a moment.
+    pub fn is_due_by(&self, moment: Instant) -> bool {
+        self.queue.is_due_by(moment)
     }
 
     /// How long to sleep until something may have completed; None if nothing is in flight.

@@ -68,7 +68,12 @@ pub trait Queue: Send {
 impl dyn Queue {
     /// Whether something may have completed by now.
     pub fn is_due(&self) -> bool {
-        self.next_event().is_some_and(|moment| moment <= Instant::now())
+        self.is_due_by(Instant::now())
+    }
+
+    /// Whether something may have completed by a moment.
+    pub fn is_due_by(&self, moment: Instant) -> bool {
+        self.next_event().is_some_and(|next| next <= moment)
     }
 
     /// How long to sleep until something may complete, less the time that is spun; None if nothing is in flight.
@@ -79,6 +84,10 @@ impl dyn Queue {
 
 /// Sleeping is not accurate below this, even in a thread that called `sleep_exactly`.
 pub const SPUN: Duration = Duration::from_micros(40);
+
+/// What completes within this time of another is answered together with it: sending an answer takes longer, and what
+/// completes meanwhile waits for that.
+pub const GATHERED: Duration = Duration::from_micros(10);
 
 /// Has the sleeps of this thread end when they should. By default Linux lets them be 50 us late (`prctl(2)`,
 /// `PR_SET_TIMERSLACK`).

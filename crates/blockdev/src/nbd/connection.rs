@@ -11,11 +11,11 @@ use super::negotiation::Agreed;
 use super::protocol::{self, REQUEST_BYTES, Refusal, Request, command, command_flag, error};
 use crate::device::{Device, DeviceError, Durability, punch};
 use crate::in_flight::InFlight;
-use crate::queue::{Asked, Queue, REQUEST_BYTES_MAX};
+use crate::queue::{Asked, GATHERED, Queue, REQUEST_BYTES_MAX};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::iter;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Extents in one answer; for more the client asks again.
 const EXTENTS_MAX: usize = 2048;
@@ -77,6 +77,7 @@ impl<R: Read, W: Write> Connection<'_, R, W> {
         // No further request has arrived that could be answered together.
         while self.reader.buffer().len() < REQUEST_BYTES {
             self.complete()?;
+            self.gather()?;
             self.send()?;
             match self.in_flight.until_next() {
                 Some(left) if self.reader.buffer().is_empty() && !(self.wait)(left)? => {}
@@ -119,6 +120,15 @@ impl<R: Read, W: Write> Connection<'_, R, W> {
             answers.clear();
             Ok(())
         })
+    }
+
+    /// Waits for what completes in the next moments, if there is something to be sent.
+    fn gather(&mut self) -> io::Result<()> {
+        let until = Instant::now() + GATHERED;
+        while !self.answers.bytes().is_empty() && self.in_flight.is_due_by(until) {
+            self.complete()?;
+        }
+        Ok(())
     }
 
     /// Waits until everything has completed.

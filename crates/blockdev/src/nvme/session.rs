@@ -18,7 +18,7 @@ use super::subject::Subject;
 use super::works::{What, Work, Works};
 use super::zones;
 use crate::device::DeviceError;
-use crate::queue::{Asked, Completed, Queue, sleep_exactly};
+use crate::queue::{Asked, Completed, GATHERED, Queue, sleep_exactly};
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 use std::collections::{BTreeMap, VecDeque};
@@ -141,6 +141,7 @@ impl Target {
                 }
             }
             self.complete();
+            self.gather();
             self.send();
             if self.now.saturating_duration_since(self.looked) >= LOOK_EVERY {
                 self.looked = self.now;
@@ -786,6 +787,14 @@ impl Target {
         self.completed = completed;
         if is_any {
             self.give_memory();
+        }
+    }
+
+    /// Waits for what completes in the next moments, if there is something to be sent.
+    fn gather(&mut self) {
+        let until = Instant::now() + GATHERED;
+        while self.queue.is_due_by(until) && self.connections.iter().flatten().any(|one| one.unsent_bytes() > 0) {
+            self.complete();
         }
     }
 

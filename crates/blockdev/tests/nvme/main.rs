@@ -10,6 +10,7 @@ mod simulation;
 mod through;
 #[path = "../tiny/mod.rs"]
 mod tiny;
+mod together;
 mod zones;
 
 use initiator::{Answer, DISCOVERY, Entry, Host, connect_data, connecting, opening, unit};
