@@ -13,7 +13,8 @@ use ssdlab_engine::timing::histogram::Histogram;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// The result of real pace.
+/// The result of real pace. A real latency ends when its answer is made: that of a queue is then sent, together with
+/// those of the next moments.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Achieved {
     /// Requests answered.

@@ -30,7 +30,7 @@ class Recovery(TypedDict):
 
 
 class RealPace(TypedDict):
-    """How closely this machine met the drive's intended latencies."""
+    """How closely this machine met the drive's intended latencies, until an answer is made; sending it comes on top."""
 
     requests: int
     intended_mean_ns: float | None
