@@ -1,7 +1,8 @@
 """From what was watched or recorded to the answer: the bytes at each level, the life, the causes, and what would help.
 
 Every figure says what it rests on: counted by the system, simulated from calls or requests, guessed, or not known.
-Whether a cause or a change has an effect is decided by runs with several seeds whose intervals are apart (`evidence`).
+Whether a cause or a change has an effect is decided by runs with several seeds: their intervals are apart (`evidence`),
+and their figures by a percent or more.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,7 +12,7 @@ from typing import Literal, TypedDict
 
 from ssdlab.errors import InputError
 from ssdlab.evidence import Estimate, comparing
-from ssdlab.evidence.estimate import of_samples
+from ssdlab.evidence.estimate import SEEDS_DIFFER, of_samples
 from ssdlab.experiments.advice.setting import Setting
 from ssdlab.experiments.blame import changes, flash
 from ssdlab.experiments.blame.calls import Call, Calls
@@ -92,7 +93,7 @@ class Effect:
     share: float
     """The part of the flash bytes that is saved; negative if the run costs more."""
     is_claimed: bool
-    """Whether the intervals of this run and of the recorded one are apart."""
+    """Whether the intervals of this run and of the recorded one are apart, and the figures by `SEEDS_DIFFER`."""
 
     def to_dict(self) -> EffectJson:
         return {
@@ -367,7 +368,9 @@ def _effects(runs: _Runs, calls: Calls, recorded: _Flashed) -> tuple[list[Effect
             return []
         found = runs.flash(name, changed, options).bytes
         share = 1 - found.value / recorded.bytes.value
-        return [Effect(name, what, found, share, comparing.differ(found, recorded.bytes))]
+        # Three seeds can agree by chance: of nine, some are more than a percent from the others.
+        is_claimed = comparing.differ(found, recorded.bytes) and abs(share) >= SEEDS_DIFFER
+        return [Effect(name, what, found, share, is_claimed)]
 
     given = calls.calls
     has_syncs = calls.syncs > 0

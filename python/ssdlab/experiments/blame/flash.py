@@ -20,6 +20,7 @@ from ssdlab.experiments.blame.file_system import Request
 from ssdlab.simulator.drives import ResolvedDrive
 from ssdlab.simulator.results import Result
 from ssdlab.simulator.targets.side_by_side import all_side_by_side
+from ssdlab.simulator.workloads import specifying
 from ssdlab.simulator.workloads.rates.drawing import COLUMNS
 from ssdlab.simulator.workloads.traces.miniature import shuffle_of
 from ssdlab.simulator.workloads.traces.profile import profile_and_hold
@@ -31,8 +32,9 @@ _RATIOS = [Fraction(1, 1 << power) for power in range(12, 0, -1)]
 _UNITS_MIN = 250_000
 # The recorded files are a larger share of a smaller drive; above this share a larger one is taken.
 _SHARE_MAX = 0.1
-# A round writes this multiple of what the requests can change: the places that they write, and the spare area.
-_ROUND_CHANGES = 2
+# The fill is in requests of this size: what does not divide the drive would be filled in mapping units, and then takes
+# as long as all rounds.
+_FILL_BLOCK_BYTES = specifying.PRECONDITION_BLOCK_BYTES
 _SHUFFLED_MAX = 2_000_000
 _NS = 1_000_000_000
 
@@ -110,8 +112,9 @@ def until_steady(
     """The requests again and again on a full drive, in pieces in changing order, until write amplification is steady;
     for each seed."""
     capacity = drive.capacity
+    # A round writes as much as the requests can change: the places that they write, and the spare area.
     changed = footprint_bytes + capacity.physical_bytes - capacity.user_bytes
-    share = min(1.0, _ROUND_CHANGES * changed / capacity.user_bytes)
+    share = min(1.0, changed / capacity.user_bytes)
     _, held = profile_and_hold(recording, None)
     repeats_in_pieces = sum(volume.requests for volume in recording.survey.volumes) <= _SHUFFLED_MAX
     erase_unit_bytes = capacity.units_per_erase_unit * capacity.mapping_unit_bytes
@@ -128,6 +131,7 @@ def until_steady(
             arrival="closed",
             iodepth=1,
             shuffle=shuffle_of(erase_unit_bytes, seed) if repeats_in_pieces else None,
+            fill_bytes=capacity.user_bytes // _FILL_BLOCK_BYTES * _FILL_BLOCK_BYTES or None,
             held=held,
         )
         for seed in seeds
