@@ -80,12 +80,8 @@ class Judged:
 
     @property
     def is_kept(self) -> bool | None:
-        """None for a limit that is not judged: of too few requests, or missed by less than another seed changes."""
-        if self.value is None or self.limit.checked == "beyond-demand":
-            return None
-        if self.limit.is_kept(self.value, self.bound / self.limit.value):
-            return True
-        return None if abs(self.value / self.bound - 1) <= SEEDS_DIFFER else False
+        """None for a limit that is not judged, as `Limit.verdict`."""
+        return self.limit.verdict(self.value, self.bound / self.limit.value)
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 
+from ssdlab.evidence.estimate import SEEDS_DIFFER
 from ssdlab.experiments.protocols.catalogue.ocp import limits
 from ssdlab.experiments.protocols.catalogue.ocp.limits import Limit
 from ssdlab.experiments.protocols.catalogue.ocp.workloads import points
 from ssdlab.experiments.protocols.contract import Protocol
 from ssdlab.experiments.protocols.figures import Figures
+from ssdlab.foundation.quantities import format_share
 
 _FIGURE = {"p99": "p99_us", "p99.99": "p9999_us", "p99.9999": "p999999_us", "max": "max_us"}
 
@@ -23,25 +25,34 @@ def value_of(limit: Limit, figures: Figures) -> float | None:
 
 
 def conclude(figures: Sequence[Figures]) -> str | None:
-    """How many latency limits hold, and which fail. Limits of rates need the capacity, which figures do not have."""
-    judged = [
-        (limit, value)
+    """How many latency limits hold, and which fail. Limits of rates need the capacity, which figures do not have.
+
+    As in the study `ocp-acceptance`, a limit that is missed by at most `SEEDS_DIFFER` is not judged, and named.
+    """
+    measured = [
+        (limit, value, limit.verdict(value, 0))
         for each in figures
         if each.shown
         for limit in limits.of(each.step)
         if not limit.is_minimum and (value := value_of(limit, each)) is not None
     ]
-    if not judged:
+    if not measured:
         return None
-    failed = [(limit, value) for limit, value in judged if not limit.is_kept(value, 0)]
-    said = f"{len(judged) - len(failed)} of {len(judged)} limits of latency that can be judged hold"
-    if not failed:
-        return said
-    listed = ", ".join(
-        f"{limit.workload} {limit.direction} {limit.quantity} {value:,.0f} of {limit.value:,.0f} \N{MICRO SIGN}s"
-        for limit, value in failed
+    kept, failed, near = (
+        [_said(limit, value) for limit, value, verdict in measured if verdict is wanted]
+        for wanted in (True, False, None)
     )
-    return f"{said}; these fail: {listed}"
+    judged = len(kept) + len(failed)
+    said = f"{len(kept)} of {judged} limits of latency that can be judged hold" if judged else "no limit can be judged"
+    if failed:
+        said += f"; these fail: {', '.join(failed)}"
+    if near:
+        said += f"; missed by at most {format_share(SEEDS_DIFFER)}, which another run may not: {', '.join(near)}"
+    return said
+
+
+def _said(limit: Limit, value: float) -> str:
+    return f"{limit.workload} {limit.direction} {limit.quantity} {value:,.0f} of {limit.value:,.0f} \N{MICRO SIGN}s"
 
 
 PROTOCOL = Protocol(

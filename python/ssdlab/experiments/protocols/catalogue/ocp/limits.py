@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
+from ssdlab.evidence.estimate import SEEDS_DIFFER
+
 Quantity = Literal["rate", "p99", "p99.99", "p99.9999", "max"]
 _ROUNDING_MIB_S = 0.5
 """Limits of rates are printed in whole MiB/s."""
@@ -44,6 +46,18 @@ class Limit:
         """Whether a figure keeps the limit. Jobs are held to the limits of rates, so that a run is a request short."""
         limit = self.for_capacity(terabytes)
         return value >= limit - _ROUNDING_MIB_S if self.is_minimum else value <= limit
+
+    def verdict(self, value: float | None, terabytes: float) -> bool | None:
+        """Whether the limit is kept; None if that is not judged.
+
+        Not judged is a figure of too few requests (None), a rate beyond what the jobs ask for, and a limit that is
+        missed by at most `SEEDS_DIFFER`: another run may keep it.
+        """
+        if value is None or self.checked == "beyond-demand":
+            return None
+        if self.is_kept(value, terabytes):
+            return True
+        return None if abs(value / self.for_capacity(terabytes) - 1) <= SEEDS_DIFFER else False
 
 
 def _read() -> tuple[Limit, ...]:
