@@ -58,7 +58,7 @@ class Watching:
         bool,
         typer.Option(
             "--record",
-            help="With --pid: record its calls with strace, which slows them; causes and changes need a recording.",
+            help="With --pid: record its calls with strace, which slows them; without a recording causes are guessed.",
         ),
     ] = False
 
@@ -110,11 +110,11 @@ def blame(
     """Say which program wears a drive, by which of its writes, and what would help.
 
     Watches a command (behind --), a process, or all programs, or reads a recording. Prints the bytes asked, to the
-    drive and to the flash, drive writes a day, TB a year and years, and with a recording of calls the causes (small
-    synced writes, rewriting whole files, journal) and the change that helps most, each by a run. A command is
-    recorded with strace if that is installed, a process with --record. Without root, a user's own processes can be
-    watched. Every figure says whether it was counted, simulated or guessed; Ctrl-C ends watching and reports what
-    was seen.
+    drive and to the flash, drive writes a day, TB a year and years, the causes (small synced writes, rewriting whole
+    files, journal) and the change that helps most, each by a run. A command is recorded with strace if that is
+    installed, a process with --record; from counters alone causes are guessed. Without root, a user's own processes
+    can be watched. Every figure says whether it was counted, simulated or guessed; Ctrl-C ends watching and reports
+    what was seen.
     """
     given = [bool(recordings), watch.command is not None, watch.pid is not None]
     if sum(given) > 1:

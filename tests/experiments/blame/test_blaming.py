@@ -10,10 +10,10 @@ import pytest
 
 from ssdlab.evidence import Estimate
 from ssdlab.experiments.advice.setting import Setting
-from ssdlab.experiments.blame import blaming, calls, flash, page, words
+from ssdlab.experiments.blame import blaming, calls, flash, page, reconstruction, words
 from ssdlab.experiments.blame.calls import Call
-from ssdlab.experiments.blame.file_system import Options
-from ssdlab.experiments.blame.watching import Io, Watched
+from ssdlab.experiments.blame.file_system import Options, requests_of
+from ssdlab.experiments.blame.watching import Grown, Io, Watched
 from ssdlab.simulator.drives import load
 from ssdlab.simulator.results import Result
 from ssdlab.simulator.specification import Specification
@@ -128,7 +128,47 @@ def test_counters_alone_are_a_guess_that_says_so(drive: blaming.Drive) -> None:
     assert found.figures["asked_bytes"].basis == "counted"
     assert found.figures["flash_bytes"].basis == found.figures["years"].basis == "guessed"
     assert any("1,000 writes of 100 bytes" in each and "1,000 syncs" in each for each in found.guesses)
-    assert found.causes == found.changes == ()
+
+
+def test_counters_alone_name_the_causes_as_far_as_they_carry(drive: blaming.Drive) -> None:
+    """A regression: a process that was watched got no cause, although its counters show its syncs."""
+    found = blaming.of_counters(Watched("p", 10.0, Io(100_000, 1000, 100_000 + 1000 * 4096), 1, None), drive, workers=1)
+    assert [each.name for each in found.causes] == [blaming.SMALL_SYNCED, blaming.JOURNAL]
+    assert [each.name for each in found.unknown_causes] == [blaming.REWRITING]
+    assert {each.basis for each in (*found.causes, *found.changes)} == {"guessed"}
+    assert found.causes[0].is_claimed and found.causes[0].share > 0.9
+    assert found.helps_most is not None and found.helps_most.name == "10 commits in one"
+    said = words.text(found, 200)
+    assert "% fewer flash bytes (guessed)" in said and "only a recording tells" in said
+    assert found.to_dict()["unknown_causes"][0]["name"] == blaming.REWRITING
+
+
+def test_counters_without_a_trace_of_syncs_do_not_clear_them(drive: blaming.Drive) -> None:
+    # Whole pages, each of which became dirty once: the same with a sync after each and without any.
+    found = blaming.of_counters(Watched("p", 10.0, Io(4_096_000, 1000, 4_096_000), 1, None), drive, workers=1)
+    assert [each.name for each in found.unknown_causes] == [blaming.SMALL_SYNCED, blaming.REWRITING]
+    assert "leave no trace" in words.text(found, 200)
+
+
+def test_writes_within_files_that_do_not_grow_change_no_size() -> None:
+    """By hand: after the first commit no sync finds a changed size or block, so that none writes the journal."""
+    io = Io(100_000, 1000, 100_000 + 1000 * 4096)
+    commits = {}
+    for name, files in (("behind", Grown(200_000, 100_000)), ("in place", Grown(200_000, 0)), ("unseen", None)):
+        rebuilt, times, said = reconstruction.calls_of(Watched("p", 10.0, io, 1, None, files=files))
+        assert times == 1.0 and "1,000 writes of 100 bytes" in said
+        commits[name] = requests_of(rebuilt, 8 << 30, seconds=10.0).commits
+    assert commits["in place"] <= 4 < 1000 <= commits["behind"] == commits["unseen"]
+
+
+def test_pages_that_were_dropped_cost_nothing(drive: blaming.Drive) -> None:
+    whole, half, none = (
+        blaming.of_counters(Watched("p", 10.0, Io(4_096_000, 1000, 4_096_000, dropped), 1, None), drive, workers=1)
+        for dropped in (0, 2_048_000, 4_096_000)
+    )
+    assert half.figures["device_bytes"].value == pytest.approx((whole.figures["device_bytes"].value or 0) / 2)
+    assert any("less the 2 MB that were dropped" in each for each in half.guesses)
+    assert none.figures["flash_bytes"].note == "its files were removed or cut before their pages were written"
 
 
 def test_calls_that_reach_no_file(drive: blaming.Drive) -> None:

@@ -91,6 +91,29 @@ def test_a_running_process_is_watched_from_now_on(tmp_path: Path) -> None:
         child.wait(SECONDS_MAX)
 
 
+@pytest.mark.parametrize(("at", "grows"), [("2", True), ("0", False)])
+def test_files_that_are_written_in_place_are_told_from_those_that_grow(tmp_path: Path, at: str, grows: bool) -> None:
+    script = """
+import os, sys, time
+file = open(sys.argv[1], "wb", 0)
+file.write(b"x" * 50_000)
+print("begun", flush=True)
+while True:
+    file.seek(0, int(sys.argv[2]))
+    file.write(b"y" * 1000)
+    time.sleep(0.01)
+"""
+    words = [sys.executable, "-c", script, str(tmp_path / "data"), at]
+    with subprocess.Popen(words, stdout=subprocess.PIPE) as child:
+        try:
+            assert child.stdout is not None and child.stdout.readline() == b"begun\n"
+            found = watching.process(child.pid, 1.0, None)
+        finally:
+            child.kill()
+    assert found.files is not None and found.files.bytes_last >= 50_000
+    assert (found.files.grown_bytes > found.io.asked_bytes / 2) is grows
+
+
 @needs("strace")
 def test_a_running_process_is_recorded_and_goes_on(tmp_path: Path) -> None:
     script = (

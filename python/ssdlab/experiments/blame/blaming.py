@@ -6,18 +6,20 @@ and their figures by a percent or more.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Literal, TypedDict
 
 from ssdlab.errors import InputError
 from ssdlab.evidence import Estimate, comparing
 from ssdlab.evidence.estimate import SEEDS_DIFFER, of_samples
 from ssdlab.experiments.advice.setting import Setting
-from ssdlab.experiments.blame import changes, flash
+from ssdlab.experiments.blame import changes, flash, reconstruction
 from ssdlab.experiments.blame.calls import Call, Calls
 from ssdlab.experiments.blame.file_system import Options, Request, Written, requests_of
 from ssdlab.experiments.blame.watching import Io, Watched
+from ssdlab.foundation.quantities import format_bytes
 from ssdlab.simulator.workloads.traces.profile import profile_of
 from ssdlab.simulator.workloads.traces.recording import Recording
 from ssdlab.theory import endurance
@@ -26,10 +28,10 @@ Basis = Literal["counted", "simulated", "guessed", "unknown"]
 Tell = Callable[[str, float], None]
 
 _SECONDS_A_DAY = 86_400
-# Reconstructed calls are few enough for a run of seconds; their bytes are scaled to what was counted.
-_RECONSTRUCTED_MAX = 5_000
-_RECONSTRUCTED_FILE_BYTES = 64 << 20
-_PAGE_BYTES = 4096
+SMALL_SYNCED = "small synced writes"
+REWRITING = "rewriting whole files"
+JOURNAL = "journal and metadata"
+"""The causes."""
 
 
 class FigureJson(TypedDict):
@@ -51,6 +53,14 @@ class EffectJson(TypedDict):
     flash_bytes_high: float
     share: float
     is_claimed: bool
+    basis: Basis
+
+
+class UnknownJson(TypedDict):
+    """A cause of which what was watched says nothing, in `result.json`."""
+
+    name: str
+    why: str
 
 
 class BlamedJson(TypedDict):
@@ -64,6 +74,7 @@ class BlamedJson(TypedDict):
     figures: dict[str, FigureJson]
     levels: dict[str, dict[str, float]]
     causes: list[EffectJson]
+    unknown_causes: list[UnknownJson]
     changes: list[EffectJson]
     helps_most: str | None
     programs: dict[str, dict[str, int]]
@@ -94,6 +105,7 @@ class Effect:
     """The part of the flash bytes that is saved; negative if the run costs more."""
     is_claimed: bool
     """Whether the intervals of this run and of the recorded one are apart, and the figures by `SEEDS_DIFFER`."""
+    basis: Basis = "simulated"
 
     def to_dict(self) -> EffectJson:
         return {
@@ -104,7 +116,19 @@ class Effect:
             "flash_bytes_high": self.flash.high,
             "share": self.share,
             "is_claimed": self.is_claimed,
+            "basis": self.basis,
         }
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """A cause of which what was watched says nothing."""
+
+    name: str
+    why: str
+
+    def to_dict(self) -> UnknownJson:
+        return {"name": self.name, "why": self.why}
 
 
 @dataclass(frozen=True)
@@ -123,6 +147,7 @@ class Blamed:
     guesses: Sequence[str]
     programs: Sequence[tuple[str, Io]] = ()
     interrupted: bool = False
+    unknown_causes: Sequence[Unknown] = ()
 
     @property
     def helps_most(self) -> Effect | None:
@@ -140,6 +165,7 @@ class Blamed:
             "figures": {name: each.to_dict() for name, each in self.figures.items()},
             "levels": {name: dict(parts) for name, parts in self.levels.items()},
             "causes": [each.to_dict() for each in self.causes],
+            "unknown_causes": [each.to_dict() for each in self.unknown_causes],
             "changes": [each.to_dict() for each in self.changes],
             "helps_most": self.helps_most.name if self.helps_most else None,
             "programs": {
@@ -216,19 +242,26 @@ def of_calls(
 
 
 def of_counters(watched: Watched, drive: Drive, *, workers: int | None = None, tell: Tell | None = None) -> Blamed:
-    """The answer from counters alone: the calls are reconstructed from their number and mean size."""
+    """The answer from counters alone: the calls are reconstructed from their number, mean size and what became dirty.
+
+    Causes and changes are runs of the reconstructed calls, and guessed as they are.
+    """
     io = watched.io
     if not (io.calls and io.written_bytes):
         return _nothing(watched.title, watched.seconds, io.asked_bytes, "no page became dirty", drive, watched)
+    if io.cancelled_bytes >= io.written_bytes:
+        why = "its files were removed or cut before their pages were written"
+        return _nothing(watched.title, watched.seconds, io.asked_bytes, why, drive, watched)
     guesses = [drive.guess] if drive.guess else []
     figures = {
         "asked_bytes": Figure(io.asked_bytes, "bytes", "counted", "wchar of /proc/PID/io"),
         "dirtied_bytes": Figure(io.written_bytes, "bytes", "counted", "write_bytes of /proc/PID/io"),
         **_of_disk(watched),
     }
-    rebuilt, times, said = _reconstructed(io, watched.seconds)
+    rebuilt, times, said = reconstruction.calls_of(watched)
     runs = _Runs(rebuilt, watched.seconds, drive.setting, workers, tell)
     recorded = runs.flash("as counted", rebuilt)
+    causes, other, unknown = _guessed_effects(runs, rebuilt, recorded, io)
     device_bytes = runs.written.device_bytes * times
     figures["device_bytes"] = Figure(device_bytes, "bytes", "guessed", "from the reconstructed calls")
     figures |= _of_flash(recorded, device_bytes, watched.seconds, drive, "guessed", times)
@@ -239,13 +272,21 @@ def of_counters(watched: Watched, drive: Drive, *, workers: int | None = None, t
     }
     guesses += [said, *_ALWAYS]
     guesses.append(
-        "the causes and what would help are not known from counters; a recording of calls has them: --pid N --record, "
-        "or the command behind --, where strace is installed"
+        "causes and what would help are those of the reconstructed calls; a recording knows them: --pid N --record, or "
+        "the command behind --, where strace is installed"
     )
     return Blamed(
-        watched.title, watched.seconds, drive.setting.file.name, runs.scale, figures, levels, (), (), guesses,
-        watched.programs, watched.interrupted,
+        watched.title, watched.seconds, drive.setting.file.name, runs.scale, figures, levels,
+        [_scaled(each, times) for each in causes], [_scaled(each, times) for each in other], guesses,
+        watched.programs, watched.interrupted, unknown,
     )  # fmt: skip
+
+
+def _scaled(effect: Effect, times: float) -> Effect:
+    """The effect in all calls that the reconstructed ones stand for."""
+    flash = effect.flash
+    scaled = replace(flash, value=flash.value * times, low=flash.low * times, high=flash.high * times)
+    return replace(effect, flash=scaled, basis="guessed")
 
 
 def of_requests(recording: Recording, drive: Drive, *, workers: int | None = None, tell: Tell | None = None) -> Blamed:
@@ -362,31 +403,41 @@ class _Runs:
         return _Flashed(_estimate([each.programmed_bytes for each in found]), _mean_parts(found))
 
 
-def _effects(runs: _Runs, calls: Calls, recorded: _Flashed) -> tuple[list[Effect], list[Effect]]:
-    def effect(name: str, what: str, changed: Sequence[Call] | None, options: Options | None = None) -> list[Effect]:
-        if changed is None:
-            return []
-        found = runs.flash(name, changed, options).bytes
-        share = 1 - found.value / recorded.bytes.value
-        # Three seeds can agree by chance: of nine, some are more than a percent from the others.
-        is_claimed = comparing.differ(found, recorded.bytes) and abs(share) >= SEEDS_DIFFER
-        return [Effect(name, what, found, share, is_claimed)]
+def _effect(
+    runs: _Runs,
+    recorded: _Flashed,
+    name: str,
+    what: str,
+    changed: Sequence[Call] | None,
+    options: Options | None = None,
+) -> list[Effect]:
+    """The effect of changed calls, or of another option; none if nothing is changed."""
+    if changed is None:
+        return []
+    found = runs.flash(name, changed, options).bytes
+    share = 1 - found.value / recorded.bytes.value
+    # Three seeds can agree by chance: of nine, some are more than a percent from the others.
+    is_claimed = comparing.differ(found, recorded.bytes) and abs(share) >= SEEDS_DIFFER
+    return [Effect(name, what, found, share, is_claimed)]
 
+
+def _effects(runs: _Runs, calls: Calls, recorded: _Flashed) -> tuple[list[Effect], list[Effect]]:
+    effect = partial(_effect, runs, recorded)
     given = calls.calls
     has_syncs = calls.syncs > 0
     causes = [
         *effect(
-            "small synced writes",
+            SMALL_SYNCED,
             f"{calls.syncs:,} syncs; without them data would be written when it is old",
             changes.without_syncs(given) if has_syncs else None,
         ),
         *effect(
-            "rewriting whole files",
+            REWRITING,
             "contents of files that were replaced as a whole later",
             changes.without_replaced(given),
         ),
         *effect(
-            "journal and metadata",
+            JOURNAL,
             "what the file system writes beside the files",
             given,
             Options(metadata=False),
@@ -420,6 +471,36 @@ def _effects(runs: _Runs, calls: Calls, recorded: _Flashed) -> tuple[list[Effect
         ),
     ]
     return causes, other
+
+
+def _guessed_effects(
+    runs: _Runs, rebuilt: Sequence[Call], recorded: _Flashed, io: Io
+) -> tuple[list[Effect], list[Effect], list[Unknown]]:
+    """Of reconstructed calls: the causes, the changes, and the causes of which counters say nothing."""
+    effect = partial(_effect, runs, recorded)
+    causes, other, unknown = [], [], []
+    if any(call.kind == "datasync" for call in rebuilt):
+        causes = effect(
+            SMALL_SYNCED,
+            "the syncs that the counters show; without them data would be written when it is old",
+            changes.without_syncs(rebuilt),
+        )
+        other = effect(
+            f"{changes.BATCH} commits in one", f"every {changes.BATCH}th sync instead of each", changes.batched(rebuilt)
+        )
+    else:
+        unknown.append(
+            Unknown(SMALL_SYNCED, "no page became dirty again that was asked once; syncs of whole pages leave no trace")
+        )
+    dropped = (
+        f"{format_bytes(io.cancelled_bytes)} of pages were dropped before they were written, by files that were removed"
+        " or cut, and cost no flash"
+        if io.cancelled_bytes
+        else "no page was dropped before it was written"
+    )
+    unknown.append(Unknown(REWRITING, f"{dropped}; whether files are replaced later, only a recording tells"))
+    causes += effect(JOURNAL, "what the file system writes beside the files", rebuilt, Options(metadata=False))
+    return causes, other, unknown
 
 
 def _if_removed(calls: Sequence[Call]) -> Sequence[Call] | None:
@@ -533,28 +614,3 @@ def _guesses(calls: Calls, watched: Watched | None) -> list[str]:
             f"{calls.unnamed_bytes:,} bytes went to descriptors without a name (strace -y names them): left out"
         )
     return [*found, *_ALWAYS]
-
-
-def _reconstructed(io: Io, seconds: float) -> tuple[list[Call], float, str]:
-    """Calls with the counted number, mean size and, as far as it can be told, syncs; and how many times they stand for.
-
-    A page that is written again after it was synced becomes dirty again, so that what became dirty beyond what was
-    asked is about one page a sync.
-    """
-    size = max(1, io.asked_bytes // io.calls)
-    count = min(io.calls, _RECONSTRUCTED_MAX)
-    syncs = min(io.calls, max(0, io.written_bytes - io.asked_bytes) // _PAGE_BYTES)
-    rebuilt: list[Call] = [Call(0.0, 0, "create", "file")]
-    synced = 0
-    for index in range(count):
-        now = seconds * index / count
-        at = index * size % _RECONSTRUCTED_FILE_BYTES
-        rebuilt.append(Call(now, 0, "write", "file", at, size))
-        if (index + 1) * syncs // io.calls > synced:
-            synced += 1
-            rebuilt.append(Call(now, 0, "datasync", "file"))
-    said = (
-        f"from the counters alone: {io.calls:,} writes of {size:,} bytes, one behind another, and {syncs:,} syncs (a "
-        "page for each that became dirty beyond what was asked); which files, rewriting and journal are guessed"
-    )
-    return rebuilt, io.calls / count, said

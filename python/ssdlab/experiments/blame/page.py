@@ -46,6 +46,11 @@ def figures(blamed: Blamed) -> list[Figure]:
     ]
 
 
+def _calls(blamed: Blamed) -> str:
+    """Which calls the runs are of."""
+    return "reconstructed" if any(each.basis == "guessed" for each in blamed.causes) else "same"
+
+
 def _page(blamed: Blamed, drawn: list[Figure], line: str) -> page.Page:
     after = []
     for heading, effects in (("Causes", blamed.causes), ("Changes", blamed.changes)):
@@ -68,7 +73,8 @@ def _page(blamed: Blamed, drawn: list[Figure], line: str) -> page.Page:
     return page.Page(
         title=wording.capitalized(headline(blamed)),
         subtitle=f"{blamed.program}, {blamed.seconds:,.1f} s, on {blamed.drive}{scale}",
-        summary="Causes and changes are runs of the same calls without the cause or with the change; causes overlap.",
+        summary=f"Causes and changes are runs of the {_calls(blamed)} calls without the cause or with the change; "
+        "causes overlap.",
         notices=["Interrupted: what was seen until then."] if blamed.interrupted else [],
         before=[page.Section("In short", parts.bullets(sentences(blamed)))] if sentences(blamed) else [],
         figures=drawn,

@@ -12,7 +12,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -87,6 +87,16 @@ class Disk:
 
 
 @dataclass(frozen=True)
+class Grown:
+    """How long the files were that a program had open for writing, as far as they were seen."""
+
+    bytes_last: int
+    """The sum of their last sizes."""
+    grown_bytes: int
+    """By how much they became longer while they were seen."""
+
+
+@dataclass(frozen=True)
 class Watched:
     """What was counted. `io` is of a process with its children, or of the program that wrote most."""
 
@@ -103,6 +113,8 @@ class Watched:
     recording: Path | None = None
     exit_code: int | None = None
     interrupted: bool = False
+    files: Grown | None = None
+    """None if no open file was seen."""
 
 
 def read_io(process: int) -> Io:
@@ -133,11 +145,13 @@ def command(words: Sequence[str], *, seconds_max: float | None, recording: Path 
     except OSError as error:
         raise InputError(f"{words[0]}: {error.strerror}; allowed: a program that can be executed") from None
     seen: dict[int, Io] = {}
+    sizes = _Sizes()
     interrupted = False
     try:
         while True:
             ended = os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
             seen |= _tree(child.pid)
+            sizes.look(seen)
             if ended is not None or (seconds_max is not None and meter.seconds >= seconds_max):
                 break
             _say(tell, words[0], meter.seconds, seconds_max, sum(seen.values(), Io()))
@@ -155,6 +169,7 @@ def command(words: Sequence[str], *, seconds_max: float | None, recording: Path 
         recording=recorded,
         exit_code=None if interrupted or stopped else child.returncode,
         interrupted=interrupted,
+        files=sizes.grown,
     )
 
 
@@ -181,17 +196,20 @@ def process(number: int, seconds: float, tell: Tell | None, recording: Path | No
         before |= _tree(number)
         meter = _Meter(_folder_of(number))
         seen = dict(before)
+        sizes = _Sizes()
+        sizes.look(seen)
         try:
             while meter.seconds < seconds and _is_there(number):
                 time.sleep(min(_SECONDS_BETWEEN_LOOKS, max(0.0, seconds - meter.seconds)))
                 seen |= _tree(number)
+                sizes.look(seen)
                 _say(tell, name, meter.seconds, seconds, seen[number].since(before[number]))
         except KeyboardInterrupt:
             interrupted = True
         seen |= _tree(number)
     grown = [each.since(before.get(one, Io())) for one, each in seen.items() if one == number or _is_there(one)]
     found = meter.watched(f"{name} (process {number})", sum(grown, Io()), len(seen))
-    return replace(found, recording=recording, interrupted=interrupted)
+    return replace(found, recording=recording, interrupted=interrupted, files=sizes.grown)
 
 
 @contextlib.contextmanager
@@ -224,18 +242,23 @@ def everything(seconds: float, tell: Tell | None) -> Watched:
     before, _ = _all()
     seen = dict(before)
     names: dict[int, str] = {}
+    sizes: dict[str, _Sizes] = {}
     interrupted = False
     unreadable = 0
     try:
         while meter.seconds < seconds:
             time.sleep(min(_SECONDS_BETWEEN_LOOKS * 5, max(0.0, seconds - meter.seconds)))
             now, unreadable = _all()
+            writing = [each for each, io in now.items() if io.written_bytes > seen.get(each, Io()).written_bytes]
             seen |= now
             for each in now.keys() - names.keys():
                 with contextlib.suppress(OSError):
                     # The kernel's own threads write for others; they have no command line.
                     if (_PROC / str(each) / "cmdline").read_bytes():
                         names[each] = _name(each)
+            for each in writing:
+                if each in names:
+                    sizes.setdefault(names[each], _Sizes()).look([each])
             if tell:
                 tell(f"{len(seen)} processes", min(1.0, meter.seconds / seconds))
     except KeyboardInterrupt:
@@ -250,7 +273,36 @@ def everything(seconds: float, tell: Tell | None) -> Watched:
     order = sorted(programs.items(), key=lambda entry: (-entry[1].written_bytes, -entry[1].asked_bytes))
     title, io = order[0] if order else ("no program", Io())
     found = meter.watched(title, io, len(seen))
-    return replace(found, programs=tuple(order[:_PROGRAMS_MAX]), unreadable=unreadable, interrupted=interrupted)
+    return replace(
+        found,
+        programs=tuple(order[:_PROGRAMS_MAX]),
+        unreadable=unreadable,
+        interrupted=interrupted,
+        files=sizes[title].grown if title in sizes else None,
+    )
+
+
+class _Sizes:
+    """The sizes of the files that processes have open for writing, at the first and at the last look."""
+
+    def __init__(self) -> None:
+        self._first: dict[Path, int] = {}
+        self._last: dict[Path, int] = {}
+
+    def look(self, processes: Iterable[int]) -> None:
+        for process in processes:
+            for file in _open_files(process):
+                with contextlib.suppress(OSError):
+                    size = file.stat().st_size
+                    self._first.setdefault(file, size)
+                    self._last[file] = size
+
+    @property
+    def grown(self) -> Grown | None:
+        if not self._last:
+            return None
+        grown_bytes = sum(max(0, size - self._first[file]) for file, size in self._last.items())
+        return Grown(sum(self._last.values()), grown_bytes)
 
 
 class _Meter:
@@ -383,16 +435,22 @@ def _owner(process: int) -> str:
 
 def _folder_of(process: int) -> Path:
     """The folder of a file that the process has open for writing, else its working folder."""
+    for file in _open_files(process):
+        return file.parent
+    try:
+        return (_PROC / str(process) / "cwd").readlink()
+    except OSError:
+        return Path.cwd()
+
+
+def _open_files(process: int) -> Iterator[Path]:
+    """The files that a process has open for writing, as far as they can be read."""
     for link in _listed(_PROC / str(process) / "fd"):
         with contextlib.suppress(OSError, ValueError):
             file = link.readlink()
             flags = (_PROC / str(process) / "fdinfo" / link.name).read_text(encoding="ascii").split("flags:")[1]
             if int(flags.split()[0], 8) & os.O_ACCMODE and file.is_file():
-                return file.parent
-    try:
-        return (_PROC / str(process) / "cwd").readlink()
-    except OSError:
-        return Path.cwd()
+                yield file
 
 
 def _file_system(folder: Path) -> str | None:

@@ -69,15 +69,21 @@ def sentences(blamed: Blamed) -> list[str]:
     """Rate, life, causes and what helps, one sentence each."""
     found = [*_of_life(blamed.figures)]
     found += [
-        f"{each.name}: without them {saved(each)}" if each.is_claimed else f"{each.name}: {_unclear(each)}"
+        (f"{each.name}: without them {saved(each)}" if each.is_claimed else f"{each.name}: {_unclear(each)}")
+        + _guess(each)
         for each in blamed.causes
     ]
+    found += [f"{each.name}: unknown; {each.why}" for each in blamed.unknown_causes]
     best = blamed.helps_most
     if best is not None:
-        found.append(f"helps most: {best.name}, {saved(best)} ({best.what})")
+        found.append(f"helps most: {best.name}, {saved(best)} ({best.what}){_guess(best)}")
     elif blamed.changes:
         found.append("helps most: of the changes tried none has runs that are apart from the recorded one")
     return found
+
+
+def _guess(effect: Effect) -> str:
+    return "" if effect.basis == "simulated" else f" ({effect.basis})"
 
 
 def saved(effect: Effect) -> str:
