@@ -9,7 +9,14 @@ from ssdlab.evidence.estimate import Estimate
 from ssdlab.experiments.studies import Context, registry
 from ssdlab.experiments.studies.contract import Verdict
 from ssdlab.experiments.studies.spare_area_sandforce import replay, synthetic, tables
-from ssdlab.experiments.studies.spare_area_sandforce.drives import C300, DRIVES, INTEL, LARGE_SPARE, SMALL_SPARE
+from ssdlab.experiments.studies.spare_area_sandforce.drives import (
+    BAREFOOT,
+    C300,
+    DRIVES,
+    INTEL,
+    LARGE_SPARE,
+    SMALL_SPARE,
+)
 
 
 def test_every_printed_digit_of_both_tables_but_one_cut_off() -> None:
@@ -75,6 +82,17 @@ def test_a_drive_mapped_by_sector_stays_level_and_one_mapped_by_page_does_not(mo
     results = context.simulate({align: synthetic.specify(context, INTEL, "new", align, 0) for align in aligns})
     level, slower, by_sector = (synthetic._rate(result, "random") for result in results.values())
     assert by_sector == pytest.approx(level, rel=0.02) and slower < 0.6 * level
+
+
+def test_each_drive_has_its_kind_of_mapping_with_a_source(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert synthetic.MAPPINGS.keys() == DRIVES.keys()
+    assert {drive for drive, each in synthetic.MAPPINGS.items() if each.is_by_sector} == {INTEL, BAREFOOT}
+    monkeypatch.setattr(synthetic, "_rate", lambda aligned, _: {"4k": 200.0, "512": 60.0}.get(aligned, 198.0))
+    found: Any = {(drive, "new", align, 0): align for drive in DRIVES for align in ("4k", "512", synthetic.BY_SECTOR)}
+    rows = synthetic._mappings(found).rows
+    assert [row[2] for row in rows] == ["pages", "pages", "sectors", "sectors", "pages"]
+    assert {row[3] for row in rows} == {30.0} and [row[4] for row in rows] == [None, None, 99.0, 99.0, 99.0]
+    assert all(row[5] for row in rows)
 
 
 def test_the_workloads_of_the_c300_run_at_three_gigabits() -> None:

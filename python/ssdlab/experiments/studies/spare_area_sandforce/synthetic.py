@@ -1,10 +1,20 @@
 """The article's synthetic tests, aligned and unaligned, and the effect of data reduction."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ssdlab.experiments.studies.context import Context
 from ssdlab.experiments.studies.contract import Row, StudyResult, Table, published
-from ssdlab.experiments.studies.spare_area_sandforce.drives import COMPRESS_PERCENT, DRIVES, FOLDER, SANDFORCE, SCALE
+from ssdlab.experiments.studies.spare_area_sandforce.drives import (
+    BAREFOOT,
+    C300,
+    COMPRESS_PERCENT,
+    DRIVES,
+    FOLDER,
+    INTEL,
+    SANDFORCE,
+    SCALE,
+)
 from ssdlab.experiments.studies.spare_area_sandforce.replay import job_of
 from ssdlab.simulator.drives import drive as drive_of
 from ssdlab.simulator.workloads.specifying import specify as specify_run
@@ -20,6 +30,26 @@ ALIGNMENTS = {"4k": "4 KiB", "512": "512 B"}
 BY_SECTOR = "512 B, mapped by sector"
 """As "512", on a drive whose mapping unit is the sector, so that nothing is read and changed."""
 MAPPED_BY_SECTOR = {"ftl.mapping_unit_bytes": "512"}
+
+
+@dataclass(frozen=True)
+class Mapping:
+    """How a drive was seen to take writes that are not aligned, and the mapping that this makes likely."""
+
+    seen: str
+    is_by_sector: bool
+    source: str
+
+
+_AT_2944 = "AnandTech 2944, page 10"
+MAPPINGS = {
+    SANDFORCE[0]: Mapping("slower", False, f"{_AT_2944}: a Vertex LE with an SF-1500; AnandTech 3667 for an SF-1200"),
+    SANDFORCE[1]: Mapping("slower", False, f"{_AT_2944}: a Vertex LE with an SF-1500; AnandTech 3667 for an SF-1200"),
+    INTEL: Mapping("nearly level", True, f"{_AT_2944}; Intel's word in The Tech Report 16979"),
+    BAREFOOT: Mapping("nearly level", True, f"{_AT_2944}; The Tech Report 16979 supposes the opposite of a used drive"),
+    C300: Mapping("slower", False, f"{_AT_2944}: its controller does not rearrange them"),
+}
+"""What was measured is whether a drive slows down. That the mapping is the reason is assumed."""
 COMPRESSIBLE = {0: "random data", COMPRESS_PERCENT: "a desktop's data", 75: "text"}
 
 
@@ -41,7 +71,7 @@ def run(context: Context) -> StudyResult:
         finding=f"Data reduction brings a fresh drive's write amplification to {saved:.2f} for a desktop's data.",
         rows=_held_out(found),
         figures=[_reduction(found)],
-        tables=[_table(found), _reduction_table(found)],
+        tables=[_table(found), _mappings(found), _reduction_table(found)],
         notes=[
             "Sequential writes go over the drive in 2 MiB for three minutes, random ones over 8 GiB with three"
             " outstanding. The article's figures of these tests are not among the published data.",
@@ -65,7 +95,7 @@ def _held_out(found: "Found") -> list[Row]:
             tolerance=float(row["tolerance"]),
             group="Data reduction held out: another drive, written for months",
             note="Predicted by the drive file of the SF-1200 with 13 % of spare area. The Tech Report, 2013 to 2015; "
-            "what the 46 % of Anvil's test mean to this controller is not published.",
+            "what the 46 % of Anvil's test are of is not published, and the prediction takes them as of each 4 KiB.",
         )
         for row in published(FOLDER / "sf-2281.csv")
     ]
@@ -117,8 +147,35 @@ def _table(found: Found) -> Table:
         ),
         rows,
         "Not aligned: to 512 B only, as Windows XP does. A controller that maps pages of 4 KiB reads, changes and "
-        "writes them; one that maps sectors of 512 B stays level. That all five map pages is assumed; the same drives "
-        "mapped by sector stand beside it, but for SandForce's, which pack reduced data.",
+        "writes them; one that maps sectors of 512 B stays level. The same drives mapped by sector stand beside it, "
+        "but for SandForce's, which pack reduced data; which drive is of which kind says the next table.",
+    )
+
+
+def _mappings(found: Found) -> Table:
+    """Each drive's kind of mapping with its source, and what either kind would give."""
+
+    def kept(drive: str, align: str) -> float:
+        return 100 * _rate(found[drive, "new", align, 0], "random") / _rate(found[drive, "new", "4k", 0], "random")
+
+    rows = [
+        (
+            drive,
+            each.seen,
+            "sectors" if each.is_by_sector else "pages",
+            kept(drive, "512"),
+            None if drive in SANDFORCE else kept(drive, BY_SECTOR),
+            each.source,
+        )
+        for drive, each in MAPPINGS.items()
+    ]
+    return Table(
+        "How the drives map writes that are not aligned",
+        ("new drive", "seen", "maps (assumed)", "by page, % of aligned", "by sector, % of aligned", "who saw it"),
+        rows,
+        "Seen: what the reviews say of random writes that are aligned to 512 B against 4 KiB; their figures are "
+        "pictures. That the kind of mapping is the reason is assumed.",
+        sentences=(5,),
     )
 
 
