@@ -23,6 +23,8 @@ the same table with the rows of its own run.
 - **shown**: a command shows it; no figure was published that could be compared.
 - **not shown**, **not to be had**: the reason is in the last column.
 
+A deviation in points is a difference in the row's own unit. `*`: our reading of words or of a picture.
+
 """
 COLUMNS = ("line", "", "command", "verdict", "shown, for published", "deviation", "what is missing or must be known")
 
