@@ -161,6 +161,19 @@ def test_writes_within_files_that_do_not_grow_change_no_size() -> None:
     assert commits["in place"] <= 4 < 1000 <= commits["behind"] == commits["unseen"]
 
 
+def test_files_that_are_replaced_leave_as_many_pages_dirty_as_were_counted(drive: blaming.Drive) -> None:
+    """A file of 64 KiB, replaced a hundred times: its open files do not grow, and taken as written in place without a
+    sync, one copy of it reached the drive instead of a hundred."""
+    # One page more than was asked: a sync shows, those of the whole copies do not.
+    io = Io(6_553_600, 100, 6_553_600 + 4096)
+    found = blaming.of_counters(Watched("p", 10.0, io, 1, None, files=Grown(131_072, 65_536)), drive, workers=1)
+    device_bytes = found.figures["device_bytes"].value
+    assert device_bytes is not None and device_bytes >= io.written_bytes
+    assert [each.name for each in found.unknown_causes] == [blaming.SMALL_SYNCED, blaming.REWRITING]
+    assert "the same is written again and again" in found.unknown_causes[-1].why
+    assert found.helps_most is None
+
+
 def test_pages_that_were_dropped_cost_nothing(drive: blaming.Drive) -> None:
     whole, half, none = (
         blaming.of_counters(Watched("p", 10.0, Io(4_096_000, 1000, 4_096_000, dropped), 1, None), drive, workers=1)

@@ -28,6 +28,10 @@ Basis = Literal["counted", "simulated", "guessed", "unknown"]
 Tell = Callable[[str, float], None]
 
 _SECONDS_A_DAY = 86_400
+# Pages that became dirty are this multiple of the files, or more, if data is said to be written again and again.
+_AGAIN_MIN = 2
+# Below this share of what was asked, pages that became dirty again may be those that writes begin and end in.
+_SYNCED_MIN = 0.05
 SMALL_SYNCED = "small synced writes"
 REWRITING = "rewriting whole files"
 JOURNAL = "journal and metadata"
@@ -261,7 +265,7 @@ def of_counters(watched: Watched, drive: Drive, *, workers: int | None = None, t
     rebuilt, times, said = reconstruction.calls_of(watched)
     runs = _Runs(rebuilt, watched.seconds, drive.setting, workers, tell)
     recorded = runs.flash("as counted", rebuilt)
-    causes, other, unknown = _guessed_effects(runs, rebuilt, recorded, io)
+    causes, other, unknown = _guessed_effects(runs, rebuilt, recorded, watched)
     device_bytes = runs.written.device_bytes * times
     figures["device_bytes"] = Figure(device_bytes, "bytes", "guessed", "from the reconstructed calls")
     figures |= _of_flash(recorded, device_bytes, watched.seconds, drive, "guessed", times)
@@ -474,12 +478,13 @@ def _effects(runs: _Runs, calls: Calls, recorded: _Flashed) -> tuple[list[Effect
 
 
 def _guessed_effects(
-    runs: _Runs, rebuilt: Sequence[Call], recorded: _Flashed, io: Io
+    runs: _Runs, rebuilt: Sequence[Call], recorded: _Flashed, watched: Watched
 ) -> tuple[list[Effect], list[Effect], list[Unknown]]:
     """Of reconstructed calls: the causes, the changes, and the causes of which counters say nothing."""
     effect = partial(_effect, runs, recorded)
     causes, other, unknown = [], [], []
-    if any(call.kind == "datasync" for call in rebuilt):
+    again_bytes = watched.io.written_bytes - watched.io.asked_bytes
+    if again_bytes >= _SYNCED_MIN * watched.io.asked_bytes:
         causes = effect(
             SMALL_SYNCED,
             "the syncs that the counters show; without them data would be written when it is old",
@@ -490,17 +495,28 @@ def _guessed_effects(
         )
     else:
         unknown.append(
-            Unknown(SMALL_SYNCED, "no page became dirty again that was asked once; syncs of whole pages leave no trace")
+            Unknown(SMALL_SYNCED, "hardly a sync shows in the counters; those of whole pages leave no trace")
         )
-    dropped = (
-        f"{format_bytes(io.cancelled_bytes)} of pages were dropped before they were written, by files that were removed"
-        " or cut, and cost no flash"
-        if io.cancelled_bytes
-        else "no page was dropped before it was written"
-    )
-    unknown.append(Unknown(REWRITING, f"{dropped}; whether files are replaced later, only a recording tells"))
+    unknown.append(Unknown(REWRITING, _of_rewriting(watched)))
     causes += effect(JOURNAL, "what the file system writes beside the files", rebuilt, Options(metadata=False))
     return causes, other, unknown
+
+
+def _of_rewriting(watched: Watched) -> str:
+    """What the counters say of files that are replaced as a whole, and what not."""
+    io, files = watched.io, watched.files
+    said = []
+    if files is not None and io.written_bytes >= _AGAIN_MIN * max(1, files.bytes_last):
+        said.append(
+            f"its open files are {format_bytes(files.bytes_last)} long and {format_bytes(io.written_bytes)} of pages "
+            "became dirty, so that the same is written again and again"
+        )
+    if io.cancelled_bytes:
+        said.append(
+            f"{format_bytes(io.cancelled_bytes)} of pages were dropped before they were written, by files that were "
+            "removed or cut, and cost no flash"
+        )
+    return "; ".join([*said, "whether files are replaced as a whole, only a recording tells"])
 
 
 def _if_removed(calls: Sequence[Call]) -> Sequence[Call] | None:

@@ -14,7 +14,8 @@ def calls_of(watched: Watched) -> tuple[list[Call], float, str]:
     """Calls with the counted number, mean size and, as far as it can be told, syncs; and how many times they stand for.
 
     A page that is written again after it was synced becomes dirty again, so that what became dirty beyond what was
-    asked is about one page a sync. Files that became longer by less than half of what was asked are written in place.
+    asked is about one page a sync. Files that became longer by less than half of what was asked are written in place,
+    if that leaves as many pages dirty as were counted.
     """
     io, files = watched.io, watched.files
     size = max(1, io.asked_bytes // io.calls)
@@ -22,9 +23,12 @@ def calls_of(watched: Watched) -> tuple[list[Call], float, str]:
     syncs = min(io.calls, max(0, io.written_bytes - io.asked_bytes) // _PAGE_BYTES)
     rebuilt: list[Call] = [Call(0.0, 0, "create", "file")]
     file_bytes = _FILE_BYTES
-    is_in_place = files is not None and files.bytes_last >= size and files.grown_bytes < io.asked_bytes / 2
-    if files is not None and is_in_place:
-        file_bytes = min(file_bytes, files.bytes_last)
+    within = min(file_bytes, files.bytes_last) if files is not None else 0
+    grew = files is None or files.grown_bytes >= io.asked_bytes / 2
+    # In place, a page that is written again before a sync would not become dirty again, as the counted ones did.
+    is_in_place = not grew and within >= max(size, io.asked_bytes / (syncs + 1))
+    if is_in_place:
+        file_bytes = within
         rebuilt += [
             Call(0.0, 0, "allocate", "file", 0, file_bytes),
             Call(0.0, 0, "cut", "file", file_bytes),
@@ -39,8 +43,10 @@ def calls_of(watched: Watched) -> tuple[list[Call], float, str]:
             rebuilt.append(Call(now, 0, "datasync", "file"))
     if is_in_place:
         where = f"within {format_bytes(file_bytes)}, because its open files became longer by less than half of that"
-    elif files is not None:
+    elif files is not None and grew:
         where = "one behind another, as its open files became longer"
+    elif files is not None:
+        where = f"one behind another, although its open files stayed {format_bytes(files.bytes_last)} long"
     else:
         where = "one behind another, because none of its files was seen open"
     said = (
