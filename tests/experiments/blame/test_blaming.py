@@ -75,7 +75,9 @@ def test_a_difference_below_a_percent_is_not_claimed(bytes_with_discard: float, 
         def __init__(self) -> None:
             pass
 
-        def flash(self, what: str, calls: Sequence[Call], options: Options | None = None) -> blaming._Flashed:
+        def flash(
+            self, what: str, calls: Sequence[Call], options: Options | None = None, *, longer_logs: bool = False
+        ) -> blaming._Flashed:
             value = bytes_with_discard if what == "discard" else 1000.0
             return blaming._Flashed(Estimate(value, value - 0.1, value + 0.1, 3, "seeds"), {})
 
@@ -182,6 +184,22 @@ def test_pages_that_were_dropped_cost_nothing(drive: blaming.Drive) -> None:
     assert half.figures["device_bytes"].value == pytest.approx((whole.figures["device_bytes"].value or 0) / 2)
     assert any("less the 2 MB that were dropped" in each for each in half.guesses)
     assert none.figures["flash_bytes"].note == "its files were removed or cut before their pages were written"
+
+
+def test_a_recording_of_a_running_process_knows_the_files_that_were_open(drive: blaming.Drive) -> None:
+    """A regression: SQLite's log, as long as it gets, was taken as a new file that each commit makes longer."""
+    lines = []
+    for index in range(200):
+        lines += [
+            f"7 {1_700_000_000 + index / 100:.6f} pwrite64(3</srv/log>, ..., 4096, {index * 4096}) = 4096",
+            f"7 {1_700_000_000 + index / 100 + 0.001:.6f} fdatasync(3</srv/log>) = 0",
+        ]
+    recorded = calls.parsed(lines, "rec")
+    journals = []
+    for files in (None, Grown(1 << 20, 0, {"/srv/log": 1 << 20})):
+        watched = Watched("p", 2.0, Io(819_200, 200, 819_200), 1, None, files=files)
+        journals.append(blaming.of_calls(recorded, drive, watched=watched, workers=1).levels["file system"]["journal"])
+    assert journals[0] > 200 * 2 * 4096 and journals[1] < 10 * 4096
 
 
 def test_calls_that_reach_no_file(drive: blaming.Drive) -> None:

@@ -68,3 +68,7 @@ def test_contents_that_were_replaced_are_left_out() -> None:
     assert found is not None
     assert [call.length_bytes for call in found if call.kind == "write"] == [30, 40]
     assert changes.without_replaced(calls[:2]) is None
+
+
+def test_only_logs_are_longer() -> None:
+    assert changes.longer_logs({"a-wal": 4, "a": 4}, 10) == {"a-wal": 40, "a": 4}

@@ -116,3 +116,22 @@ def test_files_that_do_not_fit_are_an_error() -> None:
 def test_a_drive_without_space_for_a_file_system_is_an_error() -> None:
     with pytest.raises(InputError, match=r"^the file system: 13,631,488 bytes leave no space .* take a larger drive"):
         requests_of([CREATED], 13_631_488, seconds=1)
+
+
+def test_files_that_were_there_have_their_sizes_and_blocks() -> None:
+    """By hand: overwriting 300 pages of a file of 1 MiB, each with fdatasync, commits nothing but times, at the end;
+    taken as a new file it would be allocated page by page, with a commit each."""
+    calls = [
+        Call(index * 0.001, 0, kind, "log", index % 200 * 4096, 4096 if kind == "write" else 0)
+        for index in range(300)
+        for kind in ("write", "datasync")
+    ]
+    known, unknown = (requests_of(calls, 1 << 30, seconds=1.0, there=there) for there in ({"log": 1 << 20}, None))
+    assert known.commits == 1 and unknown.commits > 200
+    assert known.bytes_by_level["file"] == unknown.bytes_by_level["file"] == 300 * 4096
+
+
+def test_a_file_that_the_calls_make_was_not_there() -> None:
+    made = [Call(0.0, 0, "create", "log"), Call(0.1, 0, "write", "log", 0, 4096), Call(0.2, 0, "datasync", "log")]
+    known, unknown = (requests_of(made, 1 << 30, seconds=1.0, there=there) for there in ({"log": 1 << 20}, None))
+    assert known.requests == unknown.requests

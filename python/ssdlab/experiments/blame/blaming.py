@@ -195,7 +195,8 @@ def of_calls(
     """The answer from a recording of calls, with what was counted meanwhile if it was."""
     seconds = max(watched.seconds if watched else 0.0, calls.seconds)
     io = watched.io if watched else None
-    runs = _Runs(calls.calls, calls.seconds, drive.setting, workers, tell)
+    there = watched.files.first_bytes if watched and watched.files else None
+    runs = _Runs(calls.calls, calls.seconds, drive.setting, workers, tell, there)
     written = runs.written
     if not written.device_bytes:
         return _nothing(
@@ -371,25 +372,30 @@ class _Runs:
         setting: Setting,
         workers: int | None,
         tell: Tell | None,
+        there: Mapping[str, int] | None = None,
     ) -> None:
-        self._seconds, self._workers, self._tell = seconds, workers, tell
+        self._seconds, self._workers, self._tell, self._there = seconds, workers, tell, there
         full = setting.at(None, None)
-        first = requests_of(calls, full.capacity.user_bytes, seconds=seconds)
+        first = requests_of(calls, full.capacity.user_bytes, seconds=seconds, there=there)
         self.scale = flash.scale_for(setting, first.footprint_bytes)
         self._drive = setting.at(None, self.scale)
         self.written = self.requests(calls)
 
-    def requests(self, calls: Sequence[Call], options: Options | None = None) -> Written:
+    def requests(self, calls: Sequence[Call], options: Options | None = None, *, longer_logs: bool = False) -> Written:
         return requests_of(
             calls,
             self._drive.capacity.user_bytes,
             seconds=self._seconds,
             options=options,
             scale=self._drive.scale,
+            there=changes.longer_logs(self._there) if longer_logs and self._there else self._there,
         )
 
-    def flash(self, what: str, calls: Sequence[Call], options: Options | None = None) -> _Flashed:
-        written = self.requests(calls, options)
+    def flash(
+        self, what: str, calls: Sequence[Call], options: Options | None = None, *, longer_logs: bool = False
+    ) -> _Flashed:
+        """`longer_logs`: the logs that were there are as long as a larger `wal_autocheckpoint` leaves them."""
+        written = self.requests(calls, options, longer_logs=longer_logs)
         return self._flashed(what, written.requests, written.footprint_bytes)
 
     def _flashed(self, what: str, requests: Sequence[Request], footprint_bytes: int) -> _Flashed:
@@ -414,11 +420,13 @@ def _effect(
     what: str,
     changed: Sequence[Call] | None,
     options: Options | None = None,
+    *,
+    longer_logs: bool = False,
 ) -> list[Effect]:
     """The effect of changed calls, or of another option; none if nothing is changed."""
     if changed is None:
         return []
-    found = runs.flash(name, changed, options).bytes
+    found = runs.flash(name, changed, options, longer_logs=longer_logs).bytes
     share = 1 - found.value / recorded.bytes.value
     # Three seeds can agree by chance: of nine, some are more than a percent from the others.
     is_claimed = comparing.differ(found, recorded.bytes) and abs(share) >= SEEDS_DIFFER
@@ -463,6 +471,7 @@ def _effects(runs: _Runs, calls: Calls, recorded: _Flashed) -> tuple[list[Effect
             f"wal_autocheckpoint x {changes.WAL_FACTOR}",
             f"SQLite's log may grow {changes.WAL_FACTOR} times as long before the database is written",
             changes.with_larger_wal(given),
+            longer_logs=True,
         ),
         *effect(
             "discard", "the space of removed files is trimmed (mount option)", _if_removed(given), Options(discard=True)
@@ -622,7 +631,8 @@ def _guesses(calls: Calls, watched: Watched | None) -> list[str]:
     elif watched is None:
         found.append("the file system is ext4 with its defaults: a recording of calls does not tell")
     found += [
-        "a file that the recording opened with O_CREAT did not exist before; what other files held is unknown",
+        "a file that the recording opened with O_CREAT did not exist before; what other files held is unknown"
+        + (", but for those that were seen open" if watched is not None and watched.files is not None else ""),
         "what is still in memory at the end is written then; writes through mapped memory are not in the recording",
     ]
     if calls.unnamed_bytes:

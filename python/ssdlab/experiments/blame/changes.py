@@ -5,7 +5,7 @@ batching, for instance) stays as recorded, so that a change is worth at least wh
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ssdlab.experiments.blame.calls import Call
@@ -102,6 +102,11 @@ def with_larger_wal(calls: Sequence[Call], factor: int = WAL_FACTOR) -> list[Cal
     for calls_waiting in waiting.values():
         changed += _checkpoint(calls_waiting, last)
     return changed if merged else None
+
+
+def longer_logs(there: Mapping[str, int], factor: int = WAL_FACTOR) -> dict[str, int]:
+    """The sizes of files that were there, by name, with logs as long as `with_larger_wal` leaves them."""
+    return {name: size * factor if name.endswith(_WAL) else size for name, size in there.items()}
 
 
 def without_replaced(calls: Sequence[Call]) -> list[Call] | None:

@@ -19,7 +19,7 @@ same commit. `ssdlab.simulator.workloads.filesystem.volume` decides where files 
 """
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
@@ -106,9 +106,11 @@ def requests_of(
     seconds: float,
     options: Options | None = None,
     scale: Fraction = Fraction(1),
+    there: Mapping[str, int] | None = None,
 ) -> Written:
     """The requests of these calls on a volume of this size; `scale` is that of the drive. `seconds` is the time of the
-    last request at the latest: what is dirty at the end is written then.
+    last request at the latest: what is dirty at the end is written then. `there` are the sizes in bytes, by name, of
+    files that were there before the calls, as far as they are known.
 
     Raises InputError if the files do not fit.
     """
@@ -116,7 +118,10 @@ def requests_of(
         volume = Volume(volume_bytes, scale)
     except ValueError as error:
         raise InputError(f"the file system: {error}; take a larger drive") from None
-    return _System(volume, options or Options()).run(calls, seconds)
+    system = _System(volume, options or Options())
+    if there:
+        system.put(calls, there)
+    return system.run(calls, seconds)
 
 
 class _System:
@@ -137,6 +142,25 @@ class _System:
         self._woken = 0.0
         self._places: set[int] = set()
         self.written = Written()
+
+    def put(self, calls: Sequence[Call], there: Mapping[str, int]) -> None:
+        """Gives files their sizes, and blocks where the calls write to: a whole file may not fit a small volume."""
+        made: set[str] = set()
+        for call in calls:
+            if call.kind in ("create", "empty"):
+                made.add(call.file)
+            made.add(call.to)
+            size_bytes = there.get(call.file)
+            if size_bytes is None or call.file in made:
+                continue
+            file = self._file(call.file)
+            file.size_bytes = size_bytes
+            if call.kind == "write":
+                blocks_end = -(-size_bytes // PAGE_BYTES)
+                self._allocate_pages(file, [page for page in _pages(call) if page < blocks_end], 0.0)
+            file.changed_in = file.touched_in = -1
+        # All that was committed long before.
+        self._transaction.clear()
 
     def run(self, calls: Sequence[Call], seconds: float) -> Written:
         try:

@@ -12,9 +12,9 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ssdlab.errors import InputError, near
@@ -94,6 +94,8 @@ class Grown:
     """The sum of their last sizes."""
     grown_bytes: int
     """By how much they became longer while they were seen."""
+    first_bytes: Mapping[str, int] = field(default_factory=dict)
+    """The size of each when it was first seen."""
 
 
 @dataclass(frozen=True)
@@ -302,7 +304,8 @@ class _Sizes:
         if not self._last:
             return None
         grown_bytes = sum(max(0, size - self._first[file]) for file, size in self._last.items())
-        return Grown(sum(self._last.values()), grown_bytes)
+        first = {str(file): size for file, size in self._first.items()}
+        return Grown(sum(self._last.values()), grown_bytes, first)
 
 
 class _Meter:
