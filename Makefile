@@ -80,8 +80,8 @@ test: ## all tests of the engine and of the Python side
 test-programs:
 	cargo test --locked --workspace --exclude ssdlab-python --all-targets --no-run
 
-# Three on two processors: tests wait for devices, browsers and servers for about a third of their time.
-WORKERS := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) * 3 / 2)))
+# Four on two processors: many tests wait for devices, browsers and servers.
+WORKERS := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) * 2)))
 
 check: setup ## formatting, lints, types, lock files, the repository's own text; changes nothing
 	cargo fmt --all --check
