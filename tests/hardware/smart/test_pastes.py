@@ -145,6 +145,17 @@ def test_mirrored_drives_without_names_stay_two() -> None:
     assert len(rows(f"{log}\n{log}\n")) == 2
 
 
+@pytest.mark.parametrize("heading", ["", "=== START OF INFORMATION SECTION ===\n"])
+@pytest.mark.parametrize("label", ["Model Number", "Device Model"])
+def test_two_drives_without_smartctls_first_line_stay_two(heading: str, label: str) -> None:
+    table = "  9 Power_On_Hours          0x0032   100   100   000    Old_age   Always       -       {}\n"
+    text = "".join(
+        f"{heading}{label}:     {model}\nSerial Number:    {serial}\n{table.format(hours)}"
+        for model, serial, hours in (("A", "S1", 100), ("B", "S2", 200))
+    )
+    assert [(row["model"], row["serial"]) for row in rows(text)] == [("A", "S1"), ("B", "S2")]
+
+
 def test_a_makers_log_alone_has_a_ratio() -> None:
     (row,) = rows(LOGS["Intel's"])
     assert row["waf"] == pytest.approx(NAND_32MIB / HOST_32MIB) and "32 MiB" in row["waf_doubt"]

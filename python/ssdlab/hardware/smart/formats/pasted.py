@@ -68,7 +68,8 @@ def _incomplete(text: str, start: int, error: Exception) -> str:
 def _text_parts(text: str) -> Iterator[JsonObject]:
     # A last line without a line feed can be cut off within a number.
     text = text[: text.rfind("\n") + 1]
-    begins = sorted({0, *smartctl_text.starts(text), *(match.start() for match in _OTHER.finditer(text)), len(text)})
+    beginnings = {*smartctl_text.starts(text), *smartctl_text.identities_without_start(text)}
+    begins = sorted({0, *beginnings, *(match.start() for match in _OTHER.finditer(text)), len(text)})
     for start, end in pairwise(begins):
         part = text[start:end]
         if _OTHER.match(part) or not smartctl_text.is_report(part):

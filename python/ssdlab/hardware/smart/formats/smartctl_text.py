@@ -6,12 +6,18 @@ Of a report that was cut off, all complete lines are read; a last line without a
 import calendar
 import re
 import time
+from itertools import pairwise
 
 from ssdlab.foundation.foreign import JsonObject
 
 _START = re.compile(r"^smartctl (?:version )?(\d+)\.(\d+)", re.MULTILINE)
 _SECTION = re.compile(r"^=== START OF (?:INFORMATION|READ SMART DATA|SMART DATA) SECTION ===", re.MULTILINE)
 _NAMED = re.compile(r"^(?:Device Model|Model Number):[ \t]+\S", re.MULTILINE)
+_IDENTITY = re.compile(
+    r"^(?:=== START OF INFORMATION SECTION ===[ \t\r]*\n)?(?:Model Family:.*\n)?"
+    r"(?:Device Model|Model Number|Vendor):[ \t]+\S",
+    re.MULTILINE,
+)
 _INFO = re.compile(r"^([A-Z][A-Za-z0-9 ./#%-]{2,60}?)(?: is)?:[ \t]+(\S.*)$", re.MULTILINE)
 # Matches the brief form (FLAGS as letters) and the old one (a number, TYPE, UPDATED), each also in hexadecimal (`-f
 # hex`).
@@ -65,6 +71,13 @@ def is_report(text: str) -> bool:
 def starts(text: str) -> list[int]:
     """Where the reports of a text begin."""
     return [match.start() for match in _START.finditer(text)]
+
+
+def identities_without_start(text: str) -> list[int]:
+    """Where a further drive's identity begins without smartctl's first line above it, as people leave it out."""
+    found = [match.start() for match in _IDENTITY.finditer(text)]
+    first_lines = starts(text)
+    return [later for earlier, later in pairwise(found) if not any(earlier < start < later for start in first_lines)]
 
 
 def report_of(text: str) -> JsonObject:
