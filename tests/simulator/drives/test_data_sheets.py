@@ -173,6 +173,15 @@ def test_the_line_is_that_of_the_drive_at_any_scale_and_not_of_a_changed_one() -
     assert standing.of_name("nova-v128") == "only its geometry is known; speeds are not those of the product"
 
 
+def test_a_drive_without_a_host_link_is_said_to_be_without_one() -> None:
+    """A regression: pny-120gb read faster than SATA carries, and only the pages of protocols said why."""
+    said = "its file names no host link, so that no rate is limited by an interface"
+    unlinked = load("pny-120gb")
+    assert standing.behind(resolve(unlinked, scale=Fraction(1, 64)).specification(), "1/64").endswith(f"; {said}")
+    for settings in ({"host_link.interface": "sata-6g"}, {"host_link.mb_s": "500"}):
+        assert said not in standing.with_settings(unlinked, settings)
+
+
 def test_a_result_says_what_stands_behind_its_drive() -> None:
     drive = ssdlab.drive("nova-v128", scale="1/256")
     result = ssdlab.run(parse("[w]\nrw=write\nbs=64k\nio_size=1%\ndirect=1\n", "small.fio"), drive)

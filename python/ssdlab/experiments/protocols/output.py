@@ -146,11 +146,7 @@ def limits_of(figures: Sequence[Figures], target: Mapping[str, Any]) -> list[str
         said.append(
             f"Simulated on {scale} of the drive: bytes and durations are of that part, and shorter than the drive's."
         )
-    drive = target["drive"]
-    link = drive["host_link"]
-    if link["interface"] == "none" and link["mb_s"] is None:
-        said.append("The drive's file names no host link: no rate is limited by an interface.")
-    buffer_bytes = drive["write_buffer"]["bytes"]
+    buffer_bytes = target["drive"]["write_buffer"]["bytes"]
     written = [each for each in figures if each.shown and each.write]
     inside = [each for each in written if each.written_bytes <= buffer_bytes]
     if inside:

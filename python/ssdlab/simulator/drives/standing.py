@@ -32,6 +32,7 @@ _GENERIC = "a generic drive: it stands for no product"
 _OWN = "a drive file of your own: its sources say what it was compared with"
 _SPEEDS = "speeds are not those of the product"
 _GEOMETRY = f"only its geometry is known; {_SPEEDS}"
+_UNLINKED = "its file names no host link, so that no rate is limited by an interface"
 
 
 class RowJson(TypedDict):
@@ -79,13 +80,19 @@ def fingerprint(file: "DriveFile") -> str:
 
 
 def behind(drive: "plain.Drive", scale: str | Fraction = "1") -> str:
-    """What stands behind the name of the drive of a run, which has been scaled by `scale`."""
+    """What stands behind the name of a drive scaled by `scale`, and that no host link limits it where that is so."""
+    link = drive["host_link"]
+    unlinked = f"; {_UNLINKED}" if link["interface"] == "none" and link["mb_s"] is None else ""
+    return _evidence(drive, Fraction(scale)) + unlinked
+
+
+def _evidence(drive: "plain.Drive", scale: Fraction) -> str:
     name = drive["name"]
     if name not in names():
         return _OWN
     if not _is_product_named(name):
         return _no_product(name)
-    if drive != _of_catalogue(name, Fraction(scale)):
+    if drive != _of_catalogue(name, scale):
         speeds = f"; {_SPEEDS}" if _SPEEDS in of_name(name) else ""
         return f"changed from {name}: what is known of that drive does not hold for this one{speeds}"
     return of_name(name)
