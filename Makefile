@@ -22,7 +22,7 @@ unexport VIRTUAL_ENV
 # Tests start hundreds of interpreters; without stored bytecode each of them compiles every module again, for seconds.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup module demo quick test test-programs check lints types format docs man site wheel gallery bench blind fuzz lock clean
+.PHONY: help setup module demo quick test test-programs programs check lints types format docs man site wheel gallery bench blind fuzz lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | sed 's/^/  make /' | expand -t 16
@@ -69,8 +69,7 @@ quick: setup ## between two changes, in minutes: formatting, types, unit tests, 
 	$(PYTHON) -m pytest -n auto -m "not fuse and not loop and not surroundings" $(QUICK)
 
 test: ## all tests of the engine and of the Python side
-	$(MAKE) --no-print-directory --jobs=2 setup test-programs
-	tools/bootstrap programs
+	$(MAKE) --no-print-directory --jobs=3 setup test-programs programs
 	cargo test --locked --workspace --exclude ssdlab-python
 	cargo test --locked --workspace --exclude ssdlab-python --bench '*'
 	@mkdir -p target
@@ -79,6 +78,10 @@ test: ## all tests of the engine and of the Python side
 # Beside the native module, whose engine is one unit and keeps one processor only.
 test-programs:
 	cargo test --locked --workspace --exclude ssdlab-python --all-targets --no-run
+
+# Beside them, too, since it waits for downloads; after the packages, which can need apt themselves.
+programs: | $(PACKAGES)
+	tools/bootstrap programs
 
 # Four on two processors: many tests wait for devices, browsers and servers.
 WORKERS := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) * 2)))
