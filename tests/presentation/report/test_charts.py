@@ -1,6 +1,8 @@
 """Are series thinned without losing information, and are labels kept apart?"""
 
 import itertools
+import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -11,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from made_up import made_up_variant
+from made_up import made_up_speed, made_up_variant
 from ssdlab.presentation.report import ComparedVariant
 from ssdlab.presentation.report.charts.over_time import drawn_percentiles, last_stage
 from ssdlab.presentation.report.charts.placing import HEIGHT_PX, ValueScale, separated, spread
@@ -45,6 +47,15 @@ def test_a_leftover_window_makes_no_spike(windows: int) -> None:
     merged, _ = merge_windows(pl.concat([series, last]))
     assert merged["host_written_bytes"][-1] == last["host_written_bytes"][0]
     assert merged["waf"][-1] > 4
+
+
+def test_the_figure_at_the_end_of_a_line_is_within_the_plot() -> None:
+    """A regression: a stage much shorter than an interval had its figure ten times above the plot, on an empty page."""
+    faster = replace(made_up_variant("7 %", 0.07), speed=made_up_speed(1e6, 640_000, None))
+    figures = {each.name: each for each in comparison_figures([faster])}
+    picture = json.dumps(figures["iops-over-time"].specification())
+    domains = [json.loads(found) for found in re.findall(r'"domain": (\[[\d.e+, ]+\])', picture)]
+    assert max(high for _, high in domains) > 1e6
 
 
 def _programmed(series: pl.DataFrame) -> float:

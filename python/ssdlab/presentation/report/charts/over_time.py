@@ -113,7 +113,9 @@ def _iops_part(
     ]
     if not any(row["iops"] > 0 for row in rows):
         return None
-    scale = ValueScale([row["iops"] for row in rows if row["iops"] > 0])
+    # The figures at the ends of the lines, too: a stage much shorter than an interval has only a part of one.
+    ends = [variant.speed.direction_iops for variant, _ in frames if variant.speed is not None]
+    scale = ValueScale([value for value in (*(row["iops"] for row in rows), *ends) if value > 0])
     y = vl.Y("iops:Q", title=title, scale=scale.vegalite, axis=scale.axis())
     where = [vl.Tooltip("time:Q", title=time.unit, format=".3f")]
     layers = line_layers(
