@@ -14,6 +14,7 @@ from ssdlab.experiments.comparison.comparing import Comparison, compare
 from ssdlab.simulator.drives import ResolvedDrive, drive
 from ssdlab.simulator.results import Result, specification_of
 from ssdlab.simulator.results.energy import CAUSES
+from ssdlab.simulator.results.speed import speed
 from ssdlab.simulator.results.text import normal
 from ssdlab.simulator.targets import simulated
 from ssdlab.simulator.workloads.specifying import specify
@@ -112,6 +113,18 @@ def test_the_last_stage_is_a_part_of_the_run(tmp_path: Path) -> None:
     assert whole is not None and last is not None and whole.seconds is not None and last.seconds is not None
     assert 0 < last.host_bytes < whole.host_bytes and 0 < last.seconds < whole.seconds
     assert (last.total_joules or 0) < (whole.total_joules or 0)
+
+
+def test_jobs_that_run_one_after_the_other_in_a_stage_take_the_time_of_both(tmp_path: Path) -> None:
+    """A regression: the requests and joules of both jobs were divided by the time of the longer one."""
+    job = tmp_path / "late.fio"
+    job.write_text("[global]\nrw=write\nbs=4k\nsize=8m\n[early]\n[late]\nstartdelay=10s\n")
+    result = ssdlab.run(job, _drive(tmp_path, POWER))
+    energy, found, whole = result.last_stage_energy, speed(result), result.simulated_seconds
+    assert energy is not None and found is not None and whole is not None
+    assert found.seconds == energy.seconds == pytest.approx(whole, rel=0.01)
+    assert found.iops == pytest.approx(sum(each.write.total_ios for each in result.jobs) / whole, rel=0.01)
+    assert energy.watts_mean == pytest.approx((energy.total_joules or 0) / whole, rel=0.01)
 
 
 def test_without_energies_nothing_is_said(tmp_path: Path) -> None:

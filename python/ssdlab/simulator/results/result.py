@@ -391,12 +391,24 @@ class Result(Shown):
         return self._energy(self.ledger, self.jobs, self.simulated_seconds)
 
     @cached_property
+    def last_stage_seconds(self) -> float | None:
+        """Simulated seconds from the first start to the last end of the jobs of the last stage; None without a clock.
+
+        Longer than each job where one begins later than another (`startdelay`).
+        """
+        last = self.specification.jobs[-1]["stage"]
+        timings = [job["timing"] for job in self._outcome["jobs"] if job["stage"] == last]
+        ran = [(each["start_ns"], each["end_ns"]) for each in timings if each and each["end_ns"] > each["start_ns"]]
+        if not self._timed:
+            return None
+        return (max(end for _, end in ran) - min(start for start, _ in ran)) / 1e9 if ran else 0.0
+
+    @cached_property
     def last_stage_energy(self) -> Energy | None:
         """The same of the last stage."""
         last = self.specification.jobs[-1]["stage"]
         jobs = [job for job in self.jobs if job.stage == last]
-        times = [job.seconds for job in jobs if job.seconds is not None]
-        return self._energy(self.last_stage_ledger, jobs, max(times) if self._timed and times else None)
+        return self._energy(self.last_stage_ledger, jobs, self.last_stage_seconds)
 
     def _energy(self, ledger: Ledger, jobs: Sequence[JobResult], seconds: float | None) -> Energy | None:
         if self.specification.power is None:

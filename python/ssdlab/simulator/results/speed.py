@@ -75,8 +75,8 @@ def speed(result: Result) -> Speed | None:
         return Speed("steady state", timing.window_seconds, read, write, timing.estimate(read.iops + write.iops))
     last = result.specification.jobs[-1]["stage"]
     jobs = [job for job in result.jobs if job.stage == last]
-    seconds = max((job.seconds or 0.0 for job in jobs), default=0.0)
-    if seconds <= 0:
+    seconds = result.last_stage_seconds
+    if not seconds:
         return None
     read, write = _counted(jobs, "read", seconds), _counted(jobs, "write", seconds)
     iops = read.iops + write.iops
