@@ -74,10 +74,10 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        # Both take longer to import than `--help` may take.
+        # It takes longer to import than `--help` may take, and so do the results.
         from importlib.metadata import version
 
-        # As above.
+        # It loads all of the results.
         from ssdlab.simulator.results.fio_schema import FIO_VERSION
 
         typer.echo(f"ssdlab {version('ssdlab')}, results in the JSON schema of {FIO_VERSION}")

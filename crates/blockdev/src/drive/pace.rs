@@ -13,8 +13,8 @@ use ssdlab_engine::timing::histogram::Histogram;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// The result of real pace. A real latency ends when its answer is made: that of a queue is then sent, together with
-/// those of the next moments.
+/// The result of real pace. A real latency ends when the answer is made. Sending it comes after that, and together with
+/// answers that are made within `GATHERED`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Achieved {
     /// Requests answered.

@@ -396,11 +396,11 @@ class Result(Shown):
 
         Longer than each job where one begins later than another (`startdelay`).
         """
+        if not self._timed:
+            return None
         last = self.specification.jobs[-1]["stage"]
         timings = [job["timing"] for job in self._outcome["jobs"] if job["stage"] == last]
         ran = [(each["start_ns"], each["end_ns"]) for each in timings if each and each["end_ns"] > each["start_ns"]]
-        if not self._timed:
-            return None
         return (max(end for _, end in ran) - min(start for start, _ in ran)) / 1e9 if ran else 0.0
 
     @cached_property
