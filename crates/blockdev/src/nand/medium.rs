@@ -109,6 +109,8 @@ pub struct EraseUnitRecord {
 }
 
 const MAGIC: &[u8; 8] = b"ssdlab\0\x02";
+/// In its place until a new drive's tables have their space.
+const BEGUN: &[u8; 8] = b"ssdlab\0\0";
 /// Space for the description of the drive, which must match. The devices follow one after the other, each from a page
 /// boundary.
 const HEADER_BYTES: usize = 1 << 16;
@@ -175,18 +177,18 @@ impl Medium {
             return Err(invalid(&message));
         }
         file.set_len(bytes)?;
-        let is_old = check_header(&file, description)?;
-        if !is_old && length != 0 && has_data_behind(&file, HEADER_BYTES)? {
+        let found = find_drive(&file, description)?;
+        if found == Found::Nothing && length != 0 && has_data_behind(&file, HEADER_BYTES)? {
             return Err(invalid("holds data behind an empty header, which would be overwritten; name another file"));
         }
-        for medium in &mut mediums {
-            if let Err(error) = medium.map_file() {
-                if length == 0 {
-                    file.set_len(0)?;
-                }
-                return Err(error);
+        let begun = if found == Found::Nothing { file.write_all_at(BEGUN, 0) } else { Ok(()) };
+        if let Err(error) = begun.and_then(|()| mediums.iter_mut().try_for_each(Self::map_file)) {
+            if length == 0 {
+                file.set_len(0)?;
             }
+            return Err(error);
         }
+        let is_old = found == Found::Drive;
         if is_old {
             mediums.iter_mut().for_each(Self::find_frames);
         } else {
@@ -359,34 +361,48 @@ fn invalid(message: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, message)
 }
 
-/// Whether the file contains a drive, which must match the description; otherwise it must be empty.
-fn check_header(file: &File, description: &str) -> io::Result<bool> {
+/// What a file holds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Found {
+    Nothing,
+    /// A drive whose creation was interrupted: nothing was ever written to it.
+    Begun,
+    Drive,
+}
+
+/// A drive must match the description; otherwise the header must be empty.
+fn find_drive(file: &File, description: &str) -> io::Result<Found> {
     let mut header = vec![0; HEADER_BYTES];
     file.read_exact_at(&mut header, 0)?;
-    if header[..8] != MAGIC[..] {
+    let (mark, rest) = header.split_at(MAGIC.len());
+    if mark == BEGUN {
+        return Ok(Found::Begun);
+    }
+    if mark != MAGIC {
         return if header.iter().all(|&byte| byte == 0) {
-            Ok(false)
+            Ok(Found::Nothing)
         } else {
             Err(invalid("holds something else than a drive, which would be overwritten; name another file"))
         };
     }
-    let stored = u64_at(&header, 8) as usize;
-    if header[16..].get(..stored) != Some(description.as_bytes()) {
+    let stored = u64_at(rest, 0) as usize;
+    if rest[8..].get(..stored) != Some(description.as_bytes()) {
         return Err(invalid("holds a drive of another description (drive file, --op, --set or --scale)"));
     }
-    Ok(true)
+    Ok(Found::Drive)
 }
 
-/// The mark that it contains a drive is written last.
+/// The mark that it contains a drive is written last, and is on the disk before anything else is.
 fn write_header(file: &File, description: &str) -> io::Result<()> {
     let text = description.as_bytes();
     assert!(text.len() + 16 <= HEADER_BYTES, "the description of a drive fits into the header");
     file.write_all_at(text, 16)?;
     file.write_all_at(&(text.len() as u64).to_le_bytes(), 8)?;
-    file.write_all_at(MAGIC, 0)
+    file.write_all_at(MAGIC, 0)?;
+    file.sync_data()
 }
 
-/// Whether there is anything but a hole after `start`: a drive whose creation was interrupted has nothing there.
+/// Whether there is anything but a hole after `start`.
 fn has_data_behind(file: &File, start: usize) -> io::Result<bool> {
     // SAFETY: a system call on an open file.
     let found = unsafe { libc::lseek(file.as_raw_fd(), start as i64, libc::SEEK_DATA) };
@@ -507,10 +523,29 @@ pub(in crate::nand) mod tests {
             assert!(refused.is_err_and(|error| error.to_string().contains("would be overwritten")), "byte {at}");
             assert!(std::fs::read(&path).unwrap() == foreign, "byte {at}");
         }
-        // A file whose creation was interrupted before the first write is a single hole.
+        std::fs::remove_file(path).unwrap();
+    }
+
+    /// A regression: a file whose tables had their space, but which had no header yet, was refused from then on.
+    #[test]
+    fn a_drive_whose_creation_was_interrupted_is_created() {
+        let path = std::env::temp_dir().join(format!("ssdlab-medium-interrupted-{}", std::process::id()));
+        let open = || Medium::in_file(&path, &[(SHAPE, 0)], "one").map(|(_, is_old)| is_old);
+        assert!(!open().unwrap());
+        let complete = std::fs::read(&path).unwrap();
+        // Before the first write it is a single hole.
         std::fs::remove_file(&path).unwrap();
-        File::create(&path).unwrap().set_len(length as u64).unwrap();
-        assert!(Medium::in_file(&path, &[(SHAPE, 0)], "one").is_ok_and(|(_, is_old)| !is_old));
+        File::create(&path).unwrap().set_len(complete.len() as u64).unwrap();
+        assert!(!open().unwrap());
+        // Up to the description, up to the mark.
+        for written in [8, 18] {
+            let file = OpenOptions::new().write(true).open(&path).unwrap();
+            file.write_all_at(BEGUN, 0).unwrap();
+            file.write_all_at(&vec![0; HEADER_BYTES - written], written as u64).unwrap();
+            assert!(!open().unwrap(), "{written} bytes written");
+            assert!(std::fs::read(&path).unwrap() == complete);
+        }
+        assert!(open().unwrap());
         std::fs::remove_file(path).unwrap();
     }
 }
