@@ -90,6 +90,12 @@ def test_a_drive_files_name_need_not_be_utf8(tmp_path: Path, ssdlab: Program) ->
     assert ended.returncode == 0, ended.stderr
 
 
+def test_an_error_of_the_system_is_told_without_its_number(ssdlab: Program) -> None:
+    name = 300 * "x"
+    ended = ssdlab("health", name)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (1, "", f"error: {name}: File name too long\n")
+
+
 def test_closed_standard_streams(tmp_path: Path, ssdlab: Program) -> None:
     """A regression: with a closed stdout, an AttributeError was called a bug."""
     assert ssdlab("drives").returncode == 0

@@ -206,7 +206,8 @@ def _unforeseen(error: Exception) -> int:
     if isinstance(error, OSError) and error.errno in NO_ROOM and _is_stdout_full():
         return _say(f"standard output: {error.strerror}", EXIT_FAILED)
     if isinstance(error, OSError):
-        return _say(str(error), EXIT_FAILED)
+        named = error.strerror and error.filename is not None
+        return _say(f"{error.filename}: {error.strerror}" if named else str(error), EXIT_FAILED)
     return _say(
         f"{type(error).__name__}: {error}\nThis is a bug in ssdlab. {_TRACEBACK_VARIABLE}=1 shows where it happened.",
         EXIT_FAILED,

@@ -191,6 +191,7 @@ def shown(file: JobFile) -> tuple[dict[str, str], list[dict[str, str]]]:
         ),
         ("fio --version", r"calls fio without a job; add --name=NAME"),
         ("fio missing.fio", r"missing\.fio: no such job file"),
+        (f"fio {300 * 'x'}.fio", r"line 1: x{300}\.fio: File name too long"),
     ],
 )
 def test_errors_name_the_line_and_what_is_allowed(text: str, said: str) -> None:

@@ -115,7 +115,10 @@ def _needs_value(key: str) -> bool:
 def _of_file(name: str, source: str, where: str, environment: Mapping[str, str]) -> Sequence[RawSection]:
     """The sections of a job file that a call names, found from here or from the folder of the script."""
     beside = Path(source).parent / name
-    path = beside if not Path(name).exists() and beside.exists() else Path(name)
-    if not path.exists():
+    try:
+        path = next((path for path in (Path(name), beside) if path.exists()), None)
+    except OSError as error:
+        raise InputError(f"{where}: {name}: {error.strerror}") from None
+    if path is None:
         raise InputError(f"{where}: {name}: no such job file, neither here nor at {beside}")
     return split_sections(read_text(path), str(path), environment)
