@@ -34,7 +34,7 @@ channels = 2
 ```
 
 A key whose default is "required" must be in the file. The column *acts* says when a value has an effect: always, where
-it is empty. All keys are there since version 0.1.0.
+it is empty. All keys are there since version 1.0.0.
 A size may have a unit, in a file (`user_bytes = "960 GB"`) and on the command line (`--set ftl.user_bytes=480GB`). What
 is wrong with a file is said all at once, a line for each key, with its value and what is allowed.
 

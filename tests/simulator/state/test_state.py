@@ -64,7 +64,7 @@ def _flip(content: bytes) -> bytes:
 
 
 def _older(content: bytes) -> bytes:
-    return content.replace(b"ssdlab-state 0.1.0\n", b"ssdlab-state 0.0.9\n", 1)
+    return content.replace(f"ssdlab-state {ssdlab.__version__}\n".encode(), b"ssdlab-state 0.0.9\n", 1)
 
 
 DAMAGES: dict[str, tuple[Callable[[bytes], bytes], str]] = {
