@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+import ssdlab
 from small_drives import drive_file
 from ssdlab.cli import app
 from ssdlab.simulator.drives import load, resolve
@@ -130,6 +131,12 @@ def test_energy_and_carbon_of_a_year(tmp_path: Path) -> None:
     assert row["joules_idle"] == pytest.approx(86_400 * 2**30 / 100e9)
     of_causes = row["joules_host"] + row["joules_gc"] + row["joules_idle"]
     assert of_causes * 100e9 / 2**30 / 86_400 == pytest.approx(row["watts_mean"])
+    # A regression: a drive that reduces data had a negative energy of garbage collection.
+    arguments[arguments.index("--waf") + 1] = "0.5"
+    (row,) = json.loads(CliRunner().invoke(app, [*arguments, "--output-format", "json"]).stdout)["rows"]
+    assert row["joules_gc"] == 0
+    assert row["joules_host"] == pytest.approx(pages_a_gib * (31e-6 / 2 + 4096 * 0.5e-9))
+    assert row["watts_mean"] == pytest.approx(1 + row["joules_host"] * 100e9 / 2**30 / 86_400)
     told = CliRunner().invoke(app, arguments, env={"COLUMNS": "200"}).stdout
     assert "kWh/year" in told and "kg CO2e/year" in told and "unknown" not in told
     told = CliRunner().invoke(app, [*arguments, "--drive", "tiny"], env={"COLUMNS": "200"}).stdout
@@ -141,6 +148,18 @@ def test_energy_and_carbon_of_a_year(tmp_path: Path) -> None:
 def test_the_command_prints_each_columns_definition() -> None:
     told = CliRunner().invoke(app, ["price", "--drive", "agility2-100gb"], env={"COLUMNS": "200"}).stdout
     assert "4.286" in told and "3.117" in told and "price / GiB of flash" in told
+
+
+def test_the_definition_of_spare_area_is_that_of_its_figure() -> None:
+    """A regression: OP was 11.1 %, and by its definition, of all flash and the capacity sold, 23.7 %."""
+    found = ssdlab.price("intel-p4500-2tb")
+    row = found.frame().row(0, named=True)
+    capacity = ssdlab.drive("intel-p4500-2tb").capacity
+    held_out, user_bytes = capacity.held_out_bytes, capacity.user_bytes
+    assert held_out and user_bytes != capacity.sold_bytes
+    spare = (capacity.flash_bytes - held_out - user_bytes) / user_bytes
+    assert row["over_provisioning"] == pytest.approx(spare)
+    assert "T the flash without what is held out, U for the host" in found.definitions["over_provisioning"]
 
 
 @pytest.mark.parametrize(

@@ -19,13 +19,13 @@ DEFINITIONS = {
     "flash_gib": "all of the flash, GiB (2^30 B); the industry calls them GB",
     "sold_gb": "capacity on the label, GB (10^9 B)",
     "formatted_gib": "the same in the GiB that an operating system shows as GB",
-    "over_provisioning": "spare area: (flash - capacity sold) / capacity sold, both in bytes",
-    "spare_factor": "the part of the flash that is spare: (flash - capacity sold) / flash, in bytes",
+    "over_provisioning": "spare area: (T - U) / U, in bytes: T the flash without what is held out, U for the host",
+    "spare_factor": "the part of T that is spare: (T - U) / T, in bytes",
     "nominal_over_provisioning": "(GiB of flash - GB sold) / GB sold, as if a GiB were a GB: what labels say",
     "per_flash_gib": "price / GiB of flash",
     "per_formatted_gib": "price / usable GiB, as they are printed with one decimal",
     "per_sold_gb": "price / GB sold",
-    "lifetime_tb": "TB (10^12 B) that the host can write: erase cycles x flash / write amplification",
+    "lifetime_tb": "TB (10^12 B) that the host can write: erase cycles x T / write amplification",
     "per_tb_written": "price / TB written over life",
 }
 """Definitions of the figures of an `Offer`."""
@@ -38,7 +38,7 @@ DEFINITIONS_OF_ENERGY = {
     "watts_mean": "mean power: idle, and at the writes per day the programs, reads and transfers that they cause",
     "kwh_per_year": "mean power over 365 days",
     "joules_host": "joules for each GiB (2^30 B) that the host writes: its transfer and its program",
-    "joules_gc": "the same: the reads and programs of garbage collection, WAF - 1 for each",
+    "joules_gc": "the same: the reads and programs of garbage collection, WAF - 1 for each; none below a WAF of 1",
     "joules_idle": "the same: the power without requests, shared by the writes per day",
     "co2e_kg_per_year": "kWh a year x CO2e of a kWh",
 }
@@ -55,18 +55,19 @@ class Watts:
     joules_per_programmed_byte: float
     joules_per_moved_byte: float
 
-    @property
-    def host_joules_per_byte(self) -> float:
-        """Of a byte that the host writes: its transfer and its program."""
-        return self.joules_per_host_byte + self.joules_per_programmed_byte
+    def host_joules_per_byte(self, write_amplification: float | None) -> float:
+        """Of a byte that the host writes: its transfer and its program, of which a drive that reduces data, with a
+        write amplification below 1, has less."""
+        programs = 1.0 if write_amplification is None else min(1.0, write_amplification)
+        return self.joules_per_host_byte + programs * self.joules_per_programmed_byte
 
     def gc_joules_per_byte(self, write_amplification: float) -> float:
         """Of a byte that the host writes: all programs beyond the host's are moves, which are read first."""
-        return (write_amplification - 1) * (self.joules_per_programmed_byte + self.joules_per_moved_byte)
+        return max(0.0, write_amplification - 1) * (self.joules_per_programmed_byte + self.joules_per_moved_byte)
 
     def mean(self, written_bytes_per_day: float, write_amplification: float) -> float:
         """Mean watts at these writes."""
-        joules = self.host_joules_per_byte + self.gc_joules_per_byte(write_amplification)
+        joules = self.host_joules_per_byte(write_amplification) + self.gc_joules_per_byte(write_amplification)
         return self.idle_watts + written_bytes_per_day * joules / SECONDS_PER_DAY
 
 
@@ -174,7 +175,9 @@ class Offer:
     @property
     def joules_host(self) -> float | None:
         """For each GiB that the host writes; None without `watts`."""
-        return None if self.watts is None else self.watts.host_joules_per_byte * BYTES_PER_GIB
+        if self.watts is None:
+            return None
+        return self.watts.host_joules_per_byte(self.write_amplification) * BYTES_PER_GIB
 
     @property
     def joules_gc(self) -> float | None:
