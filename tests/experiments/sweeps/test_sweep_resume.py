@@ -11,6 +11,7 @@ import pytest
 
 from program import Program
 from ssdlab.experiments.sweeps.dataset import Dataset
+from ssdlab.simulator.results import PARTS
 from waiting import SECONDS_MAX, wait_for
 
 Contents = Callable[[Path], dict[str, bytes]]
@@ -32,6 +33,18 @@ def test_a_changed_sweep_runs_only_what_is_new(folder: Path, ssdlab: Program, co
     assert before.items() <= after.items()
     answer = ssdlab("sweep", "small-sweep.toml", "--query", "select count(*) as n, min(waf) >= 1 as sane from runs")
     assert answer.stdout.split()[-2:] == ["12", "True"]
+
+
+def test_the_parts_of_a_row_add_up_to_its_write_amplification(folder: Path, ssdlab: Program) -> None:
+    """A regression: parity, padding and the journal had no column."""
+    sweep = folder / "small-sweep.toml"
+    spare = '["40%"]\n"parity.units_per_stripe" = [8]'
+    sweep.write_text(sweep.read_text().replace('["10%", "20%"]', spare))
+    assert ssdlab("sweep", "small-sweep.toml", "--jobs", "1").returncode == 0
+    rows = Dataset(str(folder / "out/sweep-small")).frame()
+    assert min(rows["waf_parity"]) > 0.1
+    for row in rows.iter_rows(named=True):
+        assert sum(row[f"waf_{part}"] for part in PARTS) == pytest.approx(row["waf"])
 
 
 def test_killed_at_any_moment_it_ends_with_the_same_data_set(folder: Path, ssdlab: Program, contents: Contents) -> None:

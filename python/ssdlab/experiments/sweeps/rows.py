@@ -8,7 +8,7 @@ import polars as pl
 from ssdlab.evidence import Estimate
 from ssdlab.experiments.sweeps.points import Point
 from ssdlab.foundation.foreign import TableRow
-from ssdlab.simulator.results import Result, drive_state
+from ssdlab.simulator.results import PARTS, Result, drive_state
 from ssdlab.simulator.results.speed import speed
 from ssdlab.theory import endurance
 
@@ -88,7 +88,7 @@ def _types(content: TableRow) -> dict[str, type[pl.DataType]]:
 
 def _parts(result: Result) -> dict[str, float | None]:
     parts = result.settled_waf_parts
-    return {name: parts[name] if parts else None for name in ("host", "gc", "wear_leveling", "metadata", "slc_fold")}
+    return {name: parts[name] if parts else None for name in PARTS}
 
 
 def _share(estimate: Estimate | None) -> float | None:
