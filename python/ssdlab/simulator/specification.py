@@ -124,6 +124,7 @@ class ReportedJob(TypedDict):
     flush_every_writes: NotRequired[int]
     flush_at_end: NotRequired[bool]
     sync_writes: NotRequired[bool]
+    ramp_ns: NotRequired[int]
     host_ns: NotRequired[int]
 
 

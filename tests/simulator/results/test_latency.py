@@ -1,12 +1,14 @@
 """Do merged latencies equal latencies counted together, and do percentiles follow fio's rule?"""
 
 import statistics
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import ssdlab
 from ssdlab.simulator.results.latency import NONE, PERCENTILES, Latency, distribution, merged
 from ssdlab.simulator.results.samples import samples
 
@@ -79,3 +81,25 @@ def test_samples_are_whole_intervals_of_the_job() -> None:
     assert found.iops.stddev == pytest.approx(200**0.5)
     assert found.bytes_per_second.mean == 80
     assert samples(series, "write", 1, second) is None
+
+
+def test_samples_of_a_group_are_of_the_time_of_its_jobs_with_such_requests(tmp_path: Path) -> None:
+    """A regression: the writes of 1.3 s were spread over the 5 s of the reads beside them."""
+    job = tmp_path / "mixed.fio"
+    job.write_text("[global]\nbs=4k\nsize=8m\ngroup_reporting\n[a]\nrw=write\n[b]\nrw=read\nthinktime=2000\n")
+    (both,) = ssdlab.run(job, ssdlab.drive("textbook")).jobs
+    write, read = both.write, both.read
+    assert write.samples is not None and write.iops is not None and read.seconds and write.seconds
+    assert read.seconds > 3 * write.seconds
+    assert write.samples.iops.mean == pytest.approx(write.iops, rel=0.2)
+
+
+def test_there_are_no_samples_beside_the_ramp_time_of_another_job(tmp_path: Path) -> None:
+    """A regression: requests that its ramp time leaves out were among the rates of the other job."""
+    job = tmp_path / "ramp.fio"
+    job.write_text("[global]\nbs=4k\nrw=write\n[a]\nsize=4m\nramp_time=100s\n[b]\nsize=16m\noffset=16m\n")
+    ramping, other = ssdlab.run(job, ssdlab.drive("textbook")).jobs
+    assert ramping.write.total_ios == 0 and other.write.total_ios and other.write.samples is None
+    job.write_text("[b]\nbs=4k\nrw=write\nsize=16m\nramp_time=1s\n")
+    (alone,) = ssdlab.run(job, ssdlab.drive("textbook")).jobs
+    assert alone.write.samples is not None

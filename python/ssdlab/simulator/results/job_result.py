@@ -347,8 +347,9 @@ def job_results(
     ]
     if timing is None:
         return results
+    ramping = {id(raw) for raw, job in zip(raw_jobs, jobs, strict=True) if job.get("ramp_ns")}
     return [
-        _with_rates(result, results, raw_jobs, timing["series"], {id(raw_jobs[index]) for index in run})
+        _with_rates(result, results, raw_jobs, timing["series"], ({id(raw_jobs[index]) for index in run}, ramping))
         for result, run in zip(results, runs, strict=True)
     ]
 
@@ -431,24 +432,31 @@ def _with_rates(
     results: Sequence[JobResult],
     raw_jobs: Sequence[plain.JobOutcome],
     series: plain.TimeColumns,
-    own: set[int],
+    own_and_ramping: tuple[set[int], set[int]],
 ) -> JobResult:
     """Adds the values that depend on other jobs: the spread of the rates, and the share of the group.
 
-    `own` contains the identities of its raw jobs.
+    The identities are those of its raw jobs, and of all with a ramp time, whose requests are in the series but not
+    among those of the job.
     """
     changed: dict[Direction, DirectionResult] = {}
-    timings = _timings([raw for raw in raw_jobs if id(raw) in own])
-    others = [raw for raw in raw_jobs if raw["stage"] == result.stage and id(raw) not in own]
+    own, ramping = own_and_ramping
+    its_jobs = [raw for raw in raw_jobs if id(raw) in own]
+    of_stage = [raw for raw in raw_jobs if raw["stage"] == result.stage]
+    others = [raw for raw in of_stage if id(raw) not in own]
+    ramps = _timings([raw for raw in of_stage if id(raw) in ramping])
     for name in DIRECTIONS:
         direction = result.direction(name)
         of_group = sum(each.direction(name).bw_bytes or 0 for each in results if each.group == result.group)
+        # Of a group, a job without requests of the direction can go on after the others: `DirectionResult.seconds`.
+        timings = _timings([raw for raw in its_jobs if raw[name]["ios"]])
         if not timings or not direction.bw_bytes:
             continue
-        alone = not any(other[name]["ios"] for other in others)
+        start_ns = min(_starts(timings))
+        alone = not any(other[name]["ios"] for other in others) and all(each <= start_ns for each in _starts(ramps))
         changed[name] = replace(
             direction,
-            samples=samples(series, name, min(_starts(timings)), max(_ends(timings))) if alone else None,
+            samples=samples(series, name, start_ns, max(_ends(timings))) if alone else None,
             group_share=direction.bw_bytes / of_group,
         )
     return replace(
