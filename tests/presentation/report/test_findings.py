@@ -8,6 +8,7 @@ import pytest
 from made_up import USER_BYTES, made_up_speed, made_up_variant, within
 from ssdlab.presentation.report import ComparedVariant, VariantSpeed, WearStatistics, findings, wording
 from ssdlab.presentation.report.charts.latency_parts import listed_kinds
+from ssdlab.presentation.report.table import variants_table
 from ssdlab.presentation.report.variant import LATENCY_PARTS
 
 
@@ -44,6 +45,14 @@ def test_the_summary_can_be_read_alone_and_does_not_repeat_the_title() -> None:
     assert said.startswith("Per host byte, 4.60 bytes are programmed to NAND with 7 % spare area and 2.00 with 28 %")
     assert "theory agrees within 0.1 %" in said
     assert "times less to flash" not in said + _plain(findings.spare_area_effect(variants))
+
+
+def test_a_page_of_reads_does_not_say_that_the_host_wrote_nothing_before_them() -> None:
+    """A regression: "the host wrote nothing" stood below 462 GB of host writes, those of the fill."""
+    read = _variant("a", None, waf_parts={}, steady_reached=None, host_written_bytes=462 * 10**9)
+    assert findings.summary([read]).startswith("The last stage wrote nothing")
+    table = str(variants_table([read]))
+    assert "462" in table and "the last stage wrote nothing" in table and "host wrote nothing" not in table
 
 
 def test_theory_agrees_or_differs_and_only_where_it_applies() -> None:

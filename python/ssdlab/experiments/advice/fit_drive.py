@@ -377,9 +377,7 @@ def _jobs(result: "Result", job: str) -> "list[JobResult]":
 def _speed(result: "Result", direction: Side) -> "DirectionSpeed":
     found = speed(result)
     if found is None:
-        raise RunFailed(
-            "a point ended before the first interval of the series: its speed is unknown; use a larger scale"
-        )
+        raise RunFailed("a point has fewer than ten reads and writes: its speed is unknown; use a larger scale")
     return found.read if direction == "read" else found.write
 
 

@@ -164,8 +164,11 @@ def _legend(variants: Sequence[Variant]) -> list[str]:
     )
     if headings := [_PART_HEADINGS.get(name, name) for name in _present(variants)]:
         lines.append(f"{', '.join(headings)}: what the WAF is made of, by cause.")
-    if not all(variant.speed for variant in variants):
+    if not all(variant.result.timing_series is not None for variant in variants):
         lines.append(f"{UNTIMED}.")
+    elif few := [variant.label for variant in variants if not variant.speed]:
+        who = "" if len(few) == len(variants) else f" for {', '.join(few)}"
+        lines.append(f"no IOPS{who}: fewer than ten reads and writes.")
     formulas = dict.fromkeys(variant.expectation.formula for variant in variants if variant.expectation.formula)
     if formulas:
         lines.append(
@@ -182,8 +185,9 @@ def _legend(variants: Sequence[Variant]) -> list[str]:
     for window in dict.fromkeys(variant.speed.window for variant in variants if variant.speed):
         lines.append(
             f"IOPS, MB/s, latencies: simulated, over all requests of the {window}, to the digits that their 95 % "
-            "intervals allow; means need ten requests, percentiles ten above."
+            "intervals allow; rates and means need ten requests, percentiles ten above."
         )
+    lines.append("host TB, NAND TB: written in the whole run, before the last stage too.")
     rates = dict.fromkeys(variant.drive_writes_per_day for variant in variants)
     lines.append(
         f"TBW: rated erase cycles x flash / WAF; years: at a DWPD of {', '.join(f'{rate:g}' for rate in rates)}; "

@@ -230,7 +230,7 @@ def summary(variants: Sequence[ComparedVariant]) -> str:
     """One paragraph that can be read alone and does not repeat the title: figures, their certainty, the life."""
     known = _by_waf(variants)
     if not known:
-        return "The host wrote nothing, so there is no write amplification to compare."
+        return "The last stage wrote nothing, so there is no write amplification to compare."
     best, worst = known[0], known[-1]
     in_state = " in the steady state" if all(variant.steady_reached for variant in known) else ""
     said = f"Per host byte, {worst.waf_said} bytes are programmed to NAND with {wording.spoken(worst.label)}"

@@ -15,9 +15,9 @@ from ssdlab.presentation.report.variant import PARTS, ComparedVariant, WearStati
 # The reasons for missing values if the caller gives none.
 _USUAL_REASONS = {
     "effective_over_provisioning": "not measured",
-    "waf": "the host wrote nothing",
-    "waf_parts": "the host wrote nothing",
-    "speed": "not timed, or too short for an interval",
+    "waf": "the last stage wrote nothing",
+    "waf_parts": "the last stage wrote nothing",
+    "speed": "not timed, or fewer than ten reads and writes",
     "theory": "no closed form applies to this workload and these policies",
     "tbw_bytes": "needs write amplification and rated erase cycles",
     "watts_mean": "the drive file has no energies in [power], or there is no clock",
@@ -132,8 +132,18 @@ def _columns(variants: Sequence[ComparedVariant]) -> list[_Column]:
         *(_energy_columns() if any(variant.joules_per_host_gib for variant in variants) else ()),
         *((_CO2E,) if any(variant.co2e_g_per_host_tb is not None for variant in variants) else ()),
         *(_part_column(part) for part in present_parts(variants)),
-        _Column("host writes", "host_written_bytes", lambda v: wording.size(v.host_written_bytes)),
-        _Column("NAND writes", "nand_programmed_bytes", lambda v: wording.size(v.nand_programmed_bytes)),
+        _Column(
+            "host writes",
+            "host_written_bytes",
+            lambda v: wording.size(v.host_written_bytes),
+            "what the host wrote in the whole run, before the last stage too",
+        ),
+        _Column(
+            "NAND writes",
+            "nand_programmed_bytes",
+            lambda v: wording.size(v.nand_programmed_bytes),
+            "what was programmed to NAND in the whole run",
+        ),
         _Column(
             "drive writes to settle",
             "steady_state",

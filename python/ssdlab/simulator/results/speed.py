@@ -1,7 +1,7 @@
 """The speed of a variant in the part of the run that is compared: the steady-state rounds, or the last stage.
 
 Rates, means and percentiles of the steady state are those of its rounds together, as counted by the engine; those of a
-last stage are the counts of its jobs over the time of the longest, as fio sums up a group. The series over time is not
+last stage are the counts of its jobs over the time from the first start to the last end. The series over time is not
 used: an interval across the border of two stages has requests of both.
 """
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ssdlab.evidence.estimate import Estimate, of_one_run
 from ssdlab.simulator.results.fio_schema import Direction
 from ssdlab.simulator.results.job_result import JobResult
-from ssdlab.simulator.results.latency import Latency, merged
+from ssdlab.simulator.results.latency import CLUSTERED, Latency, merged
 from ssdlab.simulator.results.result import Result
 from ssdlab.simulator.results.steady_state import SteadyTiming
 
@@ -64,7 +64,8 @@ class Speed:
 
 
 def speed(result: Result) -> Speed | None:
-    """The speed of a result; None without a clock, or if the window has no length."""
+    """The speed of a result; None without a clock, or with too few reads and writes in the window to tell a rate: that
+    of one request depends on when its job happens to end."""
     if result.timing_series is None:
         return None
     if result.steady_state:
@@ -78,9 +79,11 @@ def speed(result: Result) -> Speed | None:
     seconds = result.last_stage_seconds
     if not seconds:
         return None
+    requests = sum(job.read.total_ios + job.write.total_ios for job in jobs)
+    if requests < CLUSTERED:
+        return None
     read, write = _counted(jobs, "read", seconds), _counted(jobs, "write", seconds)
-    iops = read.iops + write.iops
-    return Speed("last stage", seconds, read, write, of_one_run(iops, round(iops * seconds)))
+    return Speed("last stage", seconds, read, write, of_one_run(read.iops + write.iops, requests))
 
 
 def _settled(timing: SteadyTiming, name: Direction) -> DirectionSpeed:

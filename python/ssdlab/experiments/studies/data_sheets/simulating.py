@@ -124,7 +124,7 @@ def simulated(result: "Result", row: Rated) -> float:
     """The value of the row in its unit. Raises RunFailed if the run has none."""
     found = speed(result)
     if result.failure or found is None:
-        raise RunFailed(f"{row.quantity}: {result.failure or 'the run had no clock'}")
+        raise RunFailed(f"{row.quantity}: {result.failure or 'the run had no clock, or fewer than ten requests'}")
     if row.unit == "us":
         of = found.read if "read" in row.quantity else found.write
         if of.latency_ns_mean is None:
