@@ -57,6 +57,14 @@ class PerDirection(TypedDict, Generic[T]):
     trim: T
 
 
+class Began(TypedDict):
+    """What a saved state had counted: `Counted` in `crates/engine/src/simulation/mod.rs`."""
+
+    ledger: "Ledger"
+    namespaces: "list[NamespaceLedger]"
+    """Empty for a drive without any."""
+
+
 class TraceCounts(TypedDict):
     """What became of a trace's requests: `Counts` in `crates/python/src/trace/source.rs`."""
 
@@ -80,7 +88,12 @@ class TraceCounts(TypedDict):
 '''
 # Keys that the engine's own types lack.
 _MORE_KEYS = {
-    "Outcome": ["    trace: NotRequired[TraceCounts]", '    """Of `_engine.replay` only."""'],
+    "Outcome": [
+        "    trace: NotRequired[TraceCounts]",
+        '    """Of `_engine.replay` only."""',
+        "    began: NotRequired[Began]",
+        '    """What a saved state had counted; absent for a new drive."""',
+    ],
 }
 # Types that the heads describe.
 _BY_HAND = {"PolicyChoice"}

@@ -53,11 +53,22 @@ class Resumed:
         path = str(folder / "state")
 
         def both() -> Json:
-            first = engine.run(json.dumps(self.first), save_state=path)
-            second = engine.run(json.dumps(self.second), from_state=(path, self.times))
-            return {"first": json.loads(first), "second": json.loads(second)}
+            first = json.loads(engine.run(json.dumps(self.first), save_state=path))
+            second = json.loads(engine.run(json.dumps(self.second), from_state=(path, self.times)))
+            # It repeats what the first run counted, and is no part of the row.
+            if began := second.pop("began", None):
+                assert began["ledger"] == _magnified(first["ledger"], self.times)
+            return {"first": first, "second": second}
 
         return _refusals(engine, both)
+
+
+def _magnified(counters: Json, times: int) -> Json:
+    """Those of a drive with erase units that are so many times larger, and as many."""
+    found = {
+        name: _magnified(value, times) if isinstance(value, dict) else value * times for name, value in counters.items()
+    }
+    return found | {name: counters[name] for name in ("erased_erase_units",) if name in counters}
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ use crate::trace::{Arrival, Counts, HeldTrace, JOB_NAME, Trace, source};
 use pyo3::prelude::*;
 use serde::Serialize;
 use ssdlab_engine::error::SpecificationError;
-use ssdlab_engine::simulation::{self, InitialState, Outcome, Run, Simulation, TimedSimulation, start_from};
+use ssdlab_engine::simulation::{self, Counted, InitialState, Outcome, Run, Simulation, TimedSimulation, start_from};
 use ssdlab_engine::specification::Specification;
 use std::sync::Arc;
 
@@ -15,7 +15,8 @@ const REQUESTS_BETWEEN_LOOKS: u64 = 100_000;
 
 /// Executes a specification to its end. `on_progress(done, host_written_bytes)` is called regularly; an exception in it
 /// ends the run, and so does Ctrl-C. The drive is new, or has the state in the file `from_state`, of a drive with erase
-/// units smaller by a whole factor; its state at the end is saved to the file `save_state`.
+/// units smaller by a whole factor; its state at the end is saved to the file `save_state`. The outcome's counters are
+/// those of the drive since it was new; after a saved state an additional key `began` has what that had counted.
 #[pyfunction]
 #[pyo3(signature = (specification_json, on_progress=None, from_state=None, save_state=None))]
 pub fn run(
@@ -27,12 +28,26 @@ pub fn run(
 ) -> PyResult<String> {
     let specification = specified(specification_json)?;
     let drive = &specification.drive;
+    let is_new = from_state.is_none();
     let mut simulation = state::begin(py, drive, from_state, |state| start_from(&specification, state))?;
+    let began = (!is_new).then(|| simulation.counted());
     advance_to_the_end(py, &mut *simulation, on_progress)?;
     if let Some(path) = save_state {
         state::save(py, &mut *simulation, &specification.drive, path)?;
     }
-    as_json(&py.detach(|| simulation.finish()))
+    as_json(&Ended { outcome: py.detach(|| simulation.finish()), trace: None, began })
+}
+
+/// An outcome with what the engine's own lacks.
+#[derive(Serialize)]
+struct Ended {
+    #[serde(flatten)]
+    outcome: Outcome,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trace: Option<Counts>,
+    /// What a saved state had counted; None for a new drive.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    began: Option<Counted>,
 }
 
 /// The same, followed by a trace after the specification's jobs, which may be none: the requests of its files, with a
@@ -50,12 +65,6 @@ pub fn replay(
     save_state: Option<&str>,
     held: Option<Bound<'_, HeldTrace>>,
 ) -> PyResult<String> {
-    #[derive(Serialize)]
-    struct Replayed {
-        #[serde(flatten)]
-        outcome: Outcome,
-        trace: Counts,
-    }
     let specification = specified(specification_json)?;
     let trace: Trace = serde_json::from_str(trace_json).map_err(|error| refuse_json("trace", trace_json, &error))?;
     let ftl = &specification.drive.ftl;
@@ -70,13 +79,15 @@ pub fn replay(
             Box::new(Simulation::replaying(&specification, JOB_NAME, source, state)?)
         })
     };
+    let is_new = from_state.is_none();
     let mut simulation = state::begin(py, &specification.drive, from_state, start)?;
+    let began = (!is_new).then(|| simulation.counted());
     advance_to_the_end(py, &mut *simulation, on_progress)?;
     if let Some(path) = save_state {
         state::save(py, &mut *simulation, &specification.drive, path)?;
     }
     let outcome = py.detach(|| simulation.finish());
-    as_json(&Replayed { outcome, trace: counts.take() })
+    as_json(&Ended { outcome, trace: Some(counts.take()), began })
 }
 
 /// A specification from its JSON.
@@ -85,11 +96,12 @@ pub fn specified(specification_json: &str) -> PyResult<Specification> {
 }
 
 fn advance_to_the_end(py: Python<'_>, simulation: &mut dyn Run, on_progress: Option<Py<PyAny>>) -> PyResult<()> {
+    let began_bytes = simulation.counted().ledger.host_written_bytes;
     loop {
         let progress = py.detach(|| simulation.advance(REQUESTS_BETWEEN_LOOKS)).map_err(source_failed)?;
         py.check_signals()?;
         if let Some(on_progress) = &on_progress {
-            on_progress.call1(py, (progress.done, progress.host_written_bytes))?;
+            on_progress.call1(py, (progress.done, progress.host_written_bytes - began_bytes))?;
         }
         if progress.is_finished {
             return Ok(());

@@ -60,7 +60,8 @@ def test_a_drive_that_begins_in_the_steady_state_spends_no_energy_of_before(tmp_
     filled, steady = (ssdlab.run(job, on, precondition=start).energy for start in ("fill", "steady"))
     assert filled is not None and steady is not None
     assert filled.watts_mean is not None and steady.watts_mean is not None
-    assert steady.host_bytes == pytest.approx(on.capacity.user_bytes, rel=0.01)
+    # It is written once more before anything is counted.
+    assert steady.host_bytes == pytest.approx(2 * on.capacity.user_bytes, rel=0.01)
     # The flash is always busy, with programs of the host or of garbage collection.
     assert steady.watts_mean == pytest.approx(filled.watts_mean, rel=0.2)
 
@@ -125,6 +126,30 @@ def test_jobs_that_run_one_after_the_other_in_a_stage_take_the_time_of_both(tmp_
     assert found.seconds == energy.seconds == pytest.approx(whole, rel=0.01)
     assert found.iops == pytest.approx(sum(each.write.total_ios for each in result.jobs) / whole, rel=0.01)
     assert energy.watts_mean == pytest.approx((energy.total_joules or 0) / whole, rel=0.01)
+
+
+def test_requests_of_a_ramp_time_have_their_energy(tmp_path: Path) -> None:
+    """A regression: their bytes and programs were counted, their commands were not."""
+    job = tmp_path / "job.fio"
+    found = []
+    for ramp in ("", "ramp_time=50ms\n"):
+        job.write_text(f"[w]\nrw=write\nbs=4k\nsize=8m\n{ramp}")
+        result = ssdlab.run(job, _drive(tmp_path, POWER))
+        assert result.energy is not None
+        found.append((result.jobs[0].write.total_ios, result.energy.joules))
+    (all_of_them, whole), (counted, ramped) = found
+    assert 0 < counted < all_of_them and ramped == pytest.approx(whole)
+
+
+def test_too_few_requests_tell_no_speed(tmp_path: Path) -> None:
+    """A regression: one request of a job that was paced was 10,240 requests a second, and a page of trims said that the
+    drive serves 0 a second."""
+    job = tmp_path / "job.fio"
+    for text in ("rw=write\nnumber_ios=9\n", "rw=randtrim\n"):
+        job.write_text(f"[a]\nbs=4k\nsize=8m\n{text}")
+        assert speed(ssdlab.run(job, ssdlab.drive("textbook"))) is None
+    job.write_text("[a]\nbs=4k\nsize=8m\nrw=write\nnumber_ios=10\n")
+    assert speed(ssdlab.run(job, ssdlab.drive("textbook"))) is not None
 
 
 def test_without_energies_nothing_is_said(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 import ssdlab
 from program import Program, program_in
 from small_drives import drive_file
+from ssdlab.simulator.results import PARTS
 from ssdlab.simulator.results.result import Result
 from ssdlab.simulator.targets import simulated
 from ssdlab.simulator.targets.preconditioning import saved_state, steady_state
@@ -111,6 +112,36 @@ def test_a_drive_with_a_clock_is_saved_at_rest(program: Program, tmp_path: Path)
     assert at_once["ssdlab"]["nand"] == alone["ssdlab"]["nand"] and at_once["ssdlab"]["waf"] > 1.05
     for key in ("total_ios", "io_bytes", "runtime", "iops", "lat_ns", "clat_ns"):
         assert at_once["write"][key] == alone["write"][key], key
+
+
+@pytest.mark.parametrize("timed", [False, True])
+def test_a_run_from_a_state_counts_what_it_does_itself(timed: bool, saved: Path) -> None:
+    """A regression: bytes, write amplification, series and intervals had what the state had been written before."""
+    drive = ssdlab.drive(saved / "small.toml")
+    how: dict[str, Any] = {"timed": timed} | ({"interval_ns": 10**8} if timed else {})
+    result = ssdlab.run(saved / "age.fio", drive, from_state=saved / "aged.state", **how)
+    (job,) = result.jobs
+    assert result.ledger == job.ledger and result.waf == job.waf and (result.waf or 0) > 1.05
+    assert result.ledger.host_written_bytes == job.write.io_bytes == drive.capacity.user_bytes
+    over_bytes = result.timeseries
+    assert over_bytes["host_written_bytes"].to_list()[:: over_bytes.height - 1] == [0, job.write.io_bytes]
+    assert sum(over_bytes[f"programmed_bytes_{part}"][-1] for part in PARTS) == job.ledger.programmed_bytes
+    assert [each["host_written_bytes_end"] for each in result.stages] == [job.write.io_bytes]
+    if timed:
+        over_time, intervals = result.timing_series, result.intervals
+        assert over_time is not None and over_time["programmed_bytes"][-1] == job.ledger.programmed_bytes
+        assert intervals and sum(each.host_written_bytes for each in intervals) == job.write.io_bytes
+    # The wear is that of the drive.
+    assert result.wear["erase_count"]["mean"] * 256 > result.ledger.erased_erase_units
+
+
+def test_a_search_for_the_steady_state_begins_at_the_saved_one(saved: Path) -> None:
+    """A regression: a drive in its steady state took as many drive writes longer to reach it as it had had before."""
+    drive = ssdlab.drive(saved / "small.toml")
+    how: dict[str, Any] = {"until": "steady", "timed": False}
+    found = ssdlab.run(saved / "age.fio", drive, from_state=saved / "aged.state", **how).steady_state
+    assert found is not None and found.reached and found.at_host_bytes is not None
+    assert found.at_host_bytes <= len(found.round_waf) * found.round_bytes + drive.capacity.user_bytes
 
 
 def run(text: str, drive: Any, **how: Any) -> Result:

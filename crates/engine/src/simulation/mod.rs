@@ -29,6 +29,7 @@ mod zoned_jobs;
 
 use crate::error::SpecificationError;
 pub use crate::ftl::StateError;
+use crate::ledger::{Ledger, NamespaceLedger};
 use crate::specification::drive::{allocated_bytes, identifiers_for};
 use crate::specification::job::Direction;
 use crate::specification::{Job, Specification, Until};
@@ -47,6 +48,8 @@ pub use outcome::{
 use patience::Patience;
 pub use requests::Requests;
 use rounds::Rounds;
+use schemars::JsonSchema;
+use serde::Serialize;
 pub use source::{Arrival, RequestSource, SourceError};
 use std::io::{Read, Write};
 pub use stripe::{Stripe, StripeDevice, TimedStripeDevice, seed_of};
@@ -153,6 +156,24 @@ pub trait Run: Send {
     fn finish(self: Box<Self>) -> Outcome;
     /// Saves the state of the drive, which must be at rest.
     fn save_state(&mut self, out: &mut dyn Write) -> Result<(), StateError>;
+    /// What the drive has counted so far, with what the saved state that it began with had counted.
+    fn counted(&self) -> Counted;
+}
+
+/// The counters of a drive since it was new.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Counted {
+    /// The drive's own.
+    pub ledger: Ledger,
+    /// By namespace; empty for a drive without any.
+    pub namespaces: Vec<NamespaceLedger>,
+}
+
+impl Counted {
+    fn by(drive: &dyn SimulatedDrive) -> Self {
+        let namespaces = drive.namespaces().iter().map(|counts| counts.ledger).collect();
+        Self { ledger: *drive.ledger(), namespaces }
+    }
 }
 
 /// The state of a drive when a run begins: as saved by `save_state`, from a drive whose erase units are smaller by a
@@ -180,6 +201,10 @@ impl Run for Simulation {
     fn save_state(&mut self, out: &mut dyn Write) -> Result<(), StateError> {
         self.drive.save_state(out)
     }
+
+    fn counted(&self) -> Counted {
+        Counted::by(&*self.drive)
+    }
 }
 
 impl Run for TimedSimulation {
@@ -197,6 +222,10 @@ impl Run for TimedSimulation {
             return Err(StateError::Unsaved("read_retries.retry_us"));
         }
         self.machine.drive_mut().save_state(out)
+    }
+
+    fn counted(&self) -> Counted {
+        Counted::by(self.machine.drive())
     }
 }
 

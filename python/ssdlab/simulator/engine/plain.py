@@ -18,6 +18,14 @@ class PerDirection(TypedDict, Generic[T]):
     trim: T
 
 
+class Began(TypedDict):
+    """What a saved state had counted: `Counted` in `crates/engine/src/simulation/mod.rs`."""
+
+    ledger: "Ledger"
+    namespaces: "list[NamespaceLedger]"
+    """Empty for a drive without any."""
+
+
 class TraceCounts(TypedDict):
     """What became of a trace's requests: `Counts` in `crates/python/src/trace/source.rs`."""
 
@@ -1307,6 +1315,8 @@ class Outcome(TypedDict):
     """None for a drive without zones."""
     trace: NotRequired[TraceCounts]
     """Of `_engine.replay` only."""
+    began: NotRequired[Began]
+    """What a saved state had counted; absent for a new drive."""
 
 
 class Specification(TypedDict):

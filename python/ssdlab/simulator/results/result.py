@@ -306,7 +306,7 @@ class Result(Shown):
 
     @cached_property
     def ledger(self) -> Ledger:
-        """The counters of the whole run."""
+        """The counters of the whole run, without those of a saved state that it began in."""
         return Ledger.from_outcome(self._outcome["ledger"], self._outcome["capacity"])
 
     @property
@@ -381,14 +381,8 @@ class Result(Shown):
 
     @cached_property
     def energy(self) -> Energy | None:
-        """Joules of the whole run by cause, and mean watts; None for a drive whose energies are unknown.
-
-        Those of the last stage for a run that began in the state of another one: the ledger goes on from there, the
-        simulated time does not.
-        """
-        if self.specification.initial_state is not None:
-            return self.last_stage_energy
-        return self._energy(self.ledger, self.jobs, self.simulated_seconds)
+        """Joules of the whole run by cause, and mean watts; None for a drive whose energies are unknown."""
+        return self._energy(self.ledger, self._commands(), self.simulated_seconds)
 
     @cached_property
     def last_stage_seconds(self) -> float | None:
@@ -407,16 +401,23 @@ class Result(Shown):
     def last_stage_energy(self) -> Energy | None:
         """The same of the last stage."""
         last = self.specification.jobs[-1]["stage"]
-        jobs = [job for job in self.jobs if job.stage == last]
-        return self._energy(self.last_stage_ledger, jobs, self.last_stage_seconds)
+        commands = sum(job.direction(name).total_ios for job in self.jobs for name in DIRECTIONS if job.stage == last)
+        return self._energy(self.last_stage_ledger, commands, self.last_stage_seconds)
 
-    def _energy(self, ledger: Ledger, jobs: Sequence[JobResult], seconds: float | None) -> Energy | None:
+    def _commands(self) -> int:
+        """Reads, writes and trims of the whole run. The series, which a served drive lacks, has those of a ramp time
+        too."""
+        of_jobs = sum(job[name]["ios"] for job in self._outcome["jobs"] for name in DIRECTIONS)
+        series = self._timed["series"] if self._timed else None
+        of_series = sum(map(sum, (series["read_ios"], series["write_ios"], series["trim_ios"]))) if series else 0
+        return max(of_jobs, of_series)
+
+    def _energy(self, ledger: Ledger, commands: int, seconds: float | None) -> Energy | None:
         if self.specification.power is None:
             return None
         nand, capacity = self.specification.drive["nand"], self._outcome["capacity"]
         block_bytes = nand["pages_per_block"] * nand["page_bytes"]
         erase_unit_bytes = capacity["units_per_erase_unit"] * capacity["counted_unit_bytes"]
-        commands = sum(job.direction(name).total_ios for job in jobs for name in DIRECTIONS)
         flash = Flash(nand["page_bytes"], erase_unit_bytes // block_bytes)
         return energy(self.specification.power, flash, ledger, commands, seconds)
 
@@ -441,7 +442,9 @@ class Result(Shown):
     @cached_property
     def fdp(self) -> FdpJson | None:
         """What a drive with placement handles reports (`ssdlab.simulator.results.fdp`); None for other drives."""
-        return fdp(self.specification.engine, self._outcome["capacity"], self.ledger, self._outcome.get("placement"))
+        began, capacity = self._outcome.get("began"), self._outcome["capacity"]
+        since_new = self.ledger + Ledger.from_outcome(began["ledger"], capacity) if began else self.ledger
+        return fdp(self.specification.engine, capacity, since_new, self._outcome.get("placement"))
 
     @property
     def stages(self) -> list[plain.StageOutcome]:
@@ -482,7 +485,7 @@ class Result(Shown):
         """The duration of the run; None if it was not measured."""
         if self._wall_seconds is None:
             return None
-        requests = sum(job.direction(name).total_ios for job in self.jobs for name in DIRECTIONS)
+        requests = self._commands()
         programs = self.ledger.programmed_bytes / self._mapping_unit_bytes
         rate = 1 / self._wall_seconds if self._wall_seconds > 0 else None
         return Timing(self._wall_seconds, rate and programs * rate, rate and requests * rate)

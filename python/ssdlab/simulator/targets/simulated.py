@@ -6,6 +6,7 @@ from pathlib import Path
 from ssdlab.errors import InputError
 from ssdlab.simulator import engine
 from ssdlab.simulator.engine import Progress
+from ssdlab.simulator.engine.beginning import since_beginning
 from ssdlab.simulator.results.result import Result
 from ssdlab.simulator.specification import Specification
 
@@ -37,4 +38,5 @@ def work_of(specification: Specification, save_state: str | Path | None = None) 
 
 def result_of(specification: Specification, outcome: str, wall_seconds: float) -> Result:
     """The result of a run from the native module's JSON outcome, which can come from another process."""
-    return Result(specification, json.loads(outcome), version=engine.native().version(), wall_seconds=wall_seconds)
+    counted = since_beginning(json.loads(outcome))
+    return Result(specification, counted, version=engine.native().version(), wall_seconds=wall_seconds)

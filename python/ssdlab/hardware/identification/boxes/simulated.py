@@ -94,8 +94,10 @@ class SimulatedBox:
             path.unlink()
 
     def __count(self, result: "Result") -> None:
-        # The ledger includes the run from which the initial state came.
-        self.__counters = Counters(result.ledger.host_written_bytes, result.ledger.programmed_bytes)
+        before, ledger = self.__counters, result.ledger
+        self.__counters = Counters(
+            before.host_written_bytes + ledger.host_written_bytes, before.nand_written_bytes + ledger.programmed_bytes
+        )
 
 
 def completed(job: "JobResult", log: "plain.LogColumns") -> Completed:
