@@ -28,6 +28,7 @@ from ssdlab.simulator.drives.schema import changed, drive_of
 from ssdlab.simulator.results import Result, namespaces_page, page_folder
 from ssdlab.simulator.results.fdp import PLACEMENT
 from ssdlab.simulator.results.latency import Latency
+from ssdlab.simulator.results.ledger import Ledger
 from ssdlab.simulator.results.namespaces import NamespaceJson, NamespaceResult
 from ssdlab.simulator.targets import running
 from ssdlab.simulator.workloads.jobs.jobfile import JobFile
@@ -293,12 +294,13 @@ def compared(
         raise InputError(f"no namespace of drive {setting.file.name!r} has jobs and a share that makes a drive")
     full = setting.at(None, None)
     flash_bytes = endurance.lifetime_bytes(full.endurance_cycles, full.capacity.physical_bytes, 1)
-    tenants = [_tenant(each, found, flash_bytes, daily_bytes) for each in found]
+    tenants = [_tenant(each, result.last_stage_ledger, flash_bytes, daily_bytes) for each in found]
     said = [_sentence(tenant) for tenant in tenants]
     if with_handles is not None:
         said.append(_of_handles(result, with_handles))
     writes = result.last_stage_ledger.host_written_bytes / result.capacity.user_bytes
-    if writes < DRIVE_WRITES_MIN:
+    # As it is printed: twice the tenants' sizes are 1.9996 times the drive's.
+    if round(writes, 2) < DRIVE_WRITES_MIN:
         said.append(
             Sentence(
                 f"The tenants wrote {wording.significant(writes)} times the size of the drive: write amplification may "
@@ -306,12 +308,11 @@ def compared(
                 [],
             )
         )
-    return TenantAdvice(_headline(tenants, found, with_handles), said, tenants, result, with_handles)
+    return TenantAdvice(_headline(tenants, result, with_handles), said, tenants, result, with_handles)
 
 
-def _tenant(
-    each: NamespaceResult, found: Sequence[NamespaceResult], flash_bytes: float, daily_bytes: float | None
-) -> Tenant:
+def _tenant(each: NamespaceResult, drive: Ledger, flash_bytes: float, daily_bytes: float | None) -> Tenant:
+    """The comparison of a namespace. `drive` are the counters of the shared drive in the last stage."""
     alone = each.alone
     if alone is None:
         return Tenant(each.namespace.name, None, [], None, None)
@@ -322,9 +323,9 @@ def _tenant(
         pair = [_p99(getattr(one, direction)) for one in (each, alone)]
         if pair[0] and pair[1]:
             figures.append(Compared(f"{direction} p99", pair[0], pair[1]))
-    host = sum(one.last_stage.host_written_bytes for one in found)
+    # With what is moved of a tenant that writes nothing, which has no write amplification of its own.
+    host, worn = drive.host_written_bytes, drive.programmed_bytes
     own = each.last_stage.host_written_bytes
-    worn = sum((one.last_stage.waf or 0) * one.last_stage.host_written_bytes for one in found)
     years_shared = years_split = None
     if own and alone.waf and worn:
         # Host bytes of all tenants per byte programmed into the flash.
@@ -340,7 +341,7 @@ def _p99(latency: Latency | None) -> float | None:
     return latency.percentile_ns(99) if latency else None
 
 
-def _headline(tenants: Sequence[Tenant], found: Sequence[NamespaceResult], with_handles: Result | None) -> Sentence:
+def _headline(tenants: Sequence[Tenant], result: Result, with_handles: Result | None) -> Sentence:
     groups = [
         ("sharing one drive is better for", "sharing"),
         ("a drive of its share is better for", "splitting"),
@@ -352,21 +353,21 @@ def _headline(tenants: Sequence[Tenant], found: Sequence[NamespaceResult], with_
     for words, better in groups:
         if names := [tenant.name for tenant in run if tenant.better == better]:
             verdicts.append(f"{words} {wording.listed(names)}")
-    both = [each for each in found if each.alone and each.last_stage.waf and each.alone.waf]
-    host = sum(each.last_stage.host_written_bytes for each in both)
-    shared, split = (
-        sum(waf * each.last_stage.host_written_bytes for each, waf in zip(both, wafs, strict=True)) / host
-        if host
-        else 0
-        for wafs in (
-            [each.last_stage.waf or 0 for each in both],
-            [each.alone.waf or 0 for each in both if each.alone],
-        )
-    )
     said = "; ".join(verdicts)
+    return Sentence(f"{wording.capitalized(said)}{_all_together(result, with_handles)}.", [])
+
+
+def _all_together(result: Result, with_handles: Result | None) -> str:
+    """The write amplification of all flash in each layout, as a sentence; "" unless each tenant that writes has also
+    been run alone."""
+    writers = [each for each in result.namespaces or [] if each.last_stage.host_written_bytes]
+    wafs = [each.alone.waf if each.alone else None for each in writers]
+    if not writers or None in wafs:
+        return ""
+    host = [each.last_stage.host_written_bytes for each in writers]
+    split = sum(waf * own for waf, own in zip(wafs, host, strict=True) if waf is not None) / sum(host)
     handles = f"{wording.waf(_waf(with_handles))} shared with a placement handle each, " if with_handles else ""
-    flash = f". All together: WAF {wording.waf(shared)} shared, {handles}{wording.waf(split)} split" if host else ""
-    return Sentence(f"{wording.capitalized(said)}{flash}.", [])
+    return f". All together: WAF {wording.waf(_waf(result))} shared, {handles}{wording.waf(split)} split"
 
 
 def _waf(result: Result) -> float:
