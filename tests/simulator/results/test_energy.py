@@ -95,6 +95,18 @@ def test_joules_are_the_counters_times_the_energies(tmp_path: Path) -> None:
     assert found.per_host_gib("total") == pytest.approx(total * 2**30 / host_bytes)
 
 
+def test_every_erased_block_has_its_energy_on_a_drive_that_packs_data(tmp_path: Path) -> None:
+    """A regression: an erase unit was taken to have the packing's 512 bytes in each slot: an eighth of its blocks."""
+    settings = {**POWER, "data_reduction.compression": "true", "ftl.reserve_erase_units": "2"}
+    few, many = (
+        _run(tmp_path, {**settings, "power.erase_uj": erase_uj}, timed=False).energy for erase_uj in ("0", "300")
+    )
+    wear = _run(tmp_path, settings, timed=False).wear["erase_count"]
+    assert few is not None and many is not None and wear["mean"] > 0.5
+    erases = sum((many.joules[cause] or 0) - (few.joules[cause] or 0) for cause in ("host", "gc", "other"))
+    assert erases * 1e6 / 300 == pytest.approx(wear["mean"] * 256)
+
+
 def test_the_result_says_it_and_repeats_it(tmp_path: Path) -> None:
     result = _run(tmp_path, POWER)
     whole = json.loads(result.to_json())

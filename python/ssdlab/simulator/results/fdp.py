@@ -164,7 +164,7 @@ def fdp(
                     "nruh": handles,
                     "nnss": 1,
                     "runs": capacity["data_units_per_erase_unit"]
-                    * capacity["counted_unit_bytes"]
+                    * capacity["mapping_unit_bytes"]
                     * placement["reclaim_unit_erase_units"],
                     "erutl": 0,
                     "ruhs": [{"ruht": isolation}] * handles,
@@ -259,7 +259,7 @@ def reclaim_groups(drive: plain.Drive) -> int:
 
 
 def _erase_unit_bytes(capacity: plain.Capacity) -> int:
-    return capacity["units_per_erase_unit"] * capacity["counted_unit_bytes"]
+    return capacity["units_per_erase_unit"] * capacity["mapping_unit_bytes"]
 
 
 def _usage(jobs: Iterable[plain.Job], handles: int, groups: int, namespaces: Sequence[Namespace]) -> list[int]:

@@ -417,7 +417,7 @@ class Result(Shown):
             return None
         nand, capacity = self.specification.drive["nand"], self._outcome["capacity"]
         block_bytes = nand["pages_per_block"] * nand["page_bytes"]
-        erase_unit_bytes = capacity["units_per_erase_unit"] * capacity["counted_unit_bytes"]
+        erase_unit_bytes = capacity["units_per_erase_unit"] * capacity["mapping_unit_bytes"]
         flash = Flash(nand["page_bytes"], erase_unit_bytes // block_bytes)
         return energy(self.specification.power, flash, ledger, commands, seconds)
 
