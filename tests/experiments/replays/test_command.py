@@ -92,6 +92,16 @@ def test_the_bytes_of_a_whole_trace_are_its_own_on_a_scaled_drive(trace: Path) -
     assert scaled["user_bytes"] == 384 * small.capacity.user_bytes
 
 
+def test_a_scaled_drive_under_a_whole_trace_is_not_said_to_be_alike(ssdlab: Any, folder: Path, trace: Path) -> None:
+    """A regression: its bytes were said to be multiplied up, and its write amplification to be nearly the same."""
+    options = ("--drive", "generic-tlc-480", "--scale", "1/384", "--untimed", "--precondition", "none")
+    told = ssdlab("replay", trace, *options, "--output", "whole")
+    words = " ".join(told.stdout.split())
+    assert "the trace is not scaled: host TB and NAND TB are its own" in words and "multiplied up" not in words
+    page = (folder / "whole/report.html").read_text()
+    assert "under the whole trace, which is not scaled" in page and "multiplied up" not in page
+
+
 @pytest.mark.parametrize("files", [("missing.log",), ("t.log", "missing.log"), ("-", "missing.log")])
 def test_a_missing_file_is_said_before_another_is_read(
     folder: Path, trace: Path, files: tuple[str, ...], monkeypatch: pytest.MonkeyPatch

@@ -203,13 +203,16 @@ def _legend(variants: Sequence[Variant]) -> list[str]:
         lines.append(f"g CO2e/TB: of these joules, at {co2e:g} g a kWh, for each TB that the host wrote or read.")
     if any(variant.planned.drive.file.has_slc_cache for variant in variants):
         lines.append("erases: those after use in SLC mode, which wear a block less, are not among them.")
-    for scale in dict.fromkeys(variant.result.specification.scale for variant in variants):
+    specifications = [variant.result.specification for variant in variants]
+    for scale, is_whole_trace in dict.fromkeys((each.scale, each.moved_times == 1) for each in specifications):
         if scale != "1":
             lines.append(
-                f"Simulated on {scale} of the drive; TB and TBW are multiplied up to the drive as sold; shares, WAF "
-                "and IOPS are nearly the same."
+                f"Simulated on {scale} of the drive; the trace is not scaled: host TB and NAND TB are its own, and WAF "
+                "and IOPS are not those of the drive as sold."
+                if is_whole_trace
+                else f"Simulated on {scale} of the drive; TB and TBW are multiplied up to the drive as sold; shares, "
+                "WAF and IOPS are nearly the same."
             )
-    specifications = [variant.result.specification for variant in variants]
     lines += dict.fromkeys(
         f"{each.drive['name']}: {standing.behind(each.drive, each.scale)}." for each in specifications
     )

@@ -244,10 +244,17 @@ def _scale_notice(variants: Sequence[ComparedVariant]) -> list[str]:
     who = "" if len(scaled) == len(variants) else f" ({wording.listed(list(scaled))})"
     scales = wording.listed(sorted(set(scaled.values())))
     timed = [each for each in variants if each.scale is not None and each.speed]
+    alike = (
+        "a smaller drive and workload with the same ratios. Bytes are multiplied up to the drive as sold; shares, WAF "
+        "and IOPS are nearly the same. Simulated time is not multiplied."
+    )
+    unlike = (
+        "a smaller drive under the whole trace, which is not scaled: host and NAND writes are its own, and WAF and "
+        "IOPS are not those of the drive as sold."
+    )
+    is_alike = all(each.is_workload_scaled for each in variants if each.scale is not None)
     return [
-        f"Simulated at a scale of {scales}{who}: a smaller drive and workload with the same ratios. Bytes are "
-        "multiplied up to the drive as sold; shares, WAF and IOPS are nearly the same. "
-        "Simulated time is not multiplied.",
+        f"Simulated at a scale of {scales}{who}: {alike if is_alike else unlike}",
         *([tails_said((each.drive for each in timed), [_directions(timed)])] if timed else []),
         *dict.fromkeys(_as_sentence(each.scale_chosen) for each in variants if each.scale_chosen),
     ]

@@ -163,7 +163,9 @@ class ComparedVariant:
     standing: str = ""
     """What stands behind the name of the drive, in one line; "" if unknown."""
     scale: str | None = None
-    """The scale, such as "1/16", if drive and workload were scaled down."""
+    """The scale, such as "1/16", if the drive was scaled down."""
+    is_workload_scaled: bool = True
+    """With a `scale`: whether the workload was, too, which a whole trace is not."""
     scale_chosen: str | None = None
     """How the scale was chosen, as a sentence without its full stop; None if it was given."""
     specification: Mapping[str, Any] | None = None

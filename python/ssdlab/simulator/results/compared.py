@@ -60,6 +60,7 @@ def of_result(result: Result, label: str, notes: Sequence[str] = ()) -> Compared
         is_untimed=result.timing_series is None,
         standing=standing.behind(result.specification.drive, result.specification.scale),
         scale=None if result.specification.scale == "1" else result.specification.scale,
+        is_workload_scaled=result.specification.moved_times != 1,
         scale_chosen=chosen_scale.sentence(result.specification.scale, how) if how else None,
         specification=result.specification.to_dict(),
     )
