@@ -80,6 +80,8 @@ def test_calibrations_go_through_their_points_and_on_along_their_ends() -> None:
     calibration = Calibration((0.05, 0.1, 0.2), (11.0, 6.0, 3.5))
     assert calibration.waf_at(np.array([0.05, 0.1, 0.2])) == pytest.approx([11.0, 6.0, 3.5])
     assert calibration.waf_at(np.array([0.025, 0.4])) == pytest.approx([21.0, 2.25])
+    reduced = Calibration((0.05, 0.1, 0.2), (5.5, 3.0, 1.75), host=0.5)
+    assert reduced.waf_at(np.array([0.025, 0.2, 0.4])) == pytest.approx([10.5, 1.75, 1.125])
 
 
 @pytest.mark.parametrize("placement", ["single", "host-gc-split"])

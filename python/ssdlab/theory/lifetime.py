@@ -29,13 +29,15 @@ class Calibration:
     over_provisioning: Sequence[float]
     waf: Sequence[float]
     iops: Sequence[float] | None = None
+    host: float = 1.0
+    """The part of the WAF that no spare area changes: the host's own bytes, below 1 where a drive reduces data."""
 
     def waf_at(self, over_provisioning: "Floats") -> "Floats":
-        """The WAF, by linear interpolation and extrapolation of log(WAF - 1) over log OP."""
+        """The WAF, by linear interpolation and extrapolation of log(WAF - host) over log OP."""
         import numpy as np
 
-        excess: Floats = np.maximum(np.asarray(self.waf, dtype=np.float64) - 1, 1e-6)
-        return 1 + _along(over_provisioning, self.over_provisioning, excess)
+        excess: Floats = np.maximum(np.asarray(self.waf, dtype=np.float64) - self.host, 1e-6)
+        return self.host + _along(over_provisioning, self.over_provisioning, excess)
 
     def iops_at(self, over_provisioning: "Floats") -> "Floats":
         """The speed, by linear interpolation of logarithms. Raises ValueError if the calibration has no speeds."""

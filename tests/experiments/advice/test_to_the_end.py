@@ -38,6 +38,17 @@ def test_a_life_is_that_of_a_drive_that_is_written_to_death(tmp_path: Path) -> N
     assert life.host_bytes == pytest.approx(dead.ledger.host_written_bytes, rel=0.06)
 
 
+def test_a_drive_that_reduces_data_lives_longer(tmp_path: Path) -> None:
+    """A regression: its write amplification of 0.5 was taken for 1, which halved its life."""
+    (tmp_path / "w.fio").write_text(JOB + "buffer_compress_percentage=60\n")
+    settings = {"data_reduction.compression": "true", "ftl.reserve_erase_units": "2"}
+    setting = _setting(200, 0.1).with_settings(settings)
+    life = whole_life(of_job_file(str(tmp_path / "w.fio")), setting, 1, None, timed=False)
+    flash_bytes = 200 * life.drive.capacity.physical_bytes
+    assert 0.4 < life.course.waf[0] < 0.7
+    assert life.host_bytes == pytest.approx(flash_bytes / 0.5, rel=0.3)
+
+
 def test_a_life_of_a_data_centre_drive_is_within_some_percent_of_one_that_is_written_to_death(tmp_path: Path) -> None:
     """At 500 cycles, of three seeds, the life computed is 0.7 to 1.0 % too short."""
     (tmp_path / "w.fio").write_text(JOB)

@@ -167,15 +167,16 @@ def whole_life(
     shares = sorted(least + (own - least) * part for part in (_LEAST, *_OF_OWN))
     drives = [lasting.at(share if share < own else None, scale) for share in shares]
     found = _run(drives, workload, workers, tell, timed, seed)
-    wafs, rates = [], []
+    wafs, hosts, rates = [], [1.0], []
     for share, result in zip(shares, found, strict=True):
         if result.failure or result.settled_waf is None:
             why = result.failure or "nothing was written"
             raise RunFailed(f"{drive.name} with {format_share(share)} of spare area: {why}")
         wafs.append(result.settled_waf)
+        hosts.append((result.settled_waf_parts or {})["host"])
         speeds = speed(result)
         rates.append(speeds.write.iops if speeds else 0.0)
-    calibration = Calibration(shares, wafs, rates if timed and all(rates) else None)
+    calibration = Calibration(shares, wafs, rates if timed and all(rates) else None, min(hosts))
     wear = Wear(spread)
     drawn = lives(drive, calibration, wear, drives=_DRAWN, seed=seed).host_bytes
     of_others = float(drawn.min()), float(drawn.max())
