@@ -7,7 +7,7 @@ import pytest
 from small_drives import drive_file
 from ssdlab.experiments.advice.confirmation import confirmed
 from ssdlab.experiments.advice.described import Described, of_job_file, of_numbers
-from ssdlab.experiments.advice.limits import write_amplification
+from ssdlab.experiments.advice.limits import Limit, write_amplification
 from ssdlab.experiments.advice.search import least
 from ssdlab.experiments.advice.setting import Setting
 from ssdlab.experiments.advice.trials import Demand, Trials
@@ -79,3 +79,16 @@ def test_it_holds_and_a_tenth_less_does_not(tmp_path: Path, setting: Setting, na
     assert whole is not None
     assert less is not None
     assert whole <= bound < less, f"{found.over_provisioning:.4f}: {whole:.4f}, with a tenth less {less:.4f}"
+
+
+def test_a_drive_that_reduces_data_outlives_its_cycles_at_a_write_amplification_of_1(tmp_path: Path) -> None:
+    """A regression: no amount of spare area was said to meet a life that the drive as sold has."""
+    path = tmp_path / "small.toml"
+    path.write_text(drive_file("small", blocks=256, pages=64, user_bytes=50 << 20))
+    setting = Setting(load(str(path)), {"data_reduction.compression": "true", "ftl.reserve_erase_units": "2"})
+    full = setting.at(None, None)
+    daily_bytes = full.endurance_cycles * full.capacity.physical_bytes / (4 * 365)
+    job = _file(tmp_path, "[w]\nrw=randwrite\nbs=4k\nbuffer_compress_percentage=80\n")
+    trials = Trials(job, setting, Demand(daily_bytes, None), [Limit("years", 5, False, "--life 5y")], workers=1)
+    found = least(trials, None)
+    assert found.over_provisioning == found.own

@@ -178,10 +178,10 @@ def _run_new(
 
 
 def _is_beyond_the_flash(trials: Trials, limit: Limit) -> bool:
-    daily_bytes = trials.demand.writes_bytes_per_day
-    if limit.figure != "years" or not daily_bytes:
+    """Whether a life is too long even with a write amplification of 1, below which only drives go that reduce data."""
+    daily_bytes, full = trials.demand.writes_bytes_per_day, trials.setting.at(None, None)
+    if limit.figure != "years" or not daily_bytes or full.file.has_data_reduction:
         return False
-    full = trials.setting.at(None, None)
     flash_bytes = full.capacity.physical_bytes
     years = endurance.lifetime_bytes(full.endurance_cycles, flash_bytes, 1) / daily_bytes / endurance.DAYS_PER_YEAR
     return not limit.holds(years)
