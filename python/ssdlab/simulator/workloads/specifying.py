@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 from ssdlab.errors import InputError, notify
-from ssdlab.foundation.quantities import format_bytes
+from ssdlab.foundation.quantities import format_bytes, format_scale
 from ssdlab.simulator.drives.namespaces import allocated_bytes
 from ssdlab.simulator.engine import plain
 from ssdlab.simulator.engine.types import Zones
@@ -52,6 +52,9 @@ WARM_UP_DRIVE_WRITES = 1
 no order of dies; docs/theory/steady-state.md has how far latencies are off before and after."""
 
 SERIES_POINTS_MAX = 2048
+
+# With fewer there is no rate (`ssdlab.simulator.results.speed`).
+_REQUESTS_TOLD_MIN = 10
 
 
 class _Intervals(TypedDict, total=False):
@@ -109,6 +112,7 @@ def specify(
         reporting = [*(Reporting({}, shown=False) for _ in warm_up), *reporting]
     if timed and isinstance(jobs, JobFile):
         jobs.add_notes(_free_trims(engine_jobs, drive))
+        jobs.add_notes(_few_at_their_rate(engine_jobs, drive) if until == "job" else [])
     if until == "steady":
         _without_end(engine_jobs)
     intervals: _Intervals = {"interval_ns": scaled_ns(interval_ns, drive.scale)} if interval_ns else {}
@@ -252,6 +256,24 @@ def _free_trims(jobs: Sequence[plain.Job], drive: "ResolvedDrive") -> list[str]:
     return [
         f"how long drive {drive.name!r} works on a trim is not known (controller.trim_us and trim_us_per_mib are 0), "
         f"so the trims of {', '.join(dict.fromkeys(names))} hold up no other command"
+    ]
+
+
+def _few_at_their_rate(jobs: Sequence[plain.Job], drive: "ResolvedDrive") -> list[str]:
+    """Notes on jobs whose scaled runtime has so few requests at their rate that no speed follows from them."""
+    found = {}
+    for job in jobs if drive.scale < 1 else []:
+        rates, runtime_ns = job.get("rate_iops"), job.get("runtime_ns")
+        if not rates or not runtime_ns:
+            continue
+        a_second = max(rates["read"] or 0, rates["write"] or 0, rates["trim"] or 0)
+        requests = max(1, round(a_second * runtime_ns / 1e9))
+        if requests < _REQUESTS_TOLD_MIN:
+            found[job["name"]] = requests
+    return [
+        f"{name}: at its rate_iops its runtime has about {requests} request{'s' * (requests > 1)} under --scale "
+        f"{format_scale(drive.scale)}, too few to tell a speed; use a longer runtime or a larger scale"
+        for name, requests in found.items()
     ]
 
 

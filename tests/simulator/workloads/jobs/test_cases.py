@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -69,6 +70,21 @@ def test_trims_of_unknown_duration_are_noted() -> None:
         "so the trims of discard hold up no other command"
     ]
     assert notes(timed=False) == notes(True, **{"controller.trim_us": "40"}) == []
+
+
+def test_a_rate_with_few_requests_in_a_scaled_runtime_is_noted() -> None:
+    """A regression: 10 requests at 100 a second were one on a scaled drive, at 7,680 a second."""
+
+    def notes(text: str, **how: Any) -> list[str]:
+        file = parse(f"[paced]\nrw=randwrite\nio_size=1g\ndirect=1\nruntime=100ms\n{text}\n")
+        ssdlab.specify(file, drive(), **how)
+        return [note for note in file.notes(timed=True) if "rate_iops" in note]
+
+    assert notes("rate_iops=100") == [
+        "paced: at its rate_iops its runtime has about 1 request under --scale 1/64, too few to tell a speed; use a "
+        "longer runtime or a larger scale"
+    ]
+    assert notes("rate_iops=100", timed=False) == notes("rate_iops=10000") == []
 
 
 @pytest.mark.parametrize(
