@@ -141,6 +141,8 @@ def test_a_miniature_is_repeated_by_its_command(ssdlab: Program, tmp_path: Path)
         workload = of_trace(recording, None, resolve(file).capacity.user_bytes, merged=False)
         result = simulated.run(workload.specify(resolve(file, scale=scale), seed=5, timed=False))
         command = workload.command("small.toml", {}, None, scale, 5, timed=False, on=resolve(file, scale=scale))
+    # Of reduced data, with a write amplification below 1, it was negative.
+    assert [workload.miniature_error(waf) for waf in (0.5, 1.0, 1.02, 3.0)] == pytest.approx([0, 0, 0.004, 0.01])
     assert "--sample 4096B" in command
     repeated = ssdlab(*shlex.split(command)[1:], "--output", "again")
     assert repeated.returncode == 0, repeated.stderr

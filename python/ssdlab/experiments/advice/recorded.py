@@ -143,7 +143,7 @@ class Trace:
 
         With almost no garbage collection there is almost no error.
         """
-        return min(_MINIATURE_ERROR_MAX, _MINIATURE_ERROR_OF_GC * (waf - 1))
+        return min(_MINIATURE_ERROR_MAX, _MINIATURE_ERROR_OF_GC * max(0.0, waf - 1))
 
     def remarks(self, user_bytes: int) -> list[str]:
         """Remarks on the validity of a recording of this length."""

@@ -75,8 +75,9 @@ class Carried(Shown):
         """A frame with one row for each step, preparations included.
 
         Columns: point, step, shown (False for a preparation), waf, read_ and write_iops (1/s), _mb_s (10^6 bytes/s),
-        _mean_us, _p99_us and _p999_us (microseconds), written_bytes, read_bytes, seconds (simulated, or of the clock
-        for a real drive), rounds and steady (null unless the step ran until steady).
+        _mean_us, _p99_us and _p999_us (microseconds), written_bytes and read_bytes (of the whole step), seconds (over
+        which the rates are, of simulated time or of the clock for a real drive: of a step until steady those of the
+        rounds that are reported), rounds and steady (null unless the step ran until steady).
         """
         import polars as pl
 

@@ -112,7 +112,8 @@ class FiguresJson(TypedDict):
 
 @dataclass(frozen=True)
 class Figures:
-    """The figures of one step of a point; those of the last five rounds if it ran until steady."""
+    """The figures of one step of a point; if it ran until steady, those of the rounds that are reported, but for the
+    bytes."""
 
     point: str
     step: str
@@ -120,9 +121,10 @@ class Figures:
     waf: float | None
     waf_reason: str | None
     written_bytes: int
+    """Of the whole step, as `read_bytes`."""
     read_bytes: int
     seconds: float | None
-    """Simulated time on a simulated drive, wall-clock time on a real one."""
+    """Simulated time on a simulated drive, wall-clock time on a real one. The rates are over it."""
     read: Rates | None
     write: Rates | None
     rounds: int | None = None
