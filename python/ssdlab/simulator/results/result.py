@@ -381,7 +381,12 @@ class Result(Shown):
 
     @cached_property
     def energy(self) -> Energy | None:
-        """Joules of the whole run by cause, and mean watts; None for a drive whose energies are unknown."""
+        """Joules of the whole run by cause, and mean watts; None for a drive whose energies are unknown.
+
+        Those of the last stage if the drive was warmed up in a saved state, which is not counted.
+        """
+        if self.specification.initial_state and not self.specification.reporting[0].shown:
+            return self.last_stage_energy
         return self._energy(self.ledger, self._commands(), self.simulated_seconds)
 
     @cached_property

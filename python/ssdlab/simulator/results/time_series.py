@@ -20,9 +20,10 @@ def frame(series: plain.TimeColumns, counted_unit_bytes: int) -> "polars.DataFra
 
     All intervals have equal length, except for the last of a stage. Columns: `simulated_seconds` (from the start of the
     run to the end of the interval), `interval_seconds`, `stage`, `host_written_bytes` and `programmed_bytes`
-    (cumulative); for the interval `waf` (null if the host wrote nothing), `<direction>_ios`, `<direction>_iops`,
-    `read_mb_s` and `write_mb_s` (10^6 bytes per second), `<direction>_latency_ns_<rank>` for mean, p50, p99 and p999
-    (null if there was no request of this direction); and `free_erase_units` at its end.
+    (cumulative, as of the last look at the drive, which is some hundred requests ago on a slow one); for the interval
+    `waf` (null if they did not grow), `<direction>_ios`, `<direction>_iops`, `read_mb_s` and `write_mb_s` (10^6 bytes
+    per second), `<direction>_latency_ns_<rank>` for mean, p50, p99 and p999 (null if there was no request of this
+    direction, and else of however few `<direction>_ios` says); and `free_erase_units` at its end.
     """
     import polars as pl
 
