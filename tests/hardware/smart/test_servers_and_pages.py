@@ -297,3 +297,30 @@ def test_what_windows_says_of_a_failure(text: str) -> None:
     )
     assert (good["level"], good["used_percent"]) == ("unknown", None)
     assert (failing["serial"], failing["passed"], failing["level"]) == ("SN00002", False, "failing")
+
+
+@pytest.mark.parametrize(
+    ("lines", "host_bytes", "waf"),
+    [
+        (
+            [
+                (246, "Total lbas written", 1000),
+                (247, "Host program page count", 100),
+                (248, "Ftl program page count", 300),
+            ],
+            1000 * 512,
+            4.0,
+        ),
+        ([(241, "Host writes 32mib", 1000), (243, "NAND writes 32mib", 1700)], 1000 * 2**25, 1.7),
+        ([(241, "Lifetime writes gib", 1000), (233, "Flash writes gib", 2100)], 1000 * 2**30, 2.1),
+    ],
+)
+def test_counters_of_unraids_page_have_smartctls_names(
+    lines: list[tuple[int, str, int]], host_bytes: int, waf: float
+) -> None:
+    """A regression: the page writes `Total lbas written`, and what was written was left out without a word."""
+    page = "9\tPower on hours\t0x0032\t100\t100\t000\tOld age\tAlways\tNever\t31234 (3y, 6m, 24d, 10h)\n" + "".join(
+        f"{number}\t{name}\t0x0032\t100\t100\t000\tOld age\tAlways\tNever\t{raw}\n" for number, name, raw in lines
+    )
+    (row,) = rows(page)
+    assert (row["host_bytes"], row["waf"]) == (host_bytes, pytest.approx(waf))

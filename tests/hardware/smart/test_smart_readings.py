@@ -6,7 +6,7 @@ import pytest
 
 from reports import ata, nvme
 from ssdlab.errors import InputError
-from ssdlab.hardware.smart import vendor_log
+from ssdlab.hardware.smart import formats, vendor_log
 from ssdlab.hardware.smart.change import change
 from ssdlab.hardware.smart.families import families
 from ssdlab.hardware.smart.reading import parse
@@ -240,3 +240,20 @@ def test_the_makers_log_is_asked_of_its_drives_only() -> None:
     assert "solidigm" in (vendor_log.command("SOLIDIGM SSDPF2KX038T1", "/dev/nvme0") or ())
     assert vendor_log.command("Samsung SSD 980 PRO 1TB", "/dev/nvme0") is None
     assert vendor_log.first_object('\n{"a": 1}/n') == {"a": 1}
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("/dev/sdb: Unknown USB bridge [0x152d:0x0583 (0x209)]", "Unknown USB bridge"),
+        ("Smartctl open device: /dev/nvme0 failed: Permission denied", "Permission denied"),
+        ("Read NVMe SMART/Health Information failed: scsi error", "Health Information failed"),
+    ],
+)
+def test_what_smartctl_says_of_its_failure_is_told(line: str, said: str) -> None:
+    """A regression: only that there is no SMART data was said, and to run smartctl as root, which helps with no
+    bridge."""
+    text = f"smartctl 7.2 2020-12-30 r5155 [x86_64-linux-5.15.0] (local build)\n\n{line}\n"
+    (report,) = formats.recognised(text.encode(), "x")
+    with pytest.raises(InputError, match=said):
+        parse(report, "x")

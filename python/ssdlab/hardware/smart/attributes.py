@@ -8,9 +8,9 @@ from typing import Any
 _LEADING = re.compile(r"-?\d{1,39}(?!\d)")
 _HEX = re.compile(r"0x[0-9a-fA-F]{1,32}(?![0-9a-fA-F])")
 _COUNTER_BITS = 128
-_NO_STATISTIC = (1 << 48) - 1
-"""The value with all bits set in the longest device statistic. Some drives report it for a statistic they do not
-count."""
+_NOT_COUNTED = (1 << 48) - 1
+"""The value with all bits set in the longest device statistic, and in the raw value of an attribute. Some drives report
+it for what they do not count."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def statistics_of(report: Mapping[str, Any]) -> dict[str, int]:
         entries = _mapping(page).get("table")
         for entry in entries if isinstance(entries, list) else ():
             value = whole(_mapping(entry).get("value"))
-            if value is not None and value < _NO_STATISTIC and _mapping(entry.get("flags")).get("valid", True):
+            if value is not None and value < _NOT_COUNTED and _mapping(entry.get("flags")).get("valid", True):
                 found.setdefault(str(entry.get("name", "")), value)
     return found
 
@@ -73,11 +73,9 @@ def whole(value: Any) -> int | None:
 
 def _raw(text: str, value: Any) -> int | None:
     """Prefers the number in the text, because the upper bytes of the value can hold a minimum and a maximum."""
-    hexadecimal = _HEX.match(text)
-    if hexadecimal:
-        return int(hexadecimal[0], 16)
-    leading = _LEADING.match(text)
-    return int(leading[0]) if leading else whole(value)
+    hexadecimal, leading = _HEX.match(text), _LEADING.match(text)
+    raw = int(hexadecimal[0], 16) if hexadecimal else int(leading[0]) if leading else whole(value)
+    return None if raw == _NOT_COUNTED else raw
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from ssdlab.hardware.smart.attributes import Attribute
 
 _UNKNOWN = re.compile(r"|Unknown(_(SSD|HDD))?_Attrib(ute)?|Vendor_.*")
-_DEFAULT = {
+DEFAULT = {
     1: "Raw_Read_Error_Rate",
     2: "Throughput_Performance",
     3: "Spin_Up_Time",
@@ -71,7 +71,7 @@ ALIKE = (1, 5, 9, 12, 187, 190, 192, 194, 196, 197, 198, 199)
 def is_default(attribute: Attribute) -> bool:
     """Whether smartctl names the number so on every drive that it does not know."""
     # Web pages write the names with other capitals.
-    default = _DEFAULT.get(attribute.id, "")
+    default = DEFAULT.get(attribute.id, "")
     return bool(_UNKNOWN.fullmatch(attribute.name)) or default.casefold() == attribute.name.casefold()
 
 

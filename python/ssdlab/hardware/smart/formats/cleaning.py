@@ -5,6 +5,10 @@ Nothing within a value is changed. Thousands separators, also blanks, stay as th
 
 import html
 import re
+from functools import cache
+
+from ssdlab.hardware.smart import default_names
+from ssdlab.hardware.smart.families import families
 
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _TAG = re.compile(r"</?(?:pre|code|br|p|div|span)\b[^<>\n]*>", re.I)
@@ -29,6 +33,7 @@ _WEB_ROW = re.compile(
     re.MULTILINE,
 )
 _WEB_FAILED = {"Never": "-", "Past": "Past", "In the past": "Past", "Now": "NOW", "Failing now": "NOW"}
+_WRITTEN_OUT = {"ct": "count", "cnt": "count", "blk": "block"}
 _WEB_LABEL = re.compile(r"^[ \t]*-\t([A-Z][^\t\n:]*)\t(?=\S)", re.MULTILINE)
 # Lines of attributes that a mail program has broken in two.
 _BROKEN = (
@@ -60,7 +65,23 @@ def cleaned(text: str) -> str:
 
 def _attribute_line(row: re.Match[str]) -> str:
     number, name, flag, levels, kind, updated, failed = row.groups()
-    # The page writes all but the first word small, unlike smartctl.
-    title = "_".join(word if word.isupper() else word.capitalize() for word in name.split())
-    words = (number, title, flag, *levels.split(), kind.replace(" ", "_"), updated)
+    words = (number, _smartctls_name(name), flag, *levels.split(), kind.replace(" ", "_"), updated)
     return " ".join((*words, _WEB_FAILED.get(failed, "-"), ""))
+
+
+def _smartctls_name(name: str) -> str:
+    """smartctl's spelling of a name that the page writes with small letters and without abbreviations."""
+    known = _spellings().get(_words_of(name))
+    return known or "_".join(word if word.isupper() else word.capitalize() for word in name.split())
+
+
+@cache
+def _spellings() -> dict[tuple[str, ...], str]:
+    """The names that mean something, by their words."""
+    counters = (counter.name for family in families() for counter in family.counters)
+    return {_words_of(name): name for name in (*default_names.DEFAULT.values(), *counters)}
+
+
+def _words_of(name: str) -> tuple[str, ...]:
+    words = name.casefold().replace("_", " ").split()
+    return tuple(_WRITTEN_OUT.get(word, word) for word in words)

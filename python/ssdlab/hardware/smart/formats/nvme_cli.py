@@ -215,6 +215,9 @@ def _whole(value: Any) -> int | None:
         return None if high is None or low is None else (high << 64) + low
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
+    if isinstance(value, str):
+        # Some versions print 128-bit counters as text, in the form of the locale.
+        return _first_number(value.strip())
     try:
         return int(value)
     except (ValueError, OverflowError):

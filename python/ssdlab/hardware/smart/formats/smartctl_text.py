@@ -12,7 +12,13 @@ from ssdlab.foundation.foreign import JsonObject
 
 _START = re.compile(r"^smartctl (?:version )?(\d+)\.(\d+)", re.MULTILINE)
 _SECTION = re.compile(r"^=== START OF (?:INFORMATION|READ SMART DATA|SMART DATA) SECTION ===", re.MULTILINE)
-_NAMED = re.compile(r"^(?:Device Model|Model Number):[ \t]+\S", re.MULTILINE)
+# A SAS drive's used share of its life. Versions of smartctl differ in the name.
+_SCSI_USED = ("Percentage used endurance indicator", "SS Media used endurance indicator")
+_NAMED = re.compile(
+    r"^(?:(?:Device Model|Model Number):[ \t]+\S|Vendor:[ \t]+\S.*\nProduct:[ \t]+\S.*\nRevision:|"
+    rf"(?:{'|'.join(_SCSI_USED)}):)",
+    re.MULTILINE,
+)
 _IDENTITY = re.compile(
     r"^(?:=== START OF INFORMATION SECTION ===[ \t\r]*\n)?(?:Model Family:.*\n)?"
     r"(?:Device Model|Model Number|Vendor):[ \t]+\S",
@@ -32,7 +38,7 @@ _STATISTIC = re.compile(
     r"^ {0,2}(?:0x)?[0-9a-f]{1,2} +0x[0-9a-f]{3} +\d +(-?\d{1,39})~? +(?:[VNDC+~-]{3,4} +)?([A-Z]\S.*)$", re.MULTILINE
 )
 _FAILED = {"NOW": "now", "FAILING_NOW": "now", "Past": "past", "In_the_past": "past"}
-_PROCESSED = re.compile(r"^write: +(.+)$", re.MULTILINE)
+_PROCESSED = re.compile(r"^(read|write|verify): +(.+)$", re.MULTILINE)
 _HOURS = re.compile(r"(?:number of hours powered up|Accumulated power on time, hours:minutes)[ =:]*(\d{1,12})")
 # Thousands separators are any characters except ASCII letters and marks that end a number; up to three of them, where
 # one was decoded as several.
@@ -40,6 +46,11 @@ _WHOLE = re.compile(r"(-?)(\d{1,3}(?:[^0-9A-Za-z%(/\[]{1,3}\d{2,3})+(?!\d)|\d+)"
 _DIGITS_MAX = 39
 """Digits of a 128-bit number, the largest counter; Python refuses to convert very long numbers."""
 _ERASED = "--"
+# What smartctl says when it reads nothing.
+_FAILURE = re.compile(
+    r"^(?:/dev/\S+: |Smartctl open device: |Read |SMART support is: +Unavailable|Please specify device type).*$",
+    re.MULTILINE,
+)
 
 # smartctl's labels, and the keys of NVMe's health log in its JSON.
 _HEALTH = {
@@ -87,11 +98,14 @@ def report_of(text: str) -> JsonObject:
         info.setdefault(name, value.rstrip())
     version = _START.search(text)
     report: JsonObject = {"smartctl": {"version": [int(version[1]), int(version[2])] if version else []}}
+    failures = _FAILURE.findall(text)
+    if failures:
+        report["smartctl"]["messages"] = [{"string": failure.strip()} for failure in failures]
     _identify(report, info)
     if _is_nvme(info):
         _nvme(report, info)
-    elif "Vendor" in info and "Product" in info and not _ATTRIBUTE.search(text):
-        # A NAS prints these two of SATA drives, too; only those have attributes.
+    elif ({"Vendor", "Product"} <= info.keys() or info.keys() & set(_SCSI_USED)) and not _ATTRIBUTE.search(text):
+        # A NAS prints vendor and product of SATA drives, too; only those have attributes.
         _scsi(report, info, text)
     else:
         _ata(report, info, text)
@@ -168,9 +182,7 @@ def _nvme(report: JsonObject, info: dict[str, str]) -> None:
 
 def _scsi(report: JsonObject, info: dict[str, str], text: str) -> None:
     report["device"] = {"protocol": "SCSI"}
-    # Versions of smartctl differ in the name.
-    names = ("Percentage used endurance indicator", "SS Media used endurance indicator")
-    used = next((value for name in names if (value := _number(info.get(name))) is not None), None)
+    used = next((value for name in _SCSI_USED if (value := _number(info.get(name))) is not None), None)
     if used is not None:
         report["scsi_percentage_used_endurance_indicator"] = used
     temperature, trip = _number(info.get("Current Drive Temperature")), _number(info.get("Drive Trip Temperature"))
@@ -179,16 +191,15 @@ def _scsi(report: JsonObject, info: dict[str, str], text: str) -> None:
     hours = _HOURS.search(text)
     if hours:
         report["power_on_time"] = {"hours": int(hours[1])}
-    written = _PROCESSED.search(text)
-    columns = written[1].split() if written else []
-    # The columns: corrected, rereads, total, invocations, gigabytes, uncorrected.
-    if len(columns) == 7:
-        report["scsi_error_counter_log"] = {
-            "write": {
-                "gigabytes_processed": columns[5].replace(",", "."),
-                "total_uncorrected_errors": _number(columns[6]),
-            }
-        }
+    # The columns: corrected fast and delayed, rereads, total, invocations, gigabytes, uncorrected.
+    lines = {name: values.split() for name, values in _PROCESSED.findall(text)}
+    counted = {
+        name: {"gigabytes_processed": columns[5].replace(",", "."), "total_uncorrected_errors": _number(columns[6])}
+        for name, columns in lines.items()
+        if len(columns) == 7
+    }
+    if counted:
+        report["scsi_error_counter_log"] = counted
 
 
 def _ata(report: JsonObject, info: dict[str, str], text: str) -> None:
