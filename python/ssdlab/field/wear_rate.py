@@ -7,6 +7,8 @@ from ssdlab.hardware.smart.change import Change, Interval
 from ssdlab.hardware.smart.reading import Reading
 
 DAYS_PER_YEAR = 365
+DAYS_MIN = 0.25
+"""The least time between two reports that gives a rate per day."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +35,10 @@ def outlooks(
 
 def _by_cycles(after: Reading, change: Change, endurance_bytes: float) -> Outlook:
     by = "the flash's rated cycles"
-    if change.nand_bytes is None or not change.days:
-        return Outlook(by, None, change.reason or "the readings carry no time")
+    if change.nand_bytes is None:
+        return Outlook(by, None, change.reason)
+    if change.days is None or change.days < DAYS_MIN:
+        return Outlook(by, None, _no_rate(change.days))
     if not change.nand_bytes:
         return Outlook(by, None, "nothing was programmed between the readings")
     unit = max(count.unit_bytes for count in after.nand)
@@ -44,13 +48,21 @@ def _by_cycles(after: Reading, change: Change, endurance_bytes: float) -> Outloo
 
 def _by_rating(after: Reading, change: Change, rated_tbw_bytes: float) -> Outlook:
     by = "the rated TBW"
-    if after.host is None or change.host_bytes is None or not change.days:
-        return Outlook(by, None, "the host's writes or the time of the readings are not known")
+    if after.host is None or change.host_bytes is None:
+        return Outlook(by, None, "the host's writes are not known")
+    if change.days is None or change.days < DAYS_MIN:
+        return Outlook(by, None, _no_rate(change.days))
     if not change.host_bytes:
         return Outlook(by, None, "the host wrote nothing between the readings")
     return Outlook(
         by, _years(rated_tbw_bytes - after.host.bytes, change.host_bytes, after.host.unit_bytes, change.days)
     )
+
+
+def _no_rate(days: float | None) -> str:
+    if days is None:
+        return "the readings carry no time"
+    return f"less than {DAYS_MIN * 24:g} hours lie between the readings"
 
 
 def _years(left: float, spent: float, step: float, days: float) -> Interval:

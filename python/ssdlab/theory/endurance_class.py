@@ -26,7 +26,7 @@ def sentence(drive_writes_per_day: float, waf: float | None = None) -> str:
     if found is None and waf is not None and waf > WAF_MAX:
         return (
             f"{rate} drive writes a day; no class of drives is said to be enough, because ratings are for a write "
-            f"amplification of up to about {WAF_MAX:g}, not {waf:.0f}."
+            f"amplification of up to about {WAF_MAX:g}, not {waf:.3g}."
         )
     if found is None:
         return f"{rate} drive writes a day: more than any class of drives is rated for ({CLASSES[-1]:g})."
@@ -40,7 +40,10 @@ def sentence_of_drives(rates: Sequence[float], wafs: Sequence[float | None] | No
     needed = sorted({each for each in found if each is not None})
     beyond = sum(rate > CLASSES[-1] for rate in rates)
     amplified = found.count(None) - beyond
-    amplify = f"{amplified:,} amplify more than ratings are for (WAF {WAF_MAX:g}), so that none is named for them"
+    amplify = (
+        f"{amplified:,} amplif{'ies' if amplified == 1 else 'y'} more than ratings are for (WAF {WAF_MAX:g}), so that "
+        f"none is named for {'it' if amplified == 1 else 'them'}"
+    )
     if not needed:
         said = f"All write more than any class of drives is rated for ({CLASSES[-1]:g})."
         if amplified:
@@ -53,4 +56,4 @@ def sentence_of_drives(rates: Sequence[float], wafs: Sequence[float | None] | No
     said = f"A drive of {first:g} drive write{'s' * (first != 1)} a day is enough for {enough}"
     said += "".join(f", one of {each:g} for {count}" for each, count in others)
     said += f"; {amplify}" if amplified else ""
-    return f"{said}; {beyond:,} write more than any class is rated for." if beyond else f"{said}."
+    return f"{said}; {beyond:,} write{'s' * (beyond == 1)} more than any class is rated for." if beyond else f"{said}."

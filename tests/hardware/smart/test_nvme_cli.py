@@ -1,6 +1,7 @@
 """nvme-cli's logs, in the forms of its versions: one drive or several in one file, as text and JSON."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -121,3 +122,26 @@ def test_an_endurance_groups_log_counts_gigabytes() -> None:
         assert (row["used_percent"], row["spare_percent"], row["spare_threshold_percent"]) == (12, 97, 5)
     (row,) = rows(smart_log("nvme0n1") + GROUP)
     assert (row["waf"], row["used_percent"]) == (2.5, 9)
+
+
+def test_a_log_of_nothing_but_zeroes_is_no_failing_drive() -> None:
+    """A regression: a cloud's volume, whose log is empty, was failing: "Its spare blocks are at or below their limit: 0
+    % are left, the limit is 0 %". An empty log of a drive that did not answer was the same."""
+    empty = re.sub(r"(?<=: )(?!/)[^\n]+", "0", smart_log("nvme0n1").partition("\n")[2])
+    for text in (empty, empty.replace("temperature\t\t\t\t: 0", "temperature\t\t\t\t: -273 °C (0 K)")):
+        (row,) = rows(text)
+        assert (row["level"], row["used_percent"], row["spare_percent"], row["host_bytes"]) == (
+            *("unknown", None, None),
+            None,
+        )
+        assert "Every value of its health log is 0" in row["remark"]
+    (new,) = rows(empty.replace("available_spare\t\t\t\t: 0", "available_spare\t\t\t\t: 100%"))
+    assert (new["level"], new["used_percent"], new["remark"]) == ("fine", 0, None)
+
+
+@pytest.mark.parametrize("written", ["23889120", "23,889,120", "23.889.120", "23\u202f889\u202f120"])
+def test_counters_that_json_has_as_text(written: str) -> None:
+    """A regression: a counter with thousands separators was left out without a word."""
+    log = {"avail_spare": "100", "percent_used": "3", "data_units_written": written, "power_on_hours": "8,760"}
+    (row,) = rows(json.dumps(log))
+    assert (row["host_bytes"], row["power_on_hours"], row["used_percent"]) == (23_889_120 * 512_000, 8760, 3)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from pasted import Attribute, case, rows, unknown_drive
+from ssdlab.field.health import table
 
 UNKNOWN, UNKNOWN_SSD = "Unknown_Attribute", "Unknown_SSD_Attribute"
 GIB, MIB32 = 2**30, 2**25
@@ -266,3 +267,57 @@ def test_an_older_smartctls_words_for_the_use_of_a_sas_drive() -> None:
         "SS Media used endurance indicator: 7%\nCurrent temperature = 25\n"
     )
     assert (row["used_percent"], row["passed"]) == (7, True)
+
+
+SAS = (
+    SCSI.format(vendor="TOSHIBA", product="PX05SMB040", more="Rotation Rate:        Solid State Device")
+    + """=== START OF READ SMART DATA SECTION ===
+SMART Health Status: {verdict}
+
+Percentage used endurance indicator: {used}%
+Accumulated power on time, hours:minutes 20000:17
+
+Error counter log:
+           fast | delayed   rewrites  corrected  invocations   [10^9 bytes]  errors
+read:          0        0         0         0          0    1204551.312           7
+write:         0        0         0         0          0     842113,560           1
+verify:        0        0         0         0          0          0.000           0
+"""
+)
+
+
+def test_uncorrected_reads_of_a_sas_drive_count() -> None:
+    """A regression: of smartctl's text only the writes that failed were counted, of its JSON all."""
+    (row,) = rows(SAS.format(verdict="OK", used=12))
+    assert (row["media_errors"], row["level"]) == (8, "attention")
+    assert (row["host_bytes"], row["power_on_hours"]) == (842_113_560_000_000, 20000)
+
+
+def test_a_sas_drive_without_smartctls_headings() -> None:
+    """A regression: without its first line and its headings, such a text was not a known report."""
+    text = "".join(
+        line for line in SAS.format(verdict="OK", used=12).splitlines(True) if not line.startswith(("smartctl", "==="))
+    )
+    (row,) = rows(text.lstrip())
+    assert (row["model"], row["used_percent"], row["media_errors"]) == ("TOSHIBA PX05SMB040", 12, 8)
+    (row,) = rows("Percentage used endurance indicator: 12%\n")
+    assert (row["protocol"], row["used_percent"]) == ("SCSI", 12)
+
+
+def test_the_largest_percentage_is_no_exact_one() -> None:
+    """A regression: 255, which stands for all that is more than 254, was said as the used share."""
+    (row,) = rows(SAS.format(verdict="FAILURE PREDICTION THRESHOLD EXCEEDED: ascq=0x73 [asc=5d, ascq=73]", used=255))
+    assert table.used_text(row) == ">254 %" and "past its rated life (more than 254 % used)" in row["concerns"]
+    assert "The drive warns: it predicts its failure." in row["concerns"], "a SAS drive has no self-assessment test"
+
+
+def test_a_disk_that_hides_its_health_says_how_to_ask_behind_it() -> None:
+    hidden = SCSI.format(vendor="JMicron", product="Generic", more="SMART support is:     Unavailable")
+    (row,) = rows(f"{hidden}\n=== START OF READ SMART DATA SECTION ===\nCurrent Drive Temperature:     0 C\n")
+    assert row["level"] == "unknown" and "smartctl -a -d sat" in row["concerns"]
+
+
+def test_a_raw_value_with_all_bits_set_is_no_count() -> None:
+    """A regression: 281,474,976,710,655 sectors made 144 PB, 288 drive writes a day."""
+    (row,) = rows(unknown_drive("SAMSUNG MZ7LH480HAHQ-00005", "X", [(241, "Total_LBAs_Written", 99, str(2**48 - 1))]))
+    assert row["host_bytes"] is None

@@ -5,15 +5,19 @@ from collections.abc import Sequence
 
 from ssdlab.experiments.advice.living import Life, Lifetime, Readings
 from ssdlab.field.health import one_drive, what_if
+from ssdlab.field.health.concerns import contradiction, used_share
 from ssdlab.field.health.one_drive import Report
+from ssdlab.field.health.table import name_of, pace_text
 from ssdlab.field.wear_rate import outlooks
 from ssdlab.foundation.foreign import TableRow
 from ssdlab.foundation.quantities import format_bytes, rounded
 from ssdlab.hardware.smart.change import Change, Interval, change
 from ssdlab.hardware.smart.reading import Reading
 from ssdlab.simulator.drives import load, resolve
-from ssdlab.theory import endurance_class
 from ssdlab.theory.endurance import BYTES_PER_TB, DAYS_PER_YEAR
+
+_DAYS_SHOWN_MIN = 0.1
+_SECONDS_PER_DAY = 86400
 
 
 def of_reports(readings: Readings, drive: str | None, rated_tbw: float | None) -> Lifetime:
@@ -30,12 +34,12 @@ def of_reports(readings: Readings, drive: str | None, rated_tbw: float | None) -
         one_drive.row_of([report.row for report in reports], where, "ssdlab health")
         first, last = reports[0], reports[-1]
     if first is last:
-        return _of_one(last.row, rated_tbw)
+        return _of_one(last, rated_tbw)
     seen = change(first.reading, last.reading)
     row = one_drive.row_of([first.row, last.row], where, "ssdlab health")
     used, others = _of_used(row), _outlooks(last.reading, seen, drive, rated_tbw)
     lines = [
-        *_change_lines(last.reading, seen),
+        *_change_lines(_named(row), seen),
         *_life_lines(row),
         *(f"  by {each.by}: {_years(each)}" for each in others),
     ]
@@ -44,7 +48,7 @@ def of_reports(readings: Readings, drive: str | None, rated_tbw: float | None) -
     lines += _state_lines(last.reading)
     if row["recent_waf"]:
         lines += _more_spare_area_lines(row)
-    return Lifetime(f"{last.reading.model} {last.reading.serial}", [*used, *others], lines)
+    return Lifetime(_named(row), [*used, *others], lines)
 
 
 def _pair(before: list[Report], after: list[Report]) -> tuple[Report, Report]:
@@ -60,16 +64,20 @@ def _key(report: Report) -> tuple[str, str]:
 
 
 def _of_used(row: TableRow) -> list[Life]:
-    """The life by the used percentage, as `ssdlab health` gives it; empty if it is not known."""
-    if row["years_left"] is None:
+    """The life by the used percentage, as `ssdlab health` gives it; empty if it is not known. Without an upper bound it
+    is infinite."""
+    value, low, high = (row[key] for key in _ends("years_left"))
+    if low is None or (high is None and low < 1):
         return []
-    bounds = (row["years_left"], row["years_left_low"] or 0.0, row["years_left_high"] or math.inf)
-    return [Life(row["years_by"], years=bounds)]
+    return [
+        Life(row["years_by"], years=(math.inf if value is None else value, low, math.inf if high is None else high))
+    ]
 
 
-def _of_one(row: TableRow, rated_tbw: float | None) -> Lifetime:
+def _of_one(report: Report, rated_tbw: float | None) -> Lifetime:
     """One report: the mean since the drive was new."""
-    name = f"{row['model']} {row['serial']}"
+    row = report.row
+    name = _named(row)
     lives = _of_used(row)
     lines = [f"{name}, one report: its mean rate since it was new", *_life_lines(row)]
     if rated_tbw and row["host_bytes"] is not None and row["host_bytes_per_day"]:
@@ -77,9 +85,9 @@ def _of_one(row: TableRow, rated_tbw: float | None) -> Lifetime:
         years = left_bytes / row["host_bytes_per_day"] / DAYS_PER_YEAR
         lives.append(Life("the rated TBW", years=(years, years, years)))
         lines.append(f"  by the rated TBW: {rounded(years)} years left")
-    elif not lives:
+    elif not lives and row["drive_writes_too_few"] is None:
         lines.append("  years left: not known; give a second report of some days later")
-    return Lifetime(name, lives, lines)
+    return Lifetime(name, lives, [*lines, *_state_lines(report.reading)])
 
 
 def _outlooks(reading: Reading, seen: Change, drive: str | None, rated_tbw: float | None) -> list[Life]:
@@ -99,11 +107,15 @@ def _outlooks(reading: Reading, seen: Change, drive: str | None, rated_tbw: floa
     ]
 
 
-def _change_lines(reading: Reading, seen: Change) -> Sequence[str]:
-    days = f"{seen.days:.1f} days" if seen.days is not None else "time unknown"
+def _named(row: TableRow) -> str:
+    return f"{name_of(row)} {row['serial']}".strip()
+
+
+def _change_lines(name: str, seen: Change) -> Sequence[str]:
+    days = "time unknown" if seen.days is None else _span(seen.days)
     waf = f"{_interval(seen.waf)} (counter steps: {seen.resolution})" if seen.waf else f"not known: {seen.reason}"
     return [
-        f"{reading.model} {reading.serial}, {days}",
+        f"{name}, {days}",
         *(
             f"  {name + ' writes':12} {'not available' if value is None else format_bytes(value)}"
             for name, value in (("host", seen.host_bytes), ("NAND", seen.nand_bytes))
@@ -113,6 +125,10 @@ def _change_lines(reading: Reading, seen: Change) -> Sequence[str]:
     ]
 
 
+def _span(days: float) -> str:
+    return f"{days:.1f} days" if days >= _DAYS_SHOWN_MIN else f"{round(days * _SECONDS_PER_DAY):,} s"
+
+
 def _life_lines(row: TableRow) -> Sequence[str]:
     """What was written since the drive was new, and the life by the used percentage."""
     lines = []
@@ -120,11 +136,11 @@ def _life_lines(row: TableRow) -> Sequence[str]:
         left = f"; {_sizes(row, 'left_bytes')} left at the same wear per byte" if row["left_bytes"] else ""
         lines.append(f"  {'written':12} {format_bytes(row['host_bytes'])} since it was new{left}")
     if row["used_percent"] is not None:
-        lines.append(f"  {'used':12} {row['used_percent']} % ({row['used_source']})")
-    if row["drive_writes_per_day"] is not None:
-        pace = format_bytes(round(row["host_bytes_per_day"]))
-        enough = endurance_class.sentence(row["drive_writes_per_day"], row["recent_waf"] or row["waf"])
-        lines.append(f"  {'rate':12} {pace} a day, {enough}")
+        lines.append(f"  {'used':12} {used_share(row)} ({row['used_source']})")
+    if row["host_bytes_per_day"] is not None:
+        lines.append(f"  {'rate':12} {pace_text(row)}")
+    if row["drive_writes_too_few"] is not None:
+        lines.append(f"  {'years left':12} not known: {contradiction(row)}")
     return [*lines, *(f"  by {each.by}: {_years(each)}" for each in _of_used(row))]
 
 
@@ -144,16 +160,22 @@ def _more_spare_area_lines(row: TableRow) -> Sequence[str]:
 
 
 def _years(life: Life) -> str:
-    return f"{_interval(Interval(*life.years))} years left" if life.years else f"not known: {life.reason}"
+    if life.years is None:
+        return f"not known: {life.reason}"
+    _, low, high = life.years
+    if math.isinf(high) and not math.isinf(low):
+        return f"more than {rounded(low)} years left"
+    return f"{_interval(Interval(*life.years))} years left"
 
 
 def _sizes(row: TableRow, name: str) -> str:
-    """A size with its bounds, where they are finite."""
-    text = format_bytes(round(row[name]))
-    low, high = (row[f"{name}_{end}"] for end in ("low", "high"))
-    if low is None or high is None:
-        return text
-    return f"{text} ({format_bytes(round(low))} to {format_bytes(round(high))})"
+    """A size with its bounds, or the lower one if there is no upper one."""
+    text, low, high = (format_bytes(round(row[key])) if row[key] is not None else None for key in _ends(name))
+    return f"{text} ({low} to {high})" if high else f"more than {low}"
+
+
+def _ends(name: str) -> tuple[str, str, str]:
+    return name, f"{name}_low", f"{name}_high"
 
 
 def _interval(interval: Interval) -> str:

@@ -9,7 +9,7 @@ import polars as pl
 
 from ssdlab.errors import InputError
 from ssdlab.field.health import one_drive, what_if
-from ssdlab.field.health.concerns import duration
+from ssdlab.field.health.concerns import life_left, used_share
 from ssdlab.field.health.survey import surveyed
 from ssdlab.field.health.table import name_of
 from ssdlab.field.health.what_if import WhatIf
@@ -122,13 +122,15 @@ def own_drive(places: Sequence[str], over_provisioning: float | None, left_empty
 
 
 def _state(row: TableRow, waf: float) -> list[str]:
-    said = [
-        f"{name_of(row)}: write amplification {waf:.2f}" + (" lately" if row["recent_waf"] else " since it was new")
-    ]
+    since = " lately" if row["recent_waf"] else " since it was new"
+    doubt = f" ({row['waf_doubt']})" if row["waf_doubt"] else ""
+    said = [f"{name_of(row)}: write amplification {waf:.2f}{since}{doubt}"]
     if row["host_bytes_per_day"]:
         said.append(f"{format_bytes(round(row['host_bytes_per_day']))} a day from the host")
-    if row["years_left"] is not None:
-        said.append(f"{duration(row['years_left'])} left, by {row['years_by']}")
+    if row["used_percent"] is not None and row["used_percent"] >= 100:
+        said.append(f"past its rated life ({used_share(row)} used)")
+    elif left := life_left(row):
+        said.append(f"{left} left, by {row['years_by']}")
     sentences = [f"{', '.join(said)}."]
     if row["drive_writes_per_day"] is not None:
         sentence = endurance_class.sentence(row["drive_writes_per_day"], waf)

@@ -7,6 +7,7 @@ import polars as pl
 
 from ssdlab.errors import InputError
 from ssdlab.field.health import what_if
+from ssdlab.field.health.concerns import bounded_years
 from ssdlab.field.health.drive import Row
 from ssdlab.field.health.table import name_of
 from ssdlab.field.health.what_if import WhatIf
@@ -21,7 +22,10 @@ class Reported:
     waf: float
     host_bytes_per_day: float
     years_left: float | None
+    """The least that they can be if they have no upper bound."""
     what_ifs: tuple[WhatIf, ...]
+    is_bounded: bool = True
+    """Whether the years left have an upper bound; those of a drive that has used less than 2 % have none."""
 
     @property
     def nand_bytes_per_day(self) -> float:
@@ -31,7 +35,10 @@ class Reported:
         return next((each for each in self.what_ifs if each.left_empty == left_empty), None)
 
     def years(self, left_empty: float, *, lucky: bool) -> float | None:
-        """Years left at the drive's pace, at the upper (`lucky`) or lower end of the range."""
+        """Years left at the drive's pace, at the upper (`lucky`) or lower end of the range; None if they are not known
+        or have no upper end."""
+        if lucky and not self.is_bounded:
+            return None
         found = self.at(left_empty)
         if self.years_left is None or found is None:
             return self.years_left
@@ -123,12 +130,14 @@ def fleet_of(rows: Sequence[Row], left_empty: Sequence[float]) -> ReportedFleet:
             row["source"],
             row["recent_waf"] or row["waf"],
             row["host_bytes_per_day"],
-            row["years_left"],
+            bounded_years(row) or row["years_left_low"],
             tuple(what_if.of(row, None, left_empty)),
+            row["years_left_high"] is not None,
         )
         for row in rows
         if (row["recent_waf"] or row["waf"]) and row["host_bytes_per_day"]
     )
     if not drives:
-        raise InputError(f"none of {len(rows)} drives reports its write amplification and write rate")
+        who = "the drive does not report" if len(rows) == 1 else f"none of {len(rows)} drives reports"
+        raise InputError(f"{who} its write amplification and write rate")
     return ReportedFleet(drives, tuple(left_empty))

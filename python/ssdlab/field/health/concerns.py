@@ -7,11 +7,14 @@ from enum import IntEnum
 from ssdlab.foundation.foreign import TableRow
 from ssdlab.foundation.quantities import format_bytes
 from ssdlab.hardware.smart.reading import TEMPERATURE_MAX_C, warning_words
+from ssdlab.hardware.smart.wear import USED_MAX
 
 YEARS_LEFT_MIN = 1.0
 USED_PERCENT_MAX = 90
 SPARE_PERCENT_MIN = 20
 WAF_HIGH = 5.0
+YEARS_SAID_MAX = 50.0
+"""Above it nothing is known of a drive."""
 _RAID = re.compile(r"AVAGO|LSI|MegaRAID|\bMR9|PERC|LOGICAL VOLUME|ServeRAID|Adaptec|Smart ?Array|ASR\d|RAID", re.I)
 """Names of volumes of RAID controllers in the answer to SCSI INQUIRY."""
 
@@ -44,13 +47,13 @@ class Concern:
 
 def of(row: Row) -> list[Concern]:
     """The concerns of a drive's row (columns as in `drive.row_of`), the gravest first."""
-    found = [*_own_word(row), *_unknown(row), *_wear(row), *_spare(row), *_rest(row), *_writes(row)]
+    found = [*_own_word(row), *_unknown(row), *_wear(row), *_spare(row), *_rest(row), *_fallen(row), *_writes(row)]
     return sorted(found, key=lambda concern: -concern.level)
 
 
 def _own_word(row: Row) -> list[Concern]:
     found = []
-    words = warning_words(row["critical_warning"], is_nvme=row["protocol"] == "NVMe")
+    words = warning_words(row["critical_warning"], row["protocol"])
     if words:
         found.append(Concern(Level.FAILING, f"The drive warns: {'; '.join(words)}."))
     elif row["passed"] is False:
@@ -74,21 +77,21 @@ def _unknown(row: Row) -> list[Concern]:
             ": it is a volume of a RAID controller. Read the drives behind it, for example with "
             "smartctl -a -d megaraid,0 (or cciss,0; aacraid,0,0,0; see smartctl's manual) and the device"
         )
+    elif row["protocol"] == "SCSI" and not row["is_disk"]:
+        text += (
+            ": a virtual disk has none, and a USB adapter hides it. Behind an adapter, smartctl -a -d sat, or "
+            "-d sntjmicron, sntasmedia or sntrealtek for NVMe, reads the drive itself"
+        )
     return [Concern(Level.UNKNOWN, f"{text}.")]
 
 
 def _wear(row: Row) -> list[Concern]:
-    used, years = row["used_percent"], row["years_left"]
+    used, years = row["used_percent"], bounded_years(row)
     if used is None:
         return []
     if row["drive_writes_too_few"] is not None and used < USED_PERCENT_MAX:
-        text = (
-            f"{used} % of its rated life is used after {row['drive_writes_too_few']:.2g} drive writes from the host, "
-            "far fewer than any drive is rated for: one of the two counters began anew or counts something else, so "
-            "that nothing can be said of its years."
-        )
-        return [Concern(Level.NOTE, text)]
-    said = f"{used} to {row['used_percent_max']} %" if row["used_percent_max"] else f"{used} %"
+        return [Concern(Level.NOTE, f"{contradiction(row)}.")]
+    said = used_share(row)
     if used >= 100:
         text = f"It is past its rated life ({said} used): plan its replacement."
         return [Concern(Level.ATTENTION, text)]
@@ -124,6 +127,16 @@ def _rest(row: Row) -> list[Concern]:
     return found
 
 
+def _fallen(row: Row) -> list[Concern]:
+    if not row.get("fallen"):
+        return []
+    text = (
+        f"Counters fell between two of its reports: {row['fallen']}. Either they began anew, or a clock was wrong and "
+        "the reports are in the wrong order; what is said here is of the report with the latest time."
+    )
+    return [Concern(Level.NOTE, text)]
+
+
 def _writes(row: Row) -> list[Concern]:
     if row["waf_is_implausible"]:
         return [Concern(Level.NOTE, f"Its write amplification is implausible: {row['waf_reason']}.")]
@@ -135,6 +148,38 @@ def _writes(row: Row) -> list[Concern]:
         "left unpartitioned, would lengthen its life."
     )
     return [Concern(Level.NOTE, text)]
+
+
+def contradiction(row: Row) -> str:
+    """Why nothing is said of the life of a drive whose `drive_writes_too_few` is known."""
+    return (
+        f"{used_share(row)} of its rated life is used after {row['drive_writes_too_few']:.2g} drive writes from the "
+        "host, far fewer than any drive is rated for: one of the two counters began anew or counts something else, so "
+        "that nothing can be said of its years"
+    )
+
+
+def used_share(row: Row) -> str:
+    """The used share of the rated life, which is known: `12 %`, `10 to 20 %`, or `more than 254 %` for the largest
+    percentage that a drive can report."""
+    if row["used_percent_max"]:
+        return f"{row['used_percent']} to {row['used_percent_max']} %"
+    return f"more than {USED_MAX - 1} %" if row["used_percent"] >= USED_MAX else f"{row['used_percent']} %"
+
+
+def bounded_years(row: Row) -> float | None:
+    """The years left; None if they are not known or can be any number, as of a drive that has used less than 2 %."""
+    return None if row["years_left_high"] is None else float(row["years_left"])
+
+
+def life_left(row: Row) -> str | None:
+    """The years left in words, such as `2.4 years` or `more than 50 years`; None if nothing can be said of them."""
+    years, least = bounded_years(row), row["years_left_low"]
+    if years is None:
+        return None if least is None or least < 1 else f"more than {duration(min(least, YEARS_SAID_MAX))}"
+    if years > YEARS_SAID_MAX:
+        return f"more than {duration(min(least or 0.0, YEARS_SAID_MAX))}"
+    return duration(years)
 
 
 def duration(years: float) -> str:

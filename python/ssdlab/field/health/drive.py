@@ -1,11 +1,13 @@
 """One drive as a flat row of plain values: its counters, its expected life, and its concerns."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from ssdlab.field.health import concerns, life
 from ssdlab.field.health.life import Life, Pace
+from ssdlab.field.wear_rate import DAYS_MIN
 from ssdlab.foundation.foreign import TableRow
+from ssdlab.foundation.quantities import format_bytes
 from ssdlab.hardware.smart import lifetime_waf
 from ssdlab.hardware.smart.change import Interval, ratio_of_steps
 from ssdlab.hardware.smart.reading import Reading
@@ -14,8 +16,6 @@ from ssdlab.theory import endurance_class
 Row = TableRow
 
 _FAILING_NAMED = 3
-_DAYS_MIN = 0.25
-"""The least time between two reports that gives a rate per day."""
 _STEPS_MIN = 100
 """The least number of steps of a counter that gives a share."""
 _DRIVE_WRITES_RATED_MIN = 200
@@ -76,13 +76,44 @@ def row_of(reading: Reading, source: str) -> Row:
 
 
 def combined(rows: Iterable[Row]) -> Row:
-    """The row of a drive with any number of reports, in any order: the latest, with the rate since the first."""
+    """The row of a drive with any number of reports, in any order: the latest, with the rate since the first, or since
+    its counters last began anew."""
     reports = sorted(rows, key=order)
     if len(reports) == 1:
         return reports[0]
-    rates = _rates(reports)
+    fallen_at, fallen = _last_fall(reports)
+    since = reports[fallen_at:]
+    rates = _rates(since)
     bounds = {"pace_low": min(rates), "pace_high": max(rates)} if len(rates) > 1 else {}
-    return between(reports[0], reports[-1]) | {"reports": len(reports)} | bounds
+    row = between(since[0], since[-1]) if len(since) > 1 else since[0]
+    return (_with_concerns(row | {"fallen": fallen}) if fallen else row) | {"reports": len(reports)} | bounds
+
+
+def fall_of(rows: Iterable[Row]) -> str | None:
+    """Which counters fell between two reports of a drive, in words; None if none did."""
+    return _last_fall(sorted(rows, key=order))[1]
+
+
+def _last_fall(reports: list[Row]) -> tuple[int, str | None]:
+    """The first report after the last fall of a counter, and the fall in words; 0 and None without one."""
+    for at in range(len(reports) - 1, 0, -1):
+        before, after = reports[at - 1 : at + 1]
+        said = []
+        for name, words, text in _NEVER_FALL:
+            if before[name] is not None and after[name] is not None:
+                # A count that is rounded, or of another program, can be one step less.
+                least = before[name] - max(before["host_step_bytes"] or 1, after["host_step_bytes"] or 1)
+                if after[name] < (least if name == "host_bytes" else before[name] - 1):
+                    said.append(f"{words} from {text(before[name])} to {text(after[name])}")
+        if said:
+            return at, ", ".join(said)
+    return 0, None
+
+
+_NEVER_FALL: tuple[tuple[str, str, Callable[[int], str]], ...] = (
+    ("host_bytes", "what the host wrote", format_bytes),
+    ("power_on_hours", "the hours with power", "{:,}".format),
+)
 
 
 def _rates(reports: list[Row]) -> list[float]:
@@ -103,7 +134,7 @@ def between(before: Row, after: Row) -> Row:
     days = _days(before, after)
     written = _risen(before, after, "host_bytes")
     row = after | {"reports": before["reports"] + after["reports"]}
-    if days is None or written is None or days < _DAYS_MIN:
+    if days is None or written is None or days < DAYS_MIN:
         return row
     row |= _interval("recent_waf", _recent_waf(before, after, written))
     flash = _flash_share(before, after)
@@ -135,6 +166,10 @@ def _judged(row: Row, pace: Pace | None) -> Row:
         "pace_between_reports": pace.between_reports if pace else None,
         **_life(expected),
     }
+    return _with_concerns(row)
+
+
+def _with_concerns(row: Row) -> Row:
     found = concerns.of(row)
     level = found[0].level if found else concerns.Level.FINE
     texts = [concern.text for concern in found]

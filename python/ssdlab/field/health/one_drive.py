@@ -47,9 +47,15 @@ def reports_of(places: Sequence[str], log_place: str | None = None) -> list[Repo
 def row_of(rows: Sequence[Row], where: str, else_use: str) -> Row:
     """The row of the drive that all reports are of. Reports without a serial number are of it if the model is the same.
 
-    Raises InputError, with the command to use instead, if they are of several drives.
+    Raises InputError if they are of several drives, with the command to use instead, or if a counter fell.
     """
     serials = {row["serial"] for row in rows if row["serial"]}
     if len({row["model"] for row in rows}) > 1 or len(serials) > 1:
         raise InputError(f"{where}: contains reports of several drives; use {else_use}")
+    fallen = drive.fall_of(rows)
+    if fallen:
+        raise InputError(
+            f"{where}: counters fell between the reports: {fallen}. Either they began anew, or a clock was wrong and "
+            "the reports are in the wrong order; give those on one side of it"
+        )
     return drive.combined(rows)

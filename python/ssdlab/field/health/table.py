@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ssdlab.field.health.concerns import YEARS_SAID_MAX, used_share
 from ssdlab.field.health.drive import Row
 from ssdlab.field.health.models import EXPLAINED, HEADS, URGENT
 from ssdlab.foundation.quantities import format_bytes, format_share, rounded
@@ -16,7 +17,6 @@ from ssdlab.theory import endurance_class
 
 _MISSING = "-"
 _YEARS_SHOWN_MIN = 0.1
-_YEARS_SHOWN_MAX = 50
 _YEARS_WIDE = 1.9
 _DRIVES_FOR_PERCENT = 100
 """From this ratio of the bounds on they are shown: up to 3 % used, one percent more or less is a factor of two."""
@@ -51,10 +51,10 @@ def waf_text(row: Row) -> str:
 def years_text(row: Row) -> str:
     """Years left as text: of a wide interval its bounds, above a limit only the limit."""
     years, low, high = row["years_left"], row["years_left_low"], row["years_left_high"]
-    if years is not None and years > _YEARS_SHOWN_MAX:
-        return f">{min(low or 0, _YEARS_SHOWN_MAX):.0f}"
+    if years is not None and years > YEARS_SAID_MAX:
+        return f">{min(low or 0, YEARS_SAID_MAX):.0f}"
     if years is None or high is None:
-        return f">{min(low, _YEARS_SHOWN_MAX):.0f}" if low is not None and low >= 1 else _MISSING
+        return f">{min(low, YEARS_SAID_MAX):.0f}" if low is not None and low >= 1 else _MISSING
     if years < _YEARS_SHOWN_MIN:
         return f"<{_YEARS_SHOWN_MIN}"
     if low is not None and high > _YEARS_WIDE * low:
@@ -66,8 +66,7 @@ def used_text(row: Row) -> str:
     """The used share as text, or its bounds."""
     if row["used_percent"] is None:
         return _MISSING
-    upper = f"-{row['used_percent_max']}" if row["used_percent_max"] else ""
-    return f"{row['used_percent']}{upper} %"
+    return used_share(row).replace(" to ", "-").replace("more than ", ">")
 
 
 def pace_text(row: Row) -> str:
@@ -120,6 +119,13 @@ def _size(name: str) -> Callable[[Row], str]:
     return lambda row: format_bytes(round(row[name])) if row[name] is not None else _MISSING
 
 
+def _left_text(row: Row) -> str:
+    """The writes left; where they have no upper bound, the lower one."""
+    if row["left_bytes"] is not None and row["left_bytes_high"] is None:
+        return f">{format_bytes(round(row['left_bytes_low']))}"
+    return _size("left_bytes")(row)
+
+
 def _percent(name: str) -> Callable[[Row], str]:
     return lambda row: f"{row[name]} %" if row[name] is not None else _MISSING
 
@@ -133,7 +139,7 @@ COLUMNS = (
     _Column("WAF", waf_text),
     _Column("used", used_text),
     _Column("years left", years_text),
-    _Column("writes left", _size("left_bytes")),
+    _Column("writes left", _left_text),
     _Column("spare", _percent("spare_percent")),
     _Column("DWPD class", lambda row: _MISSING if row["endurance_class"] is None else f"{row['endurance_class']:g}"),
     _Column("report", lambda row: str(row["source"]), justify_left=True),

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ssdlab.field.health.concerns import YEARS_SAID_MAX, bounded_years
 from ssdlab.field.health.drive import Row
 from ssdlab.foundation.quantities import format_share, rounded
 from ssdlab.theory import field_inference
 
 LEFT_EMPTY = (0.07, 0.14, 0.28)
-_YEARS_MAX = 50
 # Below it garbage collection moves too little for its model.
 _WAF_MIN = 1.1
 
@@ -24,7 +24,7 @@ class WhatIf:
     waf_low: float
     waf_high: float
     years_more_low: float | None
-    """At the drive's pace; None if it is not known."""
+    """At the drive's pace; None if it is not known, 0 if all of the rated life is used."""
     years_more_high: float | None
     zipf_theta: float | None
     """The skew of writes that explains the figure; None if no skew does."""
@@ -32,7 +32,7 @@ class WhatIf:
     def sentence(self) -> str:
         """`28 % unpartitioned would give a WAF of 1.5 to 1.9 instead of 3.9, and 4.2 to 6.0 more years.`"""
         said = f"{self.effect()} instead of {self.waf:.1f}"
-        if self.years_more_low is not None and self.years_more_high is not None:
+        if self.years_more_low is not None and self.years_more_high:
             said += f", and {_years(self.years_more_low, self.years_more_high)} more years"
         return f"{said}."
 
@@ -70,7 +70,7 @@ def of(row: Row, over_provisioning: float | None = None, left_empty: Sequence[fl
     for share in left_empty:
         inferred = field_inference.with_more(waf, own, share)
         if inferred is not None:
-            years = row["years_left"]
+            years = bounded_years(row)
             found.append(
                 WhatIf(
                     share,
@@ -86,12 +86,12 @@ def of(row: Row, over_provisioning: float | None = None, left_empty: Sequence[fl
 
 
 def _years(low: float, high: float) -> str:
-    """Years with two digits; above `_YEARS_MAX` nothing is known of a drive."""
-    if low > _YEARS_MAX:
-        return f"more than {_YEARS_MAX}"
-    first, last = (rounded(round(each, 1), 2) for each in (low, min(high, _YEARS_MAX)))
-    if high > _YEARS_MAX:
-        return f"{first} to more than {_YEARS_MAX}"
+    """Years with two digits, up to `YEARS_SAID_MAX`."""
+    if low > YEARS_SAID_MAX:
+        return f"more than {YEARS_SAID_MAX:g}"
+    first, last = (rounded(round(each, 1), 2) for each in (low, min(high, YEARS_SAID_MAX)))
+    if high > YEARS_SAID_MAX:
+        return f"{first} to more than {YEARS_SAID_MAX:g}"
     return first if first == last else f"{first} to {last}"
 
 

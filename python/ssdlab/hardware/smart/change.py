@@ -117,10 +117,15 @@ def _ticks(before: Count | None, after: Count | None) -> int | None:
 
 
 def _days(before: Reading, after: Reading) -> float | None:
+    """The time between the readings, by the drive's hours with power if the reports have no time."""
     if before.time_s is None or after.time_s is None:
-        return None
+        hours, later = before.power_on_hours, after.power_on_hours
+        return None if hours is None or later is None or later < hours else (later - hours) / 24
     if after.time_s < before.time_s:
-        raise InputError("the second reading is older than the first; give them in chronological order")
+        raise InputError(
+            "by its time the second reading is older than the first; give them in chronological order. If a clock was "
+            "wrong, remove the times from the reports: then the hours with power count"
+        )
     return (after.time_s - before.time_s) / 86400
 
 

@@ -51,6 +51,10 @@ _HOT_C = 120
 _TIME_MAX_S = 1 << 40
 _CAPACITY_MAX_BYTES = 1 << 60
 _TEMPERATURES_C = (-100, 1000)
+_EMPTY_LOG = (
+    "Every value of its health log is 0: it is a volume of a cloud or of a virtual machine, which has no health of its "
+    "own, or the drive did not answer."
+)
 _ERASED_SERIALS = {"REDACTED", "UNKNOWN", "NONE", "N/A", "[NO INFORMATION FOUND]"}
 
 
@@ -129,14 +133,16 @@ class Reading:
 
 def warnings_of(reading: Reading) -> list[str]:
     """The drive's warnings in words; empty without warnings."""
-    return warning_words(reading.critical_warning, is_nvme=reading.is_nvme)
+    return warning_words(reading.critical_warning, reading.protocol)
 
 
-def warning_words(critical_warning: int | None, *, is_nvme: bool) -> list[str]:
-    """The bits of NVMe's Critical Warning, or a SATA drive's failed test, in words."""
+def warning_words(critical_warning: int | None, protocol: str) -> list[str]:
+    """The bits of NVMe's Critical Warning, or a SATA or SAS drive's own verdict, in words."""
     if not critical_warning:
         return []
-    if not is_nvme:
+    if protocol == "SCSI":
+        return ["it predicts its failure"]
+    if protocol != "NVMe":
         return ["its self-assessment test has failed"]
     return [words for bit, words in _WARNINGS.items() if critical_warning & bit] or [f"bits {critical_warning:#x}"]
 
@@ -169,7 +175,10 @@ def parse(
     # Attributes that were copied without the drive's name are a report of an unnamed drive.
     has_log = _SCSI_USED in report or (model and ("ata_smart_attributes" in report or is_scsi))
     if not (plain or is_nvme or has_log or attributes_of(report)):
-        raise InputError(f"{where}: contains no SMART data{_messages(report)}; run smartctl -j -x as root")
+        raise InputError(
+            f"{where}: contains no SMART data{_messages(report)}; run smartctl -x as root, with the option -d that a "
+            "drive behind a USB adapter or a RAID controller needs"
+        )
     common: _Common = {
         "model": model,
         "serial": _serial(report),
@@ -230,6 +239,9 @@ def _nvme(
     where: str,
 ) -> Reading:
     log, placed, group = (_mapping(report.get(name)) for name in (HEALTH, FDP, GROUP))
+    is_empty = _is_empty(log)
+    if is_empty:
+        log = {}
     written = whole(log.get("data_units_written"))
     host = None if written is None else Count(written, NVME_DATA_UNIT_BYTES, "Data Units Written")
     nand: tuple[Count, ...] = ()
@@ -271,7 +283,14 @@ def _nvme(
         signs=signs.of_nvme(report, log),
         reason=reason,
         protocol="NVMe",
+        remark=_EMPTY_LOG if is_empty else None,
     )
+
+
+def _is_empty(log: Mapping[str, Any]) -> bool:
+    """Whether NVMe's health log has nothing but zeroes. A drive that has done nothing yet has spare blocks."""
+    is_whole = "available_spare" in log and "power_on_hours" in log
+    return is_whole and not any(value for name, value in log.items() if "temperature" not in name and name != "nsid")
 
 
 def _counted_by_maker(
@@ -376,7 +395,7 @@ def _attribute_temperature_c(attributes: Sequence[Attribute]) -> int | None:
 
 def _scsi(report: Mapping[str, Any], common: _Common) -> Reading:
     processed = _mapping(_mapping(report.get(_SCSI_ERRORS)).get("write")).get("gigabytes_processed")
-    used = _within(report.get(_SCSI_USED), 0, 255)
+    used = _within(report.get(_SCSI_USED), 0, wear.USED_MAX)
     return Reading(
         **common,
         family=None,

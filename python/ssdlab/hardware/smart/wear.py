@@ -14,8 +14,8 @@ from ssdlab.hardware.smart.attributes import Attribute, whole
 from ssdlab.hardware.smart.families import Family, Kind
 
 _STATISTIC = "Percentage Used Endurance Indicator"
-_USED_MAX = 255
-"""The largest percentage that NVMe and ATA can report."""
+USED_MAX = 255
+"""The largest percentage that NVMe, ATA and SCSI can report. It stands for all that are larger, too."""
 
 # Names with a known meaning. If the raw value is used, the normalized value of known drives stays at 100.
 _NAMES: tuple[tuple[re.Pattern[str], Kind], ...] = (
@@ -129,7 +129,7 @@ def _risen(attribute: Attribute) -> int | None:
 
 
 def _used(value: int | None) -> int | None:
-    return value if value is not None and 0 <= value <= _USED_MAX else None
+    return value if value is not None and 0 <= value <= USED_MAX else None
 
 
 def _level(value: int | None) -> int | None:
