@@ -6,6 +6,7 @@ bytes. In pg_stat_io, an operation has `op_bytes` bytes in PostgreSQL 16 and 17,
 """
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from ssdlab.errors import InputError
@@ -151,11 +152,25 @@ def _log(program: str, readings: Sequence[Reading], file: str) -> Log:
     lasted, has_times = lengths([time for time, _ in readings])
     notes = [] if has_times else ["the log has no times: its readings are taken to be 1 s apart"]
     devices: dict[str, list[Interval]] = {}
+    fallen: Counter[str] = Counter()
     for (_, before), (_, after), seconds in zip(readings[:-1], readings[1:], lasted[1:], strict=True):
         for name, counts in after.items():
             old = before.get(name, counts)
-            # Counters that are smaller than before were set to zero: by a restart, or by pg_stat_reset_shared.
-            rates = [max(0.0, new - was) / seconds for new, was in zip(counts, old, strict=True)]
+            intervals = devices.setdefault(name, [])
+            # Set to zero by a restart or by pg_stat_reset_shared, or wrapped at 32 bits.
+            if any(new < was for new, was in zip(counts, old, strict=True)):
+                fallen[name] += 1
+                continue
+            rates = [(new - was) / seconds for new, was in zip(counts, old, strict=True)]
             reads, writes, discards = (Flow(*rates[index : index + 2]) for index in (0, 2, 4))
-            devices.setdefault(name, []).append(Interval(seconds, reads, writes, discards, rates[6]))
-    return Log(program, devices, notes)
+            intervals.append(Interval(seconds, reads, writes, discards, rates[6]))
+    if fallen:
+        counted = ", ".join(f"{times:,} of {name}" for name, times in fallen.items())
+        notes.append(f"intervals in which counters fell, as after a restart, are left out: {counted}")
+    known = {name: intervals for name, intervals in devices.items() if intervals}
+    if not known and fallen:
+        raise InputError(
+            f"{file}: the counters of {', '.join(fallen)} fell between the readings, as after a restart; rates need two "
+            "readings between which they rise"
+        )
+    return Log(program, known, notes)

@@ -38,7 +38,7 @@ def sentences_of_trace(log: Log, device: str, span_bytes: int) -> list[str]:
         sentences.append("guessed: discards are of random places; which data they free is not known")
     if whole.flushes_per_s:
         sentences.append(
-            f"{whole.flushes_per_s:,.4g} flushes a second are left out: their places among the writes are unknown"
+            f"flushes, {whole.flushes_per_s:,.4g} a second, are left out: their places among the writes are unknown"
         )
     return sentences
 
@@ -67,14 +67,14 @@ def _sentences(log: Log, device: str, span: str) -> list[str]:
     busiest = max(each.writes.bytes_per_s for each in intervals)
     sentences = [
         f"the log of {log.program} says of {device}: {', '.join(kinds)}, over {whole.seconds:,.0f} s in "
-        f"{len(intervals):,} intervals; at most {format_bytes(round(busiest))}/s were written in one",
+        f"{len(intervals):,} interval{'s' * (len(intervals) != 1)}; at most {format_bytes(round(busiest))}/s were written in one",
         *log.notes,
         f"guessed, because a log of rates has no addresses: {_guess(whole)}, over {span}, each address as often as any "
         "other; a load that overwrites a part of it more often than the rest has a lower write amplification",
     ]
     if whole.seconds < _SHORT_S:
         sentences.append(
-            f"{whole.seconds:,.0f} s are short; an hour of a usual day, or iostat -x 60 for a day, says more"
+            f"{whole.seconds:,.0f} s is a short time; an hour of a usual day, or iostat -x 60 for a day, says more"
         )
     return sentences
 
