@@ -153,6 +153,11 @@ def _report(found: "Blamed", form: FormOrOutputFormat, directory: Path | None, l
 
 def _of_recording(recordings: Sequence[str], drive: "Drive", workers: int | None, tell: "Tell | None") -> "Blamed":
     path = Path(recordings[0])
+    if recordings[0] != "-" and not path.exists():
+        raise InputError(
+            f"{path}: does not exist; allowed is a recording: what strace wrote, or a block trace. A command to watch "
+            "stands behind --"
+        )
     if len(recordings) == 1 and calls.are_calls(path):
         return blaming.of_calls(calls.read(path), drive, workers=workers, tell=tell)
     with opened(recordings, None, 0) as recording:

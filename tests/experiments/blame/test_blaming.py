@@ -54,6 +54,15 @@ def test_rates_and_years_are_arithmetic_of_the_bytes(blamed: blaming.Blamed, dri
     assert blamed.figures["years"].value == pytest.approx(150e12 / daily / endurance.DAYS_PER_YEAR)
 
 
+def test_a_rate_needs_a_second(drive: blaming.Drive) -> None:
+    """A regression: 8 kB in 0.6 ms were 4,307 TB a year."""
+    lines = (f'7 1700000000.000{at} pwrite64(3</srv/a>, "x"..., 4096, {4096 * at}) = 4096' for at in range(7))
+    found = blaming.of_calls(calls.parsed(lines, "rec"), drive, workers=1)
+    assert found.figures["flash_bytes"].value
+    for name in ("drive_writes_per_day", "tb_per_year", "years"):
+        assert found.figures[name].value is None and "too short a time" in found.figures[name].note
+
+
 def test_what_is_claimed_has_intervals_apart(blamed: blaming.Blamed) -> None:
     effects = {each.name: each for each in (*blamed.causes, *blamed.changes)}
     # A log that is synced with each commit, on a drive that loses its buffer with the power.

@@ -81,6 +81,7 @@ def test_descriptors_are_followed_over_threads_and_midnight() -> None:
         (["7 1700000000.0 fsync(3</srv/a>) = 0"], "rec: contains no write with a size"),
         (["7 1700000000.0 write(3</srv/a>, 0x7ffe) = ?"], "rec: contains no write with a size"),
         ([], "rec: contains no write with a size"),
+        (['7 1700000000.0 write(3</srv/a>, "x", 1) = -1 ENOSPC (No space)'], "rec: contains only writes that failed"),
         (['write(3</srv/a>, "x", 1) = 1'], "rec, line 1: has no time"),
         (['7 1700000000.0 write(3</srv/a>, "x", 1) = 1', "% time     seconds"], "rec, line 2: '% time     seconds' is"),
     ],
@@ -102,3 +103,15 @@ def test_the_shipped_recording() -> None:
     assert {Path(call.file).name for call in found.calls if call.kind == "write"} == {
         "notes.db", "notes.db-journal", "notes.db-shm", "notes.db-wal",
     }  # fmt: skip
+
+
+def test_the_exit_counts_for_the_time() -> None:
+    """A regression: a program that wrote for 1 ms and ended after an hour had written its bytes in 1 ms."""
+    lines = ['7 1700000000.0 write(3</srv/a>, "x", 1) = 1', "7 1700003600.0 +++ exited with 0 +++"]
+    assert parsed(lines, "rec").seconds == 3600
+
+
+def test_a_summary_is_of_strace(tmp_path: Path) -> None:
+    """A regression: a summary was refused as a block trace of no known format."""
+    (tmp_path / "sum").write_text("% time     seconds  usecs/call     calls    errors syscall\n------ -----------\n")
+    assert are_calls(tmp_path / "sum")

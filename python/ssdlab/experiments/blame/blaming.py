@@ -28,6 +28,8 @@ Basis = Literal["counted", "simulated", "guessed", "unknown"]
 Tell = Callable[[str, float], None]
 
 _SECONDS_A_DAY = 86_400
+_SECONDS_MIN = 1.0
+"""The least length of a recording from which a rate a year is said."""
 # Pages that became dirty are this multiple of the files, or more, if data is said to be written again and again.
 _AGAIN_MIN = 2
 # Below this share of what was asked, pages that became dirty again may be those that writes begin and end in.
@@ -569,8 +571,8 @@ def _of_flash(
         ),
         "write_amplification": Figure(flash_bytes / device_bytes, "", basis, "flash bytes over bytes to the drive"),
     }
-    if seconds <= 0:
-        why = "the recording has no duration"
+    if seconds < _SECONDS_MIN:
+        why = f"{seconds:.2g} s is too short a time for a rate; allowed: {_SECONDS_MIN:g} s or more"
         names = {"drive_writes_per_day": "per day", "tb_per_year": "TB", "years": "years"}
         return found | {name: Figure(None, unit, "unknown", why) for name, unit in names.items()}
     daily_bytes = device_bytes / seconds * _SECONDS_A_DAY

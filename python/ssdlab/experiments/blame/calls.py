@@ -57,6 +57,9 @@ class Call:
     """A write past the page cache (O_DIRECT)."""
 
 
+_SUMMARY = re.compile(r"% time +seconds ")
+
+
 @dataclass(frozen=True)
 class Calls:
     """The calls of a recording in the order of time."""
@@ -106,6 +109,8 @@ class _Reader:
     processes: set[int] = field(default_factory=set)
     asked_bytes: int = 0
     asked_calls: int = 0
+    failed: int = 0
+    """Writes that returned an error."""
     unnamed_bytes: int = 0
     first: float | None = None
     last: float = 0.0
@@ -131,11 +136,15 @@ class _Reader:
                 f"{self.name}, line {number}: {text[:60]!r} is no line of strace; allowed is what this writes: {HOW_TO}"
             )
         process = int(match["bracketed"] or match["process"] or 0)
-        if not (match["call"] or match["resumed"]):
+        is_call = bool(match["call"] or match["resumed"])
+        if not is_call and not (match["epoch"] or match["hours"]):
             return
+        # Signals and exits count for the time, too.
         seconds = self.seconds_of(match, number)
         self.last = max(self.last, seconds)
         self.first = seconds if self.first is None else self.first
+        if not is_call:
+            return
         self.processes.add(process)
         rest = match["rest"]
         if match["resumed"]:
@@ -147,10 +156,11 @@ class _Reader:
             self.unfinished[process, match["call"]] = (seconds, rest.removesuffix(_UNFINISHED))
             return
         result = _RESULT.search(rest)
-        if result is None or int(result["value"]) < 0:
-            return
         call = match["call"] or match["resumed"]
         do = _CALLS.get(call)
+        if result is None or int(result["value"]) < 0:
+            self.failed += result is not None and do is _Reader.write
+            return
         if do is not None:
             arguments = rest[len(call) + 1 : result.start()]
             do(self, seconds - self.first, process, call, arguments, int(result["value"]), result["path"])
@@ -301,12 +311,15 @@ def _file_of(name: str, *, opened: bool = False) -> str | None:
 
 
 def are_calls(path: Path) -> bool:
-    """Whether a file looks like a recording of strace: most of its first lines do."""
+    """Whether a file looks like a recording of strace: most of its first lines do, or it is a summary of `strace -c`,
+    which cannot be read."""
     try:
         with path.open(encoding="utf-8", errors="replace") as file:
             head = [line for _, line in zip(range(_LINES_LOOKED_AT), file, strict=False) if line.strip()]
     except OSError:
         return False
+    if head and _SUMMARY.match(head[0]):
+        return True
     return bool(head) and 2 * sum(_LINE.match(line) is not None for line in head) > len(head)
 
 
@@ -316,7 +329,7 @@ def read(path: Path, name: str | None = None) -> Calls:
         with path.open(encoding="utf-8", errors="replace") as file:
             return parsed(file, name or str(path))
     except OSError as error:
-        raise InputError(f"{name or path}: {error.strerror}") from None
+        raise InputError(f"{name or path}: {error.strerror}; allowed is a recording: {HOW_TO}") from None
 
 
 def parsed(lines: Iterable[str], name: str) -> Calls:
@@ -326,9 +339,8 @@ def parsed(lines: Iterable[str], name: str) -> Calls:
         if line:
             reader.line(line, number)
     if not reader.asked_calls:
-        raise InputError(
-            f"{name}: contains no write with a size; allowed is a recording of the calls that write: {HOW_TO}"
-        )
+        found = "only writes that failed" if reader.failed else "no write with a size"
+        raise InputError(f"{name}: contains {found}; allowed is a recording of the calls that write: {HOW_TO}")
     seconds = reader.last - (reader.first or 0.0)
     return Calls(
         name,

@@ -700,8 +700,8 @@ _FALLING = ((9000, 4_294_967_000), (10_000, 8000), (10_500, 12_000))
 
 
 def test_an_interval_in_which_counters_fell_is_left_out(tmp_path: Path) -> None:
-    """A regression: after a restart, or a counter that wrapped, requests had no bytes ("100 writes a second of 0 B"), and
-    the interval thinned out the mean of the others."""
+    """A regression: after a restart, or a counter that wrapped, requests had no bytes ("100 writes a second of 0 B"),
+    and the interval thinned out the mean of the others."""
     lines = [f"   8       0 sda 100 0 800 0 {writes} 0 {sectors} 0 0 0 0\n" for writes, sectors in _FALLING]
     text = "".join(f"Thu Nov 26 16:18:{10 * at:02} UTC 2026\n{line}" for at, line in enumerate(lines))
     (tmp_path / "log").write_text(text)

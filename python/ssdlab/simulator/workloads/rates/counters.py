@@ -170,7 +170,7 @@ def _log(program: str, readings: Sequence[Reading], file: str) -> Log:
     known = {name: intervals for name, intervals in devices.items() if intervals}
     if not known and fallen:
         raise InputError(
-            f"{file}: the counters of {', '.join(fallen)} fell between the readings, as after a restart; rates need two "
-            "readings between which they rise"
+            f"{file}: the counters of {', '.join(fallen)} fell between the readings, as after a restart; rates need "
+            "two readings between which they rise"
         )
     return Log(program, known, notes)

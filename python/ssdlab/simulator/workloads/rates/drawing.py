@@ -67,7 +67,8 @@ def _sentences(log: Log, device: str, span: str) -> list[str]:
     busiest = max(each.writes.bytes_per_s for each in intervals)
     sentences = [
         f"the log of {log.program} says of {device}: {', '.join(kinds)}, over {whole.seconds:,.0f} s in "
-        f"{len(intervals):,} interval{'s' * (len(intervals) != 1)}; at most {format_bytes(round(busiest))}/s were written in one",
+        f"{len(intervals):,} interval{'s' * (len(intervals) != 1)}; at most {format_bytes(round(busiest))}/s were "
+        "written in one",
         *log.notes,
         f"guessed, because a log of rates has no addresses: {_guess(whole)}, over {span}, each address as often as any "
         "other; a load that overwrites a part of it more often than the rest has a lower write amplification",
