@@ -91,6 +91,13 @@ def test_names_and_values() -> None:
     assert all((kind == "counter") == name.endswith("_total") for name, kind in typed.items())
 
 
+def test_a_life_without_an_upper_bound_is_no_metric() -> None:
+    """A regression: the alert for less than a year left went off for a drive that said 1 % used in its first hour."""
+    new = nvme(12_000, used=1) | {"power_on_time": {"hours": 1}}
+    said = metrics.text_of([row_of(reading.parse(new, "new"), "new")])
+    assert "ssd_life_left_ratio" in said and "ssd_life_left_seconds" not in said and "ssd_writes_left" not in said
+
+
 @pytest.mark.skipif(PROMTOOL is None, reason="promtool (package prometheus) is not installed")
 def test_promtool_finds_nothing_to_say() -> None:
     assert PROMTOOL

@@ -134,7 +134,7 @@ def test_a_log_of_nothing_but_zeroes_is_no_failing_drive() -> None:
             *("unknown", None, None),
             None,
         )
-        assert "Every value of its health log is 0" in row["remark"]
+        assert "Every value of its health log is 0" in row["concern"]
     (new,) = rows(empty.replace("available_spare\t\t\t\t: 0", "available_spare\t\t\t\t: 100%"))
     assert (new["level"], new["used_percent"], new["remark"]) == ("fine", 0, None)
 

@@ -232,6 +232,7 @@ AROUND = {
     "a remark": lambda text: text.replace("1512\n", "1512   # 63 days of 24 hours\n"),
     "stars": lambda text: text.replace("Power_On_Hours", "**Power_On_Hours**").replace("1512\n", "1512 ***\n"),
     "HTML": lambda text: "<pre>" + text.replace(">", "&gt;").replace("  ", " &nbsp;") + "</pre>",
+    "HTML without entities": lambda text: f"<pre>{text.replace('>', '').replace(chr(10), '<br/>' + chr(10))}</pre>",
     "line feeds of Windows": lambda text: text.replace("\n", "\r\n"),
     "single blanks": lambda text: "\n".join(" ".join(line.split()) for line in text.splitlines()) + "\n",
     "tabs between columns": lambda text: text.replace("   ", "\t"),

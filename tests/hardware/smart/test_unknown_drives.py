@@ -321,3 +321,10 @@ def test_a_raw_value_with_all_bits_set_is_no_count() -> None:
     """A regression: 281,474,976,710,655 sectors made 144 PB, 288 drive writes a day."""
     (row,) = rows(unknown_drive("SAMSUNG MZ7LH480HAHQ-00005", "X", [(241, "Total_LBAs_Written", 99, str(2**48 - 1))]))
     assert row["host_bytes"] is None
+
+
+def test_an_attribute_that_smartctl_prints_twice_is_named_once() -> None:
+    """A regression: a failed drive was at the threshold of "231 SSD_Life_Left, 231 SSD_Life_Left"."""
+    line = "231 SSD_Life_Left           0x0013   000   000   010    Pre-fail  Always   FAILING_NOW 0\n"
+    (row,) = rows(unknown_drive("KINGSTON SA400S37480G", "X", []).replace("PASSED\n", f"FAILED!\n{line}") + line)
+    assert row["failing"] == "231 SSD_Life_Left" and row["level"] == "failing"

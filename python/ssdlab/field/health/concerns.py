@@ -68,9 +68,10 @@ def _own_word(row: Row) -> list[Concern]:
 def _unknown(row: Row) -> list[Concern]:
     if row["used_percent"] is not None:
         return []
+    why = f" {row['remark']}" if row["remark"] else ""
     if row["passed"] is not None or (row["critical_warning"] is not None and row["protocol"] == "NVMe"):
         text = "Its wear is not known: the report does not say how much of its rated life is used"
-        return [] if row["is_disk"] else [Concern(Level.UNKNOWN, f"{text}.")]
+        return [] if row["is_disk"] else [Concern(Level.UNKNOWN, f"{text}.{why}")]
     text = "Nothing is known of its health"
     if _RAID.search(row["model"] or ""):
         text += (
@@ -82,7 +83,7 @@ def _unknown(row: Row) -> list[Concern]:
             ": a virtual disk has none, and a USB adapter hides it. Behind an adapter, smartctl -a -d sat, or "
             "-d sntjmicron, sntasmedia or sntrealtek for NVMe, reads the drive itself"
         )
-    return [Concern(Level.UNKNOWN, f"{text}.")]
+    return [Concern(Level.UNKNOWN, f"{text}.{why}")]
 
 
 def _wear(row: Row) -> list[Concern]:

@@ -44,6 +44,11 @@ def _plain(column: str, factor: float = 1.0) -> Callable[[Row], float | None]:
     return lambda row: None if row[column] is None else float(row[column]) * factor
 
 
+def _bounded(column: str, factor: float = 1.0) -> Callable[[Row], float | None]:
+    """A figure that has an upper bound; that of a drive that has used less than 2 % can be any number."""
+    return lambda row: None if row[f"{column}_high"] is None else float(row[column]) * factor
+
+
 def _life_left(row: Row) -> float | None:
     return None if row["used_percent"] is None else max(0.0, 1 - row["used_percent"] / 100)
 
@@ -97,14 +102,14 @@ METRICS = (
     Metric(
         "ssd_life_left_seconds",
         "gauge",
-        "Time until the rated life is used at the drive's write rate.",
-        _plain("years_left", HOURS_PER_YEAR * _SECONDS_PER_HOUR),
+        "Time until the rated life is used at the drive's write rate; absent below 2 % used.",
+        _bounded("years_left", HOURS_PER_YEAR * _SECONDS_PER_HOUR),
     ),
     Metric(
         "ssd_writes_left_bytes",
         "gauge",
-        "Bytes that the host can write until the rated life is used, with the current use.",
-        _plain("left_bytes"),
+        "Bytes that the host can write until the rated life is used, with the current use; absent below 2 % used.",
+        _bounded("left_bytes"),
     ),
     Metric(
         "ssd_concern_level",

@@ -168,7 +168,8 @@ def printed(rows: Sequence[Row], console: Console) -> None:
         said = row["concerns"] if len(rows) <= _SAID_IN_FULL_OF else row["concern"]
         said = " ".join(sentence for sentence in (standing_text(row), said) if sentence and (said or len(rows) == 1))
         if len(rows) <= _SAID_IN_FULL_OF:
-            said = " ".join(text for text in (said, pace_text(row), row["remark"], meanings_text(row)) if text)
+            remark = "" if row["remark"] and row["remark"] in row["concerns"] else row["remark"]
+            said = " ".join(text for text in (said, pace_text(row), remark, meanings_text(row)) if text)
         if said:
             serial = f" {row['serial']}" if row["serial"] else ""
             console.print(Text.assemble((f"{name_of(row)}{serial}: ", _STYLES[row["level"]]), said))

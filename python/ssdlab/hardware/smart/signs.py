@@ -46,7 +46,8 @@ def of_nvme(report: Mapping[str, Any], log: Mapping[str, Any]) -> Signs:
 def of_ata(report: Mapping[str, Any], attributes: Sequence[Attribute]) -> Signs:
     """Signs from the overall verdict and the attributes."""
     passed = _passed(report)
-    failing = tuple(f"{each.id} {each.name}".strip() for each in attributes if each.failed == "now")
+    # smartctl prints failed attributes twice: below the verdict, and in the table.
+    failing = tuple(dict.fromkeys(f"{each.id} {each.name}".strip() for each in attributes if each.failed == "now"))
     errors = next((each.raw for each in attributes if _UNCORRECTABLE.fullmatch(each.name)), None)
     if errors is not None and not 0 <= errors < _COUNTED_MAX:
         errors = None

@@ -47,8 +47,9 @@ _BROKEN = (
 def cleaned(text: str) -> str:
     """The text as the program printed it, as far as that can be told."""
     text = _COLOUR.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+    text = _TAG.sub("", text)
     if _ENTITY.search(text):
-        text = html.unescape(_TAG.sub("", text.replace("&nbsp;", " ")))
+        text = html.unescape(text.replace("&nbsp;", " "))
     text = _TABLE_ROW.sub(lambda row: row[0].replace("|", "  "), _FENCE.sub("", text))
     text = _WEB_LABEL.sub(r"\1: ", _WEB_ROW.sub(_attribute_line, text))
     lines = text.count("\n") + 1 - len(re.findall(r"^[ \t]*$", text, re.MULTILINE))
