@@ -162,6 +162,23 @@ def test_the_definition_of_spare_area_is_that_of_its_figure() -> None:
     assert "T the flash without what is held out, U for the host" in found.definitions["over_provisioning"]
 
 
+def test_a_tiny_drive_has_sizes_and_prices() -> None:
+    """A regression: 64 MiB were 0 GiB of flash, without a price for a usable GiB."""
+    size = ["--flash", "64MiB", "--user", "50MB", "--price", "0.05", "--cycles", "1000"]
+    done = CliRunner().invoke(app, ["price", *size, "--waf", "2"], env={"COLUMNS": "200"})
+    row = next(line.split() for line in done.stdout.splitlines() if line.strip().startswith("64MiB"))
+    assert row[1:4] == ["0.0625", "0.05", "0.0466"]
+    assert row[-4:] == [f"{0.05 / (0.05e9 / 2**30):.3f}", "1.000", "0.0336", "1.490"]
+
+
+def test_what_a_life_needs_is_said() -> None:
+    """A regression: --cycles with --flash gave no life, and no word why."""
+    told = CliRunner().invoke(app, ["price", "--flash", "128GiB", "--user", "100GB", "--cycles", "1000"]).stdout
+    assert "life of 128GiB is unknown without erase cycles (--cycles) and a write amplification (--waf)" in " ".join(
+        told.split()
+    )
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

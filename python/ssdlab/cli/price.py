@@ -14,10 +14,18 @@ from ssdlab.cli import answer_page, options
 from ssdlab.cli.console import Console
 from ssdlab.cli.destination import check_folder
 from ssdlab.cli.form import FormOrOutputFormat
+from ssdlab.foundation.quantities import rounded as significant
 from ssdlab.presentation.report import wording
 from ssdlab.presentation.terminal import show
 from ssdlab.theory import pricing
-from ssdlab.theory.price import DEFINITIONS, DEFINITIONS_OF_ENERGY, DEFINITIONS_OF_LIFE, Offer, rounded
+from ssdlab.theory.price import (
+    DEFINITIONS,
+    DEFINITIONS_OF_ENERGY,
+    DEFINITIONS_OF_LIFE,
+    SIZE_ROUNDED_MIN,
+    Offer,
+    rounded,
+)
 
 _DEFINITIONS = DEFINITIONS | DEFINITIONS_OF_LIFE | DEFINITIONS_OF_ENERGY
 
@@ -138,6 +146,7 @@ _DIGITS = {
     "co2e_kg_per_year": 1,
 }
 """Digits behind the point, if not 3."""
+_SIZES = ("flash_gib", "sold_gb", "formatted_gib", "lifetime_tb")
 _HEADS = {
     "flash_gib": "flash GiB",
     "sold_gb": "sold GB",
@@ -175,10 +184,16 @@ def _rows(offers: Sequence[Offer]) -> list[list[str]]:
         for key in _shown(offers):
             value = getattr(offer, key)
             is_share = key in ("over_provisioning", "spare_factor", "nominal_over_provisioning")
-            number = None if value is None else rounded(value * 100 if is_share else value, _DIGITS.get(key, 3))
+            number = None if value is None else _number(key, value * 100 if is_share else value)
             cells.append("-" if number is None else f"{number} %" if is_share else f"{number}")
         rows.append([offer.name, *cells])
     return rows
+
+
+def _number(key: str, value: float) -> str:
+    if key in _SIZES and value < SIZE_ROUNDED_MIN:
+        return significant(value)
+    return str(rounded(value, _DIGITS.get(key, 3)))
 
 
 def _words(offers: Sequence[Offer]) -> list[tuple[str, str]]:
@@ -194,6 +209,10 @@ def _notes(offers: Sequence[Offer]) -> list[str]:
     if wafs:
         shown = wording.listed([f"{waf:.3g}" for waf in wafs])
         said.append(f"life assumes a write amplification of {shown}; set another with --waf")
+    lifeless = [offer.name for offer in offers if offer.lifetime_tb is None]
+    if lifeless:
+        needed = "erase cycles (--cycles) and a write amplification (--waf)"
+        said.append(f"life of {', '.join(lifeless)} is unknown without {needed}")
     powerless = [offer.name for offer in offers if offer.watts is None]
     if powerless and "watts_mean" in _shown(offers):
         said.append(f"W of {', '.join(powerless)} is unknown: the drive file has no [power]")

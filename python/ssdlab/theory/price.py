@@ -14,6 +14,8 @@ BYTES_PER_GIB = 2**30
 SECONDS_PER_DAY = 86_400
 # Printed sizes have one decimal, and the price per usable gigabyte is computed from the printed size.
 _SIZE_DIGITS = 1
+SIZE_ROUNDED_MIN = 10
+"""Smaller sizes, in GiB, GB or TB, are not rounded to decimals but printed with three digits."""
 
 DEFINITIONS = {
     "flash_gib": "all of the flash, GiB (2^30 B); the industry calls them GB",
@@ -23,7 +25,7 @@ DEFINITIONS = {
     "spare_factor": "the part of T that is spare: (T - U) / T, in bytes",
     "nominal_over_provisioning": "(GiB of flash - GB sold) / GB sold, as if a GiB were a GB: what labels say",
     "per_flash_gib": "price / GiB of flash",
-    "per_formatted_gib": "price / usable GiB, as they are printed with one decimal",
+    "per_formatted_gib": "price / usable GiB, from 10 GiB on as they are printed with one decimal",
     "per_sold_gb": "price / GB sold",
     "lifetime_tb": "TB (10^12 B) that the host can write: erase cycles x T / write amplification",
     "per_tb_written": "price / TB written over life",
@@ -124,8 +126,10 @@ class Offer:
 
     @property
     def per_formatted_gib(self) -> float | None:
-        printed = float(rounded(Fraction(self.sold_bytes, BYTES_PER_GIB), _SIZE_DIGITS))
-        return None if self.price is None or not printed else self.price / printed
+        if self.price is None:
+            return None
+        size = Fraction(self.sold_bytes, BYTES_PER_GIB)
+        return self.price / float(rounded(size, _SIZE_DIGITS) if size >= SIZE_ROUNDED_MIN else size)
 
     @property
     def per_sold_gb(self) -> float | None:
