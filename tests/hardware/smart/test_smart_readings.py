@@ -257,3 +257,16 @@ def test_what_smartctl_says_of_its_failure_is_told(line: str, said: str) -> None
     (report,) = formats.recognised(text.encode(), "x")
     with pytest.raises(InputError, match=said):
         parse(report, "x")
+
+
+@pytest.mark.parametrize(
+    ("zone", "hours"),
+    [("UTC", 0), ("CET", 1), ("CEST", 2), ("PST", -8), ("JST", 9), ("+0530", 5.5), ("-03", -3), ("CST", 0)],
+)
+def test_times_of_zones_that_are_known(zone: str, hours: float) -> None:
+    """A regression: all times were read as UTC, so that a report as text and one as JSON of half an hour later were
+    in the wrong order, or hours apart."""
+    text = "smartctl 7.3 2022-02-28\n\n=== START OF INFORMATION SECTION ===\nDevice Model:     A\n"
+    text += f"Local Time is:    Tue Jan  9 10:00:00 2024 {zone}\n"
+    (report,) = formats.recognised(text.encode(), "x")
+    assert report["local_time"]["time_t"] == 1_704_794_400 - hours * 3600

@@ -52,6 +52,26 @@ _FAILURE = re.compile(
     re.MULTILINE,
 )
 
+# Abbreviations of the time zone database. CST and IST, which are of several zones, and CDT, which changes with CST, are
+# left out.
+_ZONES_HOURS = {
+    **{
+        "UTC": 0,
+        "GMT": 0,
+        "WET": 0,
+        "WEST": 1,
+        "BST": 1,
+        "CET": 1,
+        "CEST": 2,
+        "EET": 2,
+        "EEST": 3,
+        "MSK": 3,
+        "SAST": 2,
+    },
+    **{"EST": -5, "EDT": -4, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7, "AKST": -9, "AKDT": -8, "HST": -10},
+    **{"WIB": 7, "HKT": 8, "AWST": 8, "JST": 9, "KST": 9, "AEST": 10, "AEDT": 11, "NZST": 12, "NZDT": 13},
+}
+
 # smartctl's labels, and the keys of NVMe's health log in its JSON.
 _HEALTH = {
     "Critical Warning": "critical_warning",
@@ -260,11 +280,21 @@ def _number(text: str | None) -> int | None:
 
 
 def _time(text: str | None) -> int | None:
-    """Seconds since 1970, or None. The time is read as UTC, because abbreviations of time zones are ambiguous."""
-    match = re.match(r"\w{3} (\w{3}) +(\d+) (\d\d:\d\d:\d\d) (\d{4})", text or "")
+    """Seconds since 1970, or None. A time in a zone whose abbreviation is ambiguous or not known is read as UTC."""
+    match = re.match(r"\w{3} (\w{3} +\d+ \d\d:\d\d:\d\d \d{4})(?: +(\S+))?", text or "")
     if not match:
         return None
     try:
-        return calendar.timegm(time.strptime(" ".join(match.groups()), "%b %d %H:%M:%S %Y"))
+        local_s = calendar.timegm(time.strptime(match[1], "%b %d %H:%M:%S %Y"))
     except ValueError:
         return None
+    return local_s - _ahead_s(match[2] or "")
+
+
+def _ahead_s(zone: str) -> int:
+    """How far a zone is ahead of UTC in seconds: by its abbreviation, or as `+0530` or `-03`."""
+    numeric = re.fullmatch(r"([+-])(\d\d)(\d\d)?", zone)
+    if numeric:
+        minutes = int(numeric[2]) * 60 + int(numeric[3] or 0)
+        return (-60 if numeric[1] == "-" else 60) * minutes
+    return _ZONES_HOURS.get(zone, 0) * 3600
