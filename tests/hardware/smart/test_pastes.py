@@ -237,6 +237,7 @@ AROUND = {
     "single blanks": lambda text: "\n".join(" ".join(line.split()) for line in text.splitlines()) + "\n",
     "tabs between columns": lambda text: text.replace("   ", "\t"),
     "lines that a mail broke": lambda text: text.replace("  Always       -  ", "  Always\n       -  "),
+    "types that a mail broke": lambda text: text.replace("Old_age   Always", "Old_age\nAlways"),
     "values that a mail broke": lambda text: text.replace("Always       -       ", "Always       -\n"),
 }
 

@@ -248,6 +248,10 @@ def test_the_makers_log_is_asked_of_its_drives_only() -> None:
         ("/dev/sdb: Unknown USB bridge [0x152d:0x0583 (0x209)]", "Unknown USB bridge"),
         ("Smartctl open device: /dev/nvme0 failed: Permission denied", "Permission denied"),
         ("Read NVMe SMART/Health Information failed: scsi error", "Health Information failed"),
+        (
+            "Device Model: A\nID# ATTRIBUTE_NAME FLAG VALUE 5 Reallocated_Sector_Ct 0x0033 100 9 X 0x0032 1",
+            "a line of its own",
+        ),
     ],
 )
 def test_what_smartctl_says_of_its_failure_is_told(line: str, said: str) -> None:
@@ -270,3 +274,8 @@ def test_times_of_zones_that_are_known(zone: str, hours: float) -> None:
     text += f"Local Time is:    Tue Jan  9 10:00:00 2024 {zone}\n"
     (report,) = formats.recognised(text.encode(), "x")
     assert report["local_time"]["time_t"] == 1_704_794_400 - hours * 3600
+
+
+@pytest.mark.parametrize("serial", ["XXXXXXXX", "00000000000000000000", "xxxx-xxxx"])
+def test_a_serial_number_that_says_nothing_joins_no_drives(serial: str) -> None:
+    assert parse(nvme(5) | {"serial_number": serial}, "a").identity == ""

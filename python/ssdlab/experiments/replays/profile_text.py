@@ -58,13 +58,14 @@ def print_profile(
 
 
 def _head(profile: Profile) -> list[str]:
+    requests = f"{profile.requests:,} request{'s' * (profile.requests != 1)}"
     volumes = f"{len(profile.volumes):,} volume{'s' * (len(profile.volumes) != 1)}"
     lines = [
-        f"{profile.requests:,} requests, {', '.join(dict.fromkeys(profile.formats))}, {volumes}, "
+        f"{requests}, {', '.join(dict.fromkeys(profile.formats))}, {volumes}, "
         f"{profile.duration_ns / 1e9:,.3f} s, reaching over {format_bytes_binary(profile.span_bytes)}"
     ]
     if profile.flushes:
-        lines.append(f"{profile.flushes:,} flushes")
+        lines.append(f"{profile.flushes:,} flush{'es' * (profile.flushes != 1)}")
     if profile.skipped:
         lines.append(f"{profile.skipped:,} malformed lines or records skipped")
     if profile.without_direction:

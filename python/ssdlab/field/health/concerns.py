@@ -133,7 +133,8 @@ def _fallen(row: Row) -> list[Concern]:
         return []
     text = (
         f"Counters fell between two of its reports: {row['fallen']}. Either they began anew, or a clock was wrong and "
-        "the reports are in the wrong order; what is said here is of the report with the latest time."
+        "the reports are in the wrong order, or two drives have this serial number; what is said here is of the report "
+        "with the latest time."
     )
     return [Concern(Level.NOTE, text)]
 

@@ -56,6 +56,6 @@ def row_of(rows: Sequence[Row], where: str, else_use: str) -> Row:
     if fallen:
         raise InputError(
             f"{where}: counters fell between the reports: {fallen}. Either they began anew, or a clock was wrong and "
-            "the reports are in the wrong order; give those on one side of it"
+            "the reports are in the wrong order, or they are of two drives; give those on one side of it"
         )
     return drive.combined(rows)

@@ -205,7 +205,7 @@ def _serial(report: Mapping[str, Any]) -> str:
     one."""
     serial = _text(report.get("serial_number"))
     letters = {letter for letter in serial if letter.isalnum()}
-    is_erased = serial.upper() in _ERASED_SERIALS or len(serial) < 2 or not letters or letters <= set("Xx")
+    is_erased = serial.upper() in _ERASED_SERIALS or len(serial) < 2 or not letters or letters <= set("Xx0")
     return "" if is_erased else serial
 
 

@@ -37,6 +37,7 @@ _WRITTEN_OUT = {"ct": "count", "cnt": "count", "blk": "block"}
 _WEB_LABEL = re.compile(r"^[ \t]*-\t([A-Z][^\t\n:]*)\t(?=\S)", re.MULTILINE)
 # Lines of attributes that a mail program has broken in two.
 _BROKEN = (
+    re.compile(r"(\b(?:Pre-fail|Old_age))[ \t]*\n[ \t]*(?=(?:Always|Offline)[ \t\n])"),
     re.compile(r"((?:Pre-fail|Old_age)[ \t]+(?:Always|Offline))[ \t]*\n[ \t]*(?=(?:-|FAILING_NOW|In_the_past)[ \t])"),
     re.compile(
         r"((?:Always|Offline)[ \t]+(?:-|FAILING_NOW|In_the_past))[ \t]*\n[ \t]*(?=(?:0x[0-9a-f]+|\d+)(?:[ \t\n]|$))"

@@ -34,6 +34,7 @@ _ATTRIBUTE = re.compile(
     r"(-|NOW|Past|FAILING_NOW|In_the_past)[ \t]+(\S.*)$",
     re.MULTILINE,
 )
+_TABLE_HEAD = re.compile(r"\bID#[ \t]+ATTRIBUTE_NAME")
 _STATISTIC = re.compile(
     r"^ {0,2}(?:0x)?[0-9a-f]{1,2} +0x[0-9a-f]{3} +\d +(-?\d{1,39})~? +(?:[VNDC+~-]{3,4} +)?([A-Z]\S.*)$", re.MULTILINE
 )
@@ -119,6 +120,8 @@ def report_of(text: str) -> JsonObject:
     version = _START.search(text)
     report: JsonObject = {"smartctl": {"version": [int(version[1]), int(version[2])] if version else []}}
     failures = _FAILURE.findall(text)
+    if _TABLE_HEAD.search(text) and not _ATTRIBUTE.search(text):
+        failures.append("its table of attributes has no line that can be read; each attribute needs a line of its own")
     if failures:
         report["smartctl"]["messages"] = [{"string": failure.strip()} for failure in failures]
     _identify(report, info)
