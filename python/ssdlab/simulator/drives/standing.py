@@ -112,7 +112,8 @@ def of_name(name: str) -> str:
     if known is None or not (known["rows"] or known["compared_with"]):
         return _GEOMETRY
     fitted = sum(bool(row.fitted) for row in load(name).data_sheet)
-    said = f"; values were fitted to {fitted} of the rows" if fitted else ""
+    of_rows = "all of its rows" if fitted == len(known["rows"]) else f"{fitted} of the rows"
+    said = f"; values were fitted to {of_rows}" if fitted else ""
     return f"{sentence(known)}{said} (ssdlab {whole['version']}, {whole['date']})"
 
 
@@ -161,7 +162,8 @@ def _of_sheet(rows: list[RowJson], *, has_measurements: bool) -> str:
     remembered = sum(row["from_memory"] for row in rows)
     sheet = f"its data sheet{f', {FROM_MEMORY},' if remembered == len(rows) else ''}"
     if not beyond:
-        said = f"keeps {sheet} ({near})".replace(", (", " (")
+        within = "" if max(off) <= NEAR else f" within {format_share(TOLERANCE)}"
+        said = f"keeps {sheet}{within} ({near})".replace(", (", " (")
     elif has_measurements:
         said = f"of {sheet} {near}, {beyond} off by more than {format_share(TOLERANCE)} ({figures})"
     else:
