@@ -40,6 +40,13 @@ def test_spaces_and_letters_of_units_do_not_matter(text: str) -> None:
     assert said(text)[0] == ("sequential read", 550, "MB/s", "filled")
 
 
+def test_product_pages_separate_thousands_by_commas_and_say_up_to() -> None:
+    """A comma between digits ended the part, so that `7,450 MB/s` was refused as '7'."""
+    read = parse("1TB,Up to 7,450/6,900 MB/s,1,200K/1,550,000 IOPS, 1,200 TBW,PLP", steady=False)
+    assert read.sold_bytes == 10**12
+    assert [row["value"] for row in read.rows] == [7450, 6900, 1_200_000, 1_550_000, 1200, True]
+
+
 def test_the_rows_are_those_of_a_drive_file() -> None:
     rows = parse(data_sheet_line.EXAMPLE, steady=True).rows
     content = {data_sheet.KEY: {"source": data_sheet_line.SOURCE, "rows": rows}}
@@ -58,6 +65,7 @@ def test_the_rows_are_those_of_a_drive_file() -> None:
         ("0 MB/s", "'0' is no number above 0"),
         ("1.2.3 MB/s", "'1.2.3' is no number above 0"),
         ("550 MB/s, 540 MB/s", "'540 MB/s': sequential read is given twice"),
+        ("650/700K IOPS", "'650' has no K as '700K' has: write it behind both"),
         ("1 TB, 2 TB, 550 MB/s", "'2 TB': a second capacity"),
         ("1 DWPD/2", "'1 DWPD/2': cannot be read"),
         ("550 MB/s,", "'': cannot be read"),

@@ -1,7 +1,8 @@
 """A data sheet in one line, as shops and boxes print it: `960 GB, 550/520 MB/s, 98k/28k IOPS, PLP`.
 
-Parts are separated by commas. Two values with a slash between are read and write. What a line cannot say (block sizes,
-depths, sources row by row) belongs into `[datasheet]` of a drive file.
+Parts are separated by commas; a comma between a digit and three digits separates thousands. Two values with a slash
+between are read and write. What a line cannot say (block sizes, depths, sources row by row) belongs into `[datasheet]`
+of a drive file.
 """
 
 import re
@@ -15,7 +16,11 @@ from ssdlab.simulator.drives.data_sheet import STATES, State
 EXAMPLE = "960 GB, 550/520 MB/s, 98k/28k IOPS, PLP"
 SOURCE = "one line of a data sheet, given on the command line"
 _FACTORS = {"": 1.0, "k": 1e3, "m": 1e6}
+_SEPARATOR = re.compile(r"(?<!\d),|,(?!\d{3}(?!\d))")
+"""A comma between parts, which end in letters."""
 _PART = re.compile(
+    # What is rated is the most that the drive does, whether the line says so or not.
+    r"(?:up to\s+)?"
     # A k or M is a factor unless it begins the unit, as in MB/s.
     r"(?P<values>[\d.]+(?:\s*[km](?=[\s/]|iops))?(?:\s*/\s*[\d.]+(?:\s*[km](?=\s|iops))?)?)"
     r"\s*(?P<unit>[a-zµμ][a-zµμ/]*)(?:\s+(?P<state>[a-z]+))?",
@@ -56,7 +61,7 @@ def parse(text: str, *, steady: bool) -> Line:
     """
     rows: list[JsonObject] = []
     sold_bytes: int | None = None
-    for part in (each.strip() for each in text.split(",")):
+    for part in (each.strip() for each in _SEPARATOR.split(text)):
         if part.casefold() in _PROTECTION:
             found = [{"quantity": "power-loss protection", "value": _PROTECTION[part.casefold()]}]
         elif part.casefold().endswith(_CAPACITIES):
@@ -76,11 +81,14 @@ def parse(text: str, *, steady: bool) -> Line:
 
 
 def _rows(part: str, text: str, *, steady: bool) -> list[JsonObject]:
-    match = _PART.fullmatch(part)
+    match = _PART.fullmatch(part.replace(",", ""))
     if match is None:
         raise _refused(part, text, "cannot be read")
     unit, state = match["unit"].casefold(), match["state"]
-    values = [_value(each.strip(), part, text) for each in match["values"].split("/")]
+    said = [each.strip() for each in match["values"].split("/")]
+    values = [_value(each, part, text) for each in said]
+    if said[0][-1].isdigit() and not said[-1][-1].isdigit() and values[0] < 1000:
+        raise _refused(part, text, f"{said[0]!r} has no {said[-1][-1]} as {said[-1]!r} has: write it behind both")
     if unit in _RATINGS and len(values) == 1 and state is None:
         quantity, rated_unit = _RATINGS[unit]
         return [{"quantity": quantity, "value": values[0], "unit": rated_unit}]
