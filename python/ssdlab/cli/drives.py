@@ -15,7 +15,14 @@ from ssdlab.cli import fit_data_sheet, options
 from ssdlab.cli.console import Console
 from ssdlab.cli.form import FormOrJson, Rows
 from ssdlab.errors import InputError
-from ssdlab.foundation.quantities import format_bytes, format_bytes_binary, format_count, format_scale, format_share
+from ssdlab.foundation.quantities import (
+    format_bytes,
+    format_bytes_binary,
+    format_count,
+    format_scale,
+    format_share,
+    rounded,
+)
 from ssdlab.presentation.terminal import show
 from ssdlab.simulator.drives import data_sheet_line, listing, load, standing
 from ssdlab.simulator.drives.drawing import draw
@@ -163,7 +170,7 @@ def _print_data_sheet(console: Console, file: DriveFile, asked: str) -> None:
         return
     table = _table("<data sheet", ">value", "unit", "condition", "source")
     for row in file.data_sheet:
-        value = ("yes" if row.value else "no") if isinstance(row.value, bool) else f"{row.value:,g}"
+        value = ("yes" if row.value else "no") if isinstance(row.value, bool) else rounded(row.value, 6)
         table.add_row(row.quantity, value, row.unit, row.condition, row.source)
     show(table, console, ("source",))
     console.print(f"ssdlab study data-sheets --drive {asked} simulates these rows")

@@ -111,7 +111,7 @@ def test_the_table_keeps_to_80_columns(fitted: Fitted | None) -> None:
     print_rows(rows, Console(file=stream, width=200))
     printed = stream.getvalue()
     assert max(map(len, printed.splitlines())) <= 80
-    assert "123456 to 234567" in printed and "345,679" in printed and "not measured: why not" in printed
+    assert "123,456 to 234,567" in printed and "345,679" in printed and "not measured: why not" in printed
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from ssdlab.cli import app
 from ssdlab.errors import InputError
-from ssdlab.experiments.studies.data_sheets import fitting, starting
+from ssdlab.experiments.studies.data_sheets import fitting, simulating, starting
 from ssdlab.experiments.studies.data_sheets.fitting import of_file, of_line
 from ssdlab.simulator import engine
 from ssdlab.simulator.drives import load, resolve
@@ -74,7 +74,7 @@ def test_the_closed_forms_alone_are_near() -> None:
     drive = of_line("960 GB, 3200/1050 MB/s, 490k/38k IOPS, 85/20 us", load("generic-nvme-dc-3840"), "start")
     start = starting.start(drive)
     search = fitting._Search(drive.data_sheet, start, 1, 1, silent)
-    off = search._deviations(search._simulated(search.at([each.start for each in start.free])))
+    off = search.deviations(search._simulated(search.at([each.start for each in start.free])))
     *others, steady = sorted(abs(each) for each in off)
     assert len(others) == 5 and max(others) < 0.05 and steady < 0.5
 
@@ -89,6 +89,44 @@ def test_a_row_that_no_flash_meets_is_said() -> None:
     found = fitting.fit(of_line("550/0.5 MB/s", load("generic-sata-dc-480"), "slow"), workers=1)
     assert found.at_bound == ["nand.program_us"]
     assert found.finding.startswith("1 of 2 rows")
+    assert "2 of the rows were fitted to" in found.finding, "one of them is missed"
+
+
+def test_a_value_at_its_bound_that_meets_its_row_is_not_said_to_miss_it() -> None:
+    found = fitting.fit(of_line("960 GB, 550/520 MB/s", load("generic-sata-tlc-500"), "slow-cache"), workers=1)
+    assert found.drive.slc_cache.program_us == pytest.approx(starting._SLC_MODE_US[1], rel=0.001)
+    assert found.rows[1].deviation == pytest.approx(0, abs=0.01) and not found.at_bound
+
+
+def test_each_device_of_a_stripe_has_its_share_of_the_link_and_of_the_commands() -> None:
+    """The drive's values were given to each of its two devices, so that it read twice what is rated."""
+    found = fitting.fit(of_line("1.5 GB/s, 261k IOPS", load("iodrive-duo-320gb-slc"), "two"), workers=1)
+    assert found.drive.stripe.devices == 2 and not found.at_bound
+    assert [row.deviation for row in found.rows] == pytest.approx([0, 0], abs=0.02)
+
+
+def test_a_drive_whose_sources_name_single_keys_is_fitted() -> None:
+    """The start of the fit was refused: no source for host_link.mb_s."""
+    found = fitting.fit(of_line("250/100 MB/s, 100 TBW", load("x25m-g2-160gb"), "old"), workers=1)
+    assert found.drive.source_of("host_link.mb_s").kind == "fitted"
+    assert found.drive.source_of("nand.erase_us").source == load("x25m-g2-160gb").source_of("nand.erase_us").source
+
+
+def test_a_large_drive_is_simulated_as_small_as_it_can_be() -> None:
+    """The default scale left too few erase units, and the error named a --scale that nobody had given."""
+    drive = of_line("15.36 TB, 7.0/3.6 GB/s", load("generic-nvme-qlc-2000"), "large")
+    assert simulating.resolved(drive).scale < 1 / 1000
+
+
+def test_rates_of_millions_are_printed_in_full(tmp_path: Path) -> None:
+    path = tmp_path / "fast.toml"
+    line = "1 TB, 1.2M/1.55M IOPS"
+    answer = CliRunner().invoke(
+        app, ["drives", "new", "--like", "generic-nvme-tlc-1000", "--data-sheet", line, str(path)]
+    )
+    assert answer.exit_code == 0, answer.output
+    assert "1,550,000" in answer.stdout and "e+06" not in answer.stdout
+    assert "1,550,000  IOPS" in CliRunner().invoke(app, ["drives", str(path)]).stdout
 
 
 @pytest.mark.parametrize(

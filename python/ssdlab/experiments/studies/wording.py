@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ssdlab.experiments.studies.contract import Range, Row, Verdict
-from ssdlab.foundation.quantities import format_deviation, format_share
+from ssdlab.foundation.quantities import format_deviation, format_share, rounded
 from ssdlab.presentation.report import wording
 
 MISSING = "-"
@@ -28,9 +28,10 @@ def published(row: Row) -> str:
     if figure is None:
         return MISSING
     if isinstance(figure, Range):
-        said = f"over {figure.low:g}" if figure.high is None else f"{figure.low:g} to {figure.high:g}"
+        low = rounded(figure.low, 6)
+        said = f"over {low}" if figure.high is None else f"{low} to {rounded(figure.high, 6)}"
     else:
-        said = f"{figure:,.6g}"
+        said = rounded(figure, 6)
     return f"{said}*" if row.printed == "ours" else said
 
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from ssdlab.errors import InputError
 from ssdlab.experiments.studies.context import Context
-from ssdlab.experiments.studies.contract import Fitted, Row, StudyResult, Table, Verdict
+from ssdlab.experiments.studies.contract import Fitted, Row, StudyResult, Table
 from ssdlab.experiments.studies.data_sheets import simulating
-from ssdlab.foundation.quantities import format_bytes_binary, format_count, format_share
+from ssdlab.foundation.quantities import format_bytes_binary, format_count, format_share, rounded
 from ssdlab.simulator.drives import load, names
 from ssdlab.simulator.drives.data_sheet import SPEEDS, Rated
 from ssdlab.simulator.drives.standing import NEAR, TOLERANCE
@@ -89,7 +89,7 @@ def finding(rows: Sequence[Row]) -> str:
     within = sum(each <= NEAR for each in off)
     tolerated = sum(each <= TOLERANCE for each in off)
     drives = len({row.group for row in rows})
-    fitted = sum(row.verdict is Verdict.SATURATED for row in rows)
+    fitted = sum(row.fitted is not None and row.fitted.is_saturated for row in rows)
     of_fitted = f" {fitted} of the rows were fitted to, and test nothing." if fitted else ""
     return (
         f"{within} of {len(rows)} rows of the data sheets of {drives} drive{'s' if drives > 1 else ''} are met within"
@@ -121,7 +121,7 @@ def _facts(files: "Sequence[DriveFile]") -> Table:
 def _fact(row: Rated) -> str:
     if isinstance(row.value, bool):
         return "yes" if row.value else "no"
-    return f"{row.value:,g} {row.unit}"
+    return f"{rounded(row.value, 6)} {row.unit}"
 
 
 def _picture(rows: Sequence[Row]) -> "Figure":

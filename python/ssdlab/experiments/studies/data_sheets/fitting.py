@@ -182,11 +182,12 @@ def fit(
     search = _Search(drive.data_sheet, start, seed, workers, show_progress)
     found, values = search.run()
     keys = {key: _label(drive.data_sheet[free.row]) for free in start.free for key in _keys_of(free, found, drive)}
+    off = search.deviations(search.results)
     at_bound = [
         key
-        for free, value in zip(start.free, values, strict=True)
+        for free, value, deviation in zip(start.free, values, off, strict=True)
         for key in _keys_of(free, found, drive)
-        if min(value / free.low, free.high / value) < 1.001
+        if min(value / free.low, free.high / value) < 1.001 and abs(deviation) >= NEAR
     ]
     whole = _with_rows(_with_sources(found, keys, start), drive, start)
     context = Context(seed=seed, workers=workers, show_progress=show_progress, known=search.results)
@@ -218,7 +219,7 @@ class _Search:
         for _ in range(ROUNDS_MAX):
             drive = self.at(values)
             results = self._simulated(drive)
-            off = self._deviations(results)
+            off = self.deviations(results)
             squares = sum(each * each for each in off)
             if best is None or squares < best[0]:
                 best = squares, drive, values
@@ -260,7 +261,7 @@ class _Search:
         self.simulations += len(rows)
         return run_all([_label(row) for row in rows], specifications, self.workers, self.show_progress)
 
-    def _deviations(self, results: "Sequence[Result]") -> list[float]:
+    def deviations(self, results: "Sequence[Result]") -> list[float]:
         """The logarithm of simulated over rated of each free value's row."""
         rows = [self.rows[each.row] for each in self.start.free]
         return [

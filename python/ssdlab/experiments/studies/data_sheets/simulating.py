@@ -5,7 +5,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ssdlab.errors import Note, RunFailed
+from ssdlab.errors import InputError, Note, RunFailed
 from ssdlab.simulator.drives import resolve
 from ssdlab.simulator.drives.data_sheet import Rated
 from ssdlab.simulator.results.speed import speed
@@ -54,7 +54,18 @@ def scale_of(drive: "DriveFile", row: Rated | None = None) -> Fraction:
         and (not least or _half_of_cache(drive) >= least * 2 * parts)
     ):
         parts *= 2
+    while parts > 1 and not _can_be(drive, Fraction(1, parts)):
+        parts //= 2
     return Fraction(1, parts)
+
+
+def _can_be(drive: "DriveFile", scale: Fraction) -> bool:
+    """Whether the drive still has erase units enough at that scale."""
+    try:
+        resolve(drive, scale=scale)
+    except InputError:
+        return False
+    return True
 
 
 def resolved(drive: "DriveFile", row: Rated | None = None, *, full: bool = False) -> "ResolvedDrive":

@@ -125,12 +125,17 @@ def _take_facts(start: Start, drive: DriveFile, rows: _Rows) -> None:
 
 
 def _give(start: Start, key: str, value: object, of_row: str) -> None:
-    start.content = changed(start.content, {key: value}, {})
+    _set(start, {key: value})
     start.inputs[key] = of_row
 
 
 def _set(start: Start, values: Mapping[str, object]) -> None:
-    start.content = changed(start.content, values, {})
+    """Sets values. A file whose sources name single keys has none for a key that it does not set: it gets one here, and
+    `fitting.py` writes the final one."""
+    named = start.content["sources"]
+    missing = [key for key in values if key not in named and f"{key.partition('.')[0]}.*" not in named]
+    source = Source(kind="assumed", source="the start of the fit")
+    start.content = changed(start.content, values, dict.fromkeys(missing, source))
 
 
 def _drive(start: Start) -> DriveFile:
@@ -138,12 +143,13 @@ def _drive(start: Start) -> DriveFile:
 
 
 def _link(start: Start, rows: _Rows) -> None:
-    """The link carries the faster of the sequential rows, and the generation of PCIe follows from it."""
-    sequential = [(float(row.value), index, row) for index, row in rows if row.unit == "MB/s"]
+    """The link carries the faster of the sequential rows, and the generation of PCIe follows from it. Each device of a
+    stripe has a link of its own."""
+    drive = _drive(start)
+    sequential = [(float(row.value) / drive.stripe.devices, index, row) for index, row in rows if row.unit == "MB/s"]
     if not sequential:
         return
     rated, index, row = max(sequential, key=lambda each: each[0])
-    drive = _drive(start)
     interface = drive.host_link.interface
     if interface.startswith("sata") and rated > SATA_MB_S_MAX:
         raise InputError(
@@ -173,9 +179,10 @@ def _dies(start: Start, rows: _Rows) -> None:
     """
     drive = _drive(start)
     nand = drive.nand
+    channels = nand.channels * drive.stripe.devices
     for _, row in rows:
-        if row.quantity == "sequential read" and nand.channels * nand.channel_mb_s < 1.1 * float(row.value):
-            _set(start, {"nand.channel_mb_s": 1.2 * float(row.value) / nand.channels})
+        if row.quantity == "sequential read" and channels * nand.channel_mb_s < 1.1 * float(row.value):
+            _set(start, {"nand.channel_mb_s": 1.2 * float(row.value) / channels})
             start.chosen["nand.channel_mb_s"] = f"{row.quantity}: channels that carry it"
     read_us = _rated_read_us(drive, rows)
     factor = 1
@@ -279,9 +286,11 @@ def _reads(start: Start, rows: _Rows) -> None:
 
 
 def _commands(start: Start, rows: _Rows) -> None:
-    """A limit of commands holds back the fastest random row of a drive that was not filled at random."""
+    """A limit of commands holds back the fastest random row of a drive that was not filled at random. Each device of a
+    stripe has its own."""
+    devices = _drive(start).stripe.devices
     random = [
-        (float(row.value), index)
+        (float(row.value) / devices, index)
         for index, row in rows
         if row.unit == "IOPS" and row.quantity in ("random read", "random write") and row.state != "steady"
     ]
