@@ -156,3 +156,11 @@ def test_workers_change_no_result_and_a_seed_does(words: list[str], program: Pro
 def test_workers_of_a_single_run_are_refused(program: Program) -> None:
     ended = program("run", "uniform.fio", "--drive", "small.toml", "--workers", "2")
     assert ended.returncode == 2 and "allowed: with --alone" in ended.stderr
+
+
+@pytest.mark.parametrize("name", ["answer.json", "report.html"])
+def test_the_name_of_a_file_is_no_output_folder(program: Program, tmp_path: Path, name: str) -> None:
+    """A folder called answer.json was written."""
+    asked = program(*WRITING["compare"], "--output", name)
+    assert asked.returncode == 2 and f"--output {name}: this writes a folder" in asked.stderr
+    assert not (tmp_path / name).exists()

@@ -13,6 +13,8 @@ from ssdlab.presentation.report.shown import Shown
 from ssdlab.simulator.results.files import check_writable, write_text
 
 _BY_SUFFIX = {".json": "json", ".csv": "csv"}
+_OF_FILES = (*_BY_SUFFIX, ".html", ".txt", ".md")
+"""Suffixes of what a file holds: nobody names a folder so."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,11 @@ class Destination:
 
 def check_folder(directory: Path, command: str) -> None:
     """Raises InputError unless `command` can write its files into this folder. Called before long work begins."""
+    if directory.suffix.lower() in _OF_FILES and not directory.is_dir():
+        raise InputError(
+            f"--output {directory}: this writes a folder, and that is the name of a file; give a folder, such as"
+            f" {directory.with_suffix('')}/, or send what is printed into a file: --format json > {directory}"
+        )
     check_writable(directory)
     check_own(directory, command)
 

@@ -45,7 +45,8 @@ class Ordered:
         typer.Option(
             "--with",
             metavar="DIR",
-            help="Show an earlier result of the protocol too: another drive's, or the same drive again. Repeatable.",
+            help="Show an earlier result of the protocol in the report too: another drive's, or the same drive again. "
+            "Repeatable.",
         ),
     ] = ()
 
@@ -121,7 +122,7 @@ def measure(
         Format | None,
         typer.Option("--output-format", metavar="FORMAT", help="As in fio: normal, json or json+."),
     ] = None,
-    output: options.Output = None,
+    output: Annotated[str | None, options.output("print only; with --protocol: out/measure-NAME")] = None,
 ) -> None:
     """Measure a real drive: run a fio job through the installed fio, with SMART data before and after each stage.
 

@@ -206,15 +206,17 @@ def folder(default: str) -> Any:
     return typer.Option("--output", metavar="DIR", help=f"Output folder.  [default: {default}]")
 
 
-Output = Annotated[
-    str | None,
-    typer.Option(
+def output(default: str) -> Any:
+    """The option `--output` of commands that write what they print into a file, or everything into a folder."""
+    return typer.Option(
         "--output",
         metavar="FILE|DIR",
         help="A FILE (a name with a suffix) for the printed output; a DIR for result.json, data/ and the report.  "
-        "[default: print only]",
-    ),
-]
+        f"[default: {default}]",
+    )
+
+
+Output = Annotated[str | None, output("print only")]
 TextOrJson = Annotated[
     Literal["text", "json"], typer.Option("--output-format", metavar="FORMAT", help="text or json.", show_default=False)
 ]

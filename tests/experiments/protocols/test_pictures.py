@@ -210,6 +210,17 @@ def test_results_of_other_seeds_become_one_line_with_a_band(drive: ResolvedDrive
     assert rows_of(carried.figures()[0], "x", "y")
 
 
+def test_a_page_of_two_drives_says_what_stands_behind_each_and_whose_the_tables_are(
+    drive: ResolvedDrive, tmp_path: Path
+) -> None:
+    """Only the new drive's limits were said, and its table had the heading of the pictures, which show both drives."""
+    lab.protocol("fsync", lab.drive("tiny", op=1.0), quick=True).write(tmp_path / "tiny")
+    lab.protocol("fsync", drive, quick=True).laid_beside(tmp_path / "tiny").write(tmp_path / "both")
+    html = (tmp_path / "both" / "report.html").read_text()
+    assert f"{drive.name}: a drive file of your own" in html and "tiny: " in html and "stands for no product" in html
+    assert f"Every step of {drive.name}" in html and ">Every step<" not in html
+
+
 def test_what_cannot_be_laid_beside_is_refused_before_the_run(drive: ResolvedDrive, tmp_path: Path) -> None:
     carried = lab.protocol("fsync", drive, quick=True)
     carried.write(tmp_path / "fsync")

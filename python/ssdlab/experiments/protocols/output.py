@@ -107,7 +107,8 @@ def write(
     names, the page last.
     """
     plain = content(protocol, figures, target, quick=quick, seed=seed, extra=extra.content)
-    drives = tested([Kept(target, figures, ""), *beside])
+    shown = [Kept(target, figures, ""), *beside]
+    drives, named = tested(shown), bool(beside)
     drawn = pictures(protocol, drives)
     place_name = str(target["path"] if target["kind"] == "device" else target["drive"]["name"])
     page = protocol_page(
@@ -119,7 +120,7 @@ def write(
         extra=extra,
         command_line=command_line,
         drives=drives,
-        notices=limits_of(figures, target),
+        notices=list(dict.fromkeys(each for one in shown for each in limits_of(one.steps, one.target, named=named))),
     )
     names = ["result.json"]
     with staged(directory) as place:
@@ -136,15 +137,18 @@ def standing_of(target: Mapping[str, Any]) -> str | None:
     return f"{target['drive']['name']}: {standing.behind(target['drive'], target.get('scale', '1'))}."
 
 
-def limits_of(figures: Sequence[Figures], target: Mapping[str, Any]) -> list[str]:
-    """What a reader of a simulated drive's rates must know, in sentences; empty for a real one."""
+def limits_of(figures: Sequence[Figures], target: Mapping[str, Any], *, named: bool = False) -> list[str]:
+    """What a reader of a simulated drive's rates must know, in sentences, `named` with its name in each; empty for a
+    real one."""
     standing_sentence = standing_of(target)
     if standing_sentence is None:
         return []
     said = [standing_sentence]
+    start = f"{target['drive']['name']}: " if named else ""
     if (scale := target.get("scale", "1")) != "1":
         said.append(
-            f"Simulated on {scale} of the drive: bytes and durations are of that part, and shorter than the drive's."
+            f"{start}{'simulated' if named else 'Simulated'} on {scale} of the drive: bytes and durations are of that"
+            " part, and shorter than the drive's."
         )
     buffer_bytes = target["drive"]["write_buffer"]["bytes"]
     written = [each for each in figures if each.shown and each.write]
@@ -153,8 +157,9 @@ def limits_of(figures: Sequence[Figures], target: Mapping[str, Any]) -> list[str
         names = "every step" if inside == written else "; ".join(map(name_of, inside))
         most = max(each.written_bytes for each in inside)
         said.append(
-            f"All that is written fits into the write buffer ({format_bytes(most)} of {format_bytes(buffer_bytes)}): "
-            f"such a rate is the buffer's, and not what the flash sustains. So in {names}."
+            f"{start}{'all' if named else 'All'} that is written fits into the write buffer ({format_bytes(most)} of"
+            f" {format_bytes(buffer_bytes)}): such a rate is the buffer's, and not what the flash sustains. So in"
+            f" {names}."
         )
     return said
 

@@ -120,8 +120,10 @@ def protocol_page(
     from ssdlab.presentation.report import page, parts
 
     reasons = waf_reasons(protocol, figures)
-    tables = [page.Section(each.title, matrix_html(each)) for each in protocol.tabulate(figures)]
-    after = [*extra.sections, *tables, page.Section("Every step", table_html(protocol, figures))]
+    # Only the pictures show the other drives too.
+    whose = f" of {drives[0].label}" if len(drives) > 1 else ""
+    tables = [page.Section(f"{each.title}{whose}", matrix_html(each)) for each in protocol.tabulate(figures)]
+    after = [*extra.sections, *tables, page.Section(f"Every step{whose}", table_html(protocol, figures))]
     if reasons:
         after.append(page.Section("Not measured", parts.definitions([("WAF", each) for each in reasons])))
     after.append(page.Section("Source", parts.paragraphs(protocol.source)))
@@ -188,7 +190,7 @@ def tests_html(protocol: Protocol, drives: "Sequence[DriveTests]") -> "Markup":
         for each in drives
         for number, run in enumerate(each.runs, 1)
     ]
-    return parts.table("Tests shown", ["drive", "test", "finding"], rows, wraps=True)
+    return parts.table("Tests shown", ["drive", "test", "finding"], rows, sentence=2, wraps=True)
 
 
 def matrix_html(matrix: Matrix) -> "Markup":

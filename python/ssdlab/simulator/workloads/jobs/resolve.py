@@ -410,7 +410,9 @@ class _Resolver:
         if not given or self.scale == 1:
             return []
         scaled = max(1, round(given * self.scale))
-        return [f"number_ios={given} is {scaled:,} requests under --scale {format_scale(self.scale)}"]
+        return [
+            f"number_ios={given} is {scaled:,} request{'s' * (scaled != 1)} under --scale {format_scale(self.scale)}"
+        ]
 
     def _loops(self) -> int:
         return max(1, self.section.get(LOOPS))
