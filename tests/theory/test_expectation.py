@@ -208,12 +208,18 @@ def test_no_form_no_value(changes: dict[str, Any], words: str) -> None:
     assert words in str(answer.reason)
 
 
+def test_a_drive_without_data_is_not_said_to_lack_spare_area() -> None:
+    """A fresh drive, or one that was trimmed, has nothing but spare area."""
+    assert expected([job()], drive(), None).reason == expectation.NO_DATA
+    assert "no spare area" in str(expected([job()], drive(), 0.0).reason)
+
+
 def test_other_reasons_for_no_value() -> None:
     for drive_changed, effective, words in (
         (drive("cost-benefit"), 0.1, "cost-benefit"),
         (drive(placement="frequency-frontiers"), 0.1, "frequency-frontiers"),
         (drive(), 0.0, "spare area"),
-        (drive(), None, "spare area"),
+        (drive(), None, "holds no data"),
     ):
         answer = expected([fill(), job()], drive_changed, effective)
         assert answer.value is None and words in str(answer.reason)

@@ -7,7 +7,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from ssdlab.theory.expectation import expected
+from ssdlab.theory.expectation import NO_DATA, expected
 
 _SOLVER = "scipy.optimize"
 _LOAD_AFTER_SECONDS = 2.0
@@ -41,7 +41,7 @@ class Theory:
         if not _loading().is_set():
             return Line(None, None, LOADING)
         if effective_over_provisioning is None:
-            return Line(None, None, "no spare area is left for garbage collection")
+            return Line(None, None, NO_DATA)
         key = f"{effective_over_provisioning:.3g}"
         known = self._known
         if key not in known:

@@ -13,6 +13,7 @@ from ssdlab.theory import closed_forms
 
 # The engine's default (`ssdlab policies d-choices`), for a drive that gives the policy without parameters.
 D_DEFAULT = 10
+NO_DATA = "the drive holds no data that garbage collection would move"
 # Write densities with a smaller relative difference belong to one class.
 _DENSITY_TOLERANCE = 1e-6
 
@@ -123,7 +124,9 @@ def shape(drive: Mapping[str, Any]) -> tuple[int, float, int]:
 def _expected(
     jobs: Sequence[Mapping[str, Any]], drive: Mapping[str, Any], effective_over_provisioning: float | None
 ) -> Expectation:
-    if effective_over_provisioning is None or not effective_over_provisioning > 0:
+    if effective_over_provisioning is None:
+        raise _NoFormula(NO_DATA)
+    if not effective_over_provisioning > 0:
         raise _NoFormula("no spare area is left for garbage collection")
     ftl = drive["ftl"]
     if ftl["wear_leveling"]["name"] == "static":

@@ -91,6 +91,23 @@ def test_labels_far_apart_in_x_need_no_room_for_each_other() -> None:
     assert placed[2]["label_value"] == pytest.approx(2.0)
 
 
+def test_long_labels_of_neighbouring_points_do_not_overlap() -> None:
+    """A regression: `generic-tlc-480, 7 %: 3.5 ms` ran into the label of the point at 15 %."""
+    pair = [
+        made_up_variant(f"generic-sata-dc-480, {op:.0%}", op, speed=made_up_speed(iops, 640_000, None))
+        for op, iops in ((0.07, 30_000), (0.15, 30_100), (0.28, 90_000))
+    ]
+    figures = {each.name: each for each in comparison_figures(pair)}
+    rows = [
+        row
+        for of in figures["iops-against-over-provisioning"].specification()["datasets"].values()
+        for row in of
+        if "label_value" in row
+    ]
+    low, high = sorted(row["label_value"] for row in rows)[:2]
+    assert (high - low) / (90_000 * 1.2 * 1.08) * HEIGHT_PX > 16
+
+
 @pytest.mark.parametrize("values", [[1.0, 5.0], [1.0, 90.0]])
 def test_scale_is_its_own_inverse(values: list[float]) -> None:
     scale = ValueScale(values)
@@ -112,6 +129,45 @@ def test_pictures_that_have_nothing_to_show_are_left_out() -> None:
         "a", 0.1, **nothing, series=empty, effective_over_provisioning=None, steady=None, timed=False
     )
     assert [figure.name for figure in comparison_figures([silent])] == ["spare-area-over-host-writes"]
+
+
+def test_a_stage_of_trims_alone_has_no_picture_of_its_requests() -> None:
+    """A regression: reads and writes were 0 per second, and the comparison ended in a division by zero."""
+    trims = [made_up_variant(f"{op}", op, speed=made_up_speed(0, 1, None)) for op in (0.1, 0.2)]
+    assert "iops-against-over-provisioning" not in [figure.name for figure in comparison_figures(trims)]
+
+
+def test_a_stage_without_writes_has_no_figure_at_the_end_of_its_line() -> None:
+    """A regression: the WAF of the fill was written there, and said to be that of the result."""
+    silent = made_up_variant("a", 0.1, waf=None, with_theory=False)
+    figures = {figure.name: figure for figure in comparison_figures([silent])}
+    datasets = figures["waf-over-host-writes"].specification()["datasets"]
+    assert not [row for rows in datasets.values() for row in rows if "label_value" in row]
+
+
+def test_a_line_of_one_point_is_drawn_as_a_point() -> None:
+    """A regression: a run of one window had an empty picture."""
+    short = made_up_variant("a", 0.1)
+    figures = {figure.name: figure for figure in comparison_figures([replace(short, series=short.series[-1:])])}
+    for name in ("waf-over-host-writes", "spare-area-over-host-writes"):
+        picture = json.dumps(figures[name].specification())
+        assert '"size": 60, "opacity": 1' in picture or '"opacity": 1, "size": 60' in picture, name
+
+
+def test_spare_area_below_none_is_drawn_upright_and_said() -> None:
+    """A regression: with failed blocks the axis ran from 0 down to the top, and the title said "has -12.8 %"."""
+    worn = made_up_variant("a", 0.1, effective_over_provisioning=-0.128)
+    series = worn.series.with_columns(effective_over_provisioning=pl.lit(-0.128))
+    (figure,) = (
+        each
+        for each in comparison_figures([replace(worn, series=series)])
+        if each.name == "spare-area-over-host-writes"
+    )
+    assert figure.title.startswith("Garbage collection has no effective spare area; ")
+    domains = [
+        json.loads(found) for found in re.findall(r'"domain": (\[[-\d.e+, ]+\])', json.dumps(figure.specification()))
+    ]
+    assert all(low < high for low, high in domains) and min(low for low, _ in domains) < -12.8
 
 
 def test_pictures_over_time_need_a_clock() -> None:

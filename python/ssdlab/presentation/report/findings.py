@@ -213,9 +213,9 @@ def spare_room(variants: Sequence[ComparedVariant]) -> str:
     if effective > _NEARLY_EMPTY:
         return "Nearly all of the drive was never written or was trimmed, and is spare area for now"
     built_in = wording.share(variant.over_provisioning)
-    has = f"{wording.share(effective)} of effective spare area"
+    has = f"{wording.share(effective)} of" if effective > 0 else "no"
     name = "" if wording.spoken(variant.label) != variant.label or len(variants) == 1 else f" ({variant.label})"
-    return f"Garbage collection has {has}; {built_in} is built in{name}"
+    return f"Garbage collection has {has} effective spare area; {built_in} is built in{name}"
 
 
 def _last_stage_bytes(variant: ComparedVariant) -> float:

@@ -15,6 +15,7 @@ from ssdlab.presentation.report.charts.encodings import (
 from ssdlab.presentation.report.charts.over_time import shown_direction
 from ssdlab.presentation.report.charts.placing import (
     HEIGHT_PX,
+    LABEL_GAP_PX,
     LABEL_ROOM,
     WAF_MIN,
     ValueScale,
@@ -29,6 +30,8 @@ from ssdlab.presentation.report.variant import ComparedVariant
 _PLOT_PX = 700
 _CHARACTER_PX = 7
 _FIGURE_CHARACTERS = 8
+# How far a figure without a name reaches, as a share of the axis.
+_FIGURE_REACH = 0.16
 _NS_PER_US = 1000
 
 
@@ -66,7 +69,8 @@ def iops_against_over_provisioning(variants: Sequence[ComparedVariant]) -> vl.Pi
     measured = [(variant, variant.speed.iops) for variant in variants if variant.speed is not None]
     texts = [wording.estimated(variant.speed.estimate) for variant in variants if variant.speed is not None]
     drawn = [variant for variant, _ in measured]
-    if not _is_worth_drawing(drawn, has_curve=False):
+    # Trims are not among these requests.
+    if not _is_worth_drawing(drawn, has_curve=False) or not any(iops for _, iops in measured):
         return None
     right = _right_end(drawn)
     points = [_point(*each, text, right) for each, text in zip(measured, texts, strict=True)]
@@ -148,7 +152,7 @@ def _picture(
         axis=vl.Axis(tickCount=8),
     )
     y = vl.Y("value:Q", title=title, scale=scale.vegalite, axis=y_axis or scale.axis())
-    labels = spread(points, scale, near_x=right * 0.16, raise_px=12)
+    labels = spread(points, scale, near_x=right * _reach(points), raise_px=12)
     tooltip = [vl.Tooltip("variant:N"), vl.Tooltip("over_provisioning:Q", title="OP, %", format=".2f"), *said]
     layers = [
         *([_curve_layer(curve, x, y)] if curve else []),
@@ -158,6 +162,15 @@ def _picture(
         *label_layers(variants, labels, vl.X("label_x:Q"), vl.Y("label_value:Q"), dx=9, dots=False),
     ]
     return switchable(vl.layer(*layers, height=HEIGHT_PX), HIDDEN_VARIANTS)
+
+
+def _reach(points: Sequence[Row]) -> float:
+    """How far to the right of its point a label may reach another, as a share of the axis: as far as the longest is
+    wide, unless so many are too high to stand one above another."""
+    if len(points) * LABEL_GAP_PX > HEIGHT_PX:
+        return _FIGURE_REACH
+    longest = max((len(point["text"]) for point in points), default=0)
+    return max(_FIGURE_REACH, longest * _CHARACTER_PX / _PLOT_PX)
 
 
 def _label_characters(position: float) -> int:

@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
@@ -239,6 +240,9 @@ def line_layers(
     line = chart(rows).mark("line", clip=True).encode(x, y, colour, vl.Order(f"{order or along}:Q"))
     if len(variants) > _COLOURS:
         line = line.encode(variant_dash(variants))
+    counts = Counter(row["variant"] for row in rows)
+    # A line of one point is none.
+    lone = [row for row in rows if counts[row["variant"]] == 1]
     nearest = f"nearest_{name or field}"
     under_pointer = {"type": "point", "on": "pointerover", "clear": "pointerout", "nearest": True}
     points = (
@@ -257,7 +261,10 @@ def line_layers(
         )
         .add_params({"name": nearest, "select": under_pointer | {"fields": ["variant", along]}})
     )
-    return [line, points]
+    if not lone:
+        return [line, points]
+    dots = chart(lone).mark("point", style="mark", size=60, opacity=1)
+    return [line, dots.encode(x, y, variant_fill(variants, legend=False)), points]
 
 
 def _labels(variants: Sequence[Labelled]) -> list[str]:

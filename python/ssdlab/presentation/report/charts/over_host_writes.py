@@ -50,9 +50,11 @@ def waf_over_host_writes(variants: Sequence[ComparedVariant], series: Sequence[p
 
     labels = []
     for variant in drawn:
+        if variant.waf is None:
+            # Its last stage wrote nothing; the last window is of an earlier one.
+            continue
         last = [row for row in rows if row["variant"] == variant.label][-1]
-        shown = last["waf"] if variant.waf is None else variant.waf
-        row = label_row(variant, shown, variant.waf_said or wording.waf(shown))
+        row = label_row(variant, variant.waf, variant.waf_said or wording.waf(variant.waf))
         labels.append({**row, "drive_writes": last["drive_writes"], "label_x": end * 1.02})
     labels = spread(labels, scale)
     theory = [{"variant": v.label, "theory": v.theory, "from": 0, "to": end} for v in drawn if v.theory is not None]
@@ -98,8 +100,12 @@ def spare_over_host_writes(variants: Sequence[ComparedVariant], series: Sequence
         # The spare space of a fresh drive is its whole capacity; with the full scale, the steady state would lie on the
         # axis.
         settled = max({row["variant"]: row[field] for row in rows}.values())
-        top = min(max(row[field] for row in rows), 4 * settled) * 1.08 or 1.0
-        y = vl.Y(f"{field}:Q", title=said, scale=vl.Scale(domain=[0, top], nice=False), axis=horizontal_grid(4))
+        values = [row[field] for row in rows]
+        top = (min(max(values), 4 * settled) if settled > 0 else max(values)) * 1.08
+        # Effective OP is below 0 where blocks failed.
+        low = min(0.0, min(values) * 1.08)
+        high = max(top, 0.0) if low else top or 1.0
+        y = vl.Y(f"{field}:Q", title=said, scale=vl.Scale(domain=[low, high], nice=False), axis=horizontal_grid(4))
         x = drive_writes_axis(max(row["drive_writes"] for row in rows), room=0.02)
         layers = line_layers(
             variants, rows, x, y, field=field, said=said, number_format=number_format, legend=not charts

@@ -17,7 +17,7 @@ LABEL_ROOM = 0.15
 _LABEL_CHARACTERS_MAX = 7
 # In a plot narrower than this, only the figure fits.
 _NARROW_PX = 520
-_LABEL_GAP_PX = 17
+LABEL_GAP_PX = 17
 # Above this ratio of largest to smallest value, a linear axis would flatten all variants except one.
 _LOGARITHMIC_FROM = 20
 
@@ -71,7 +71,7 @@ def spread(labels: Sequence[Row], scale: ValueScale, *, near_x: float = math.inf
         wanted = [scale.px(row["value"]) - raise_px for row in group]
         placed += [
             {**row, "label_value": scale.value(px)}
-            for row, px in zip(group, separated(wanted, _LABEL_GAP_PX), strict=True)
+            for row, px in zip(group, separated(wanted, LABEL_GAP_PX), strict=True)
         ]
     return placed
 
