@@ -24,7 +24,9 @@ itself: `ssdlab run --drive NAME -- fio --name=a ...`. Variables (`$SIZE`, `${1:
 options), arrays, loops over words and ranges (`{1..3}`, `$(seq 4)`), functions, here-documents with a job file,
 comments and continued lines of Unix and of Windows are read, other commands are left out with a note; the jobs of a
 call wait for those of the call before. A loop with another end (`while`) and the output of a command are refused: write
-the values. `["fio", "--name=a"]`, as Python, Docker and Kubernetes have a call, is one too.
+the values. `["fio", "--name=a"]`, as Python, Docker and Kubernetes have a call, is one too, and so are the lists
+`command:` and `args:` of a container in YAML. As on fio's own command line, the first letters of an option suffice if no
+other option begins with them.
 
 ## Differences from fio
 

@@ -71,6 +71,42 @@ def test_a_variable_of_options_is_several_options() -> None:
 
 
 @pytest.mark.parametrize(
+    "given",
+    [
+        "O=(\n  --bs=16k  # a comment\n  --rw=write\n)",
+        'D=/data\nO=(--bs=16k --filename="$D/x" --rw=write)',
+        "O=(--bs=16k)\nO+=(--rw=write)",
+        'O="--bs=16k"\nO+=" --rw=write"',
+        "declare -a O=( --bs=16k \\\n  --rw='write' )",
+    ],
+)
+def test_no_option_of_an_array_is_lost(given: str) -> None:
+    """A regression: an array over several lines or with a variable was empty, and what `+=` appends was left out, so
+    that the call read the drive from its start."""
+    (job,) = parse(f"{given}\nfio --name=a ${{O[@]}}\n", environment={}).sections
+    assert (job.get(BS).read.least_bytes, job.get(RW).direction) == (16384, "write")  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "for rw in write; do for bs in 8k; do fio --name=$rw --rw=$rw --bs=$bs; done; done\n",
+        "if [ -x /usr/bin/fio ]; then fio --name=write --rw=write --bs=8k; fi\n",
+        "for rw in write; do\nfio \\\n  --name ${rw} \\\n  --directory $where --rw=$rw --bs=8k\ndone\n",
+        'job() { fio "$@"; }\njob --name=write --rw=write --bs=8k\n',
+        "command:\n  - fio\nargs:\n  - --name=write\n  # bytes\n  - '--bs'\n  - 8k\n  - --rw=write # x\nname: x y\n",
+        'command: ["/usr/bin/fio"]\nargs: ["--name=write", "--rw=write",\n  "--bs=8k"]\nname: x y\n',
+        'command: ["sh", "-c", "fio --name=write --rw=write --bs=8k"]\n',
+        "fio --name=write --rw=write --bs=8k --norandom --gro\n",
+    ],
+)
+def test_forms_of_a_call(text: str) -> None:
+    """Regressions: each was refused, most as lines before the first section of a job file."""
+    (job,) = parse(text, environment={}).sections
+    assert (job.name, job.get(BS).read.least_bytes, job.get(RW).direction) == ("write", 8192, "write")  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
     ("words", "values"),
     [
         ("{1..3}", ["1", "2", "3"]),
@@ -180,10 +216,21 @@ def shown(file: JobFile) -> tuple[dict[str, str], list[dict[str, str]]]:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("fio --name=a --bss=4k", r"the command line, line 1: 'bss' is not an option .* did you mean"),
+        ("fio --name=a --bsz=4k", r"the command line, line 1: 'bsz' is not an option .* did you mean"),
         ("fio --name=a --bs=0", r"line 1: bs=0: allowed is"),
         ("fio --name=a --bs=$BS", r"line 1: '--bs=\$BS': \$BS has no value; write BS=VALUE on a line above"),
         ("fio --name=a --size=$(cat size)", r"is the output of a command, which is not run here"),
+        ("A=$(cat size)\nfio --name=a --size=$A", r"line 2: '--size=\$A' is the output of a command"),
+        ('A=(--bs=8k --size=$(cat size))\nfio --name=a "${A[@]}"', r"line 2: '\$A' is the output of a command"),
+        (
+            'declare -A A=([b]="--bs=8k")\nfio --name=a ${A[b]}',
+            r"line 2: '\$\{A\[b\]\}': \$\{A\[b\]\} is not worked out",
+        ),
+        ("A=4k:1\nB=${A%%:*}\nfio --name=a --bs=$B", r"line 3: '--bs=\$B': \$\{A%%:\*\} is not worked out here"),
+        (
+            "#!/bin/sh\nprintf '\n[a]\nbs=4k\n' > a.fio\nfio a.fio",
+            r"line 2: .* is a line of a script, and the sections below are of a job file that it contains",
+        ),
         ("\nfio --name=a 'x", r"line 2: .* is not a command of a shell: no closing quotation"),
         (
             "while true; do\nfio --name=a\ndone",

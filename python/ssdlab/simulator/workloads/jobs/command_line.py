@@ -76,6 +76,7 @@ def _of_call(call: Call, source: str, environment: Mapping[str, str]) -> list[Ra
             files.append(word)
             continue
         key, equals, text = word.lstrip("-").partition("=")
+        key = _whole(key)
         if key in _WITHOUT_VALUE:
             continue
         if not equals and words and (key in _WITH_VALUE or key == "section" or _needs_value(key)):
@@ -96,6 +97,15 @@ def _of_call(call: Call, source: str, environment: Mapping[str, str]) -> list[Ra
     if only and all(section.is_global for section in chosen):
         raise InputError(f"{where}: --section={only[0]}: no section has this name")
     return chosen if any(not section.is_global for section in chosen) else []
+
+
+def _whole(key: str) -> str:
+    """The option that begins with these letters, if there is one only: on its command line fio takes `--group` as
+    `--group_reporting` (getopt_long)."""
+    if key in BY_NAME or key in _WITH_VALUE or key in _WITHOUT_VALUE:
+        return key
+    found = [name for name in BY_NAME if name.startswith(key)]
+    return found[0] if len(found) == 1 else key
 
 
 def _needs_value(key: str) -> bool:

@@ -109,6 +109,11 @@ def split_sections(text: str, source: str, environment: Mapping[str, str]) -> li
         if line.startswith("["):
             sections.append(RawSection(_section_name(line, where), number))
             continue
+        if not sections and text.startswith("#!"):
+            raise InputError(
+                f"{where}: {line!r} is a line of a script, and the sections below are of a job file that it contains; "
+                "save the job file under a name of its own and give that"
+            )
         if not sections:
             raise InputError(f"{where}: {line!r} is before the first section; {_instead(line)}")
         sections[-1].options.extend(_options(line, number, source, environment, ()))

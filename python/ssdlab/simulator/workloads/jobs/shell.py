@@ -8,21 +8,27 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import takewhile
+from itertools import dropwhile, takewhile
 from pathlib import Path, PureWindowsPath
 
 from ssdlab.errors import InputError
 from ssdlab.simulator.workloads.jobs import expressions
-from ssdlab.simulator.workloads.jobs.shell_text import Document, with_lists, without_documents, without_signs
+from ssdlab.simulator.workloads.jobs.shell_text import (
+    Document,
+    is_open_array,
+    with_lists,
+    without_documents,
+    without_signs,
+)
 
 NAMES = ("fio", "fio.exe")
 _CALL = re.compile(
     r"^\s*(?:[$>%]\s+)?(?:[^#\n]*[\s;&|(/\\'\"])?fio(?:\.exe)?[\"']?\s+"
-    r"(?:[^#\n]*\s)?(?:['\"]?--?[a-z]|\S+\.(?:fio|job|ini)|-(?:\s|$))",
+    r"(?:[^#\n]*\s+)?(?:['\"]?--?[a-z]|['\"]?\$|\S+\.(?:fio|job|ini)|-(?:\s|$))",
     re.M,
 )
 _SECTION = re.compile(r"^\s*\[[^\]\n]+\]\s*(?:[;#].*)?$", re.M)
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=.*", re.DOTALL)
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=.*", re.DOTALL)
 # With what stands for it if it is not set, `${1:-/dev/sdb}`.
 _VARIABLE = re.compile(r"\$(?:\{(\w+)(?::?[-=]([^{}]*))?\}|([A-Za-z_]\w*|[0-9@*]))")
 _FUNCTION = re.compile(r"^(\s*)(?:function\s+)?([A-Za-z_][\w-]*)\s*\(\)", re.M)
@@ -41,7 +47,11 @@ _CONTINUED = re.compile(r"[\\^]$|(?<=\s)`$")
 _NAMING = re.compile(r"--?(?:filename|directory|output|name|write_\w+_log|description)=")
 _CALLS_DEEP_MAX = 16
 _LOOPS = ("for", "while", "until", "select")
-_WITHIN = ("do", "then", "else", "fi", "done", "{", "}")
+_OPENING = ("do", "then", "else", "{")
+_WITHIN = (*_OPENING, "fi", "done", "}")
+_DECLARING = ("declare", "export", "local", "readonly", "typeset")
+# Commands whose words are what they ask about, not what they call.
+_TESTS = ("[", "[[", "test")
 _SEPARATORS = frozenset(";&|()")
 
 
@@ -107,6 +117,10 @@ class _Reading:
         while at < len(commands):
             words, number = commands[at]
             at += 1
+            while words and words[0] in _WITHIN:
+                words = words[1:]
+            if not words:
+                continue
             if words[0] in _LOOPS:
                 end = _end_of_loop(commands, at)
                 self._loop(words, number, commands[at:end])
@@ -118,10 +132,7 @@ class _Reading:
                 self.functions[words[1]] = [*rest, *commands[at:end]]
                 at = end + 1
                 continue
-            while words and words[0] in _WITHIN:
-                words = words[1:]
-            if words:
-                self._command(words, number)
+            self._command(words, number)
 
     def _loop(self, words: list[str], number: int, body: Sequence[Command]) -> None:
         where = f"{self.source}, line {number}"
@@ -155,17 +166,26 @@ class _Reading:
         behind = _behind_fio(words)
         if behind is not None:
             for word in takewhile(_ASSIGNMENT.fullmatch, words):
-                name, _, value = word.partition("=")
-                self.values[name] = _expanded(value, self.values, where, strict=False)
+                self._assign(word, where)
             self.calls.append(Call(tuple(self._expand(behind, where)), number, dict(self.files)))
             return
-        given = words[1:] if words[0] in ("export", "local", "readonly") else words
+        given = words
+        if words[0] in _DECLARING:
+            given = list(dropwhile(lambda word: word.startswith("-"), words[1:]))
         if all(_ASSIGNMENT.fullmatch(word) for word in given):
             for word in given:
-                name, _, value = word.partition("=")
-                self.values[name] = _expanded(value, self.values, where, strict=False)
+                self._assign(word, where)
             return
         self.others.append(number)
+
+    def _assign(self, word: str, where: str) -> None:
+        """Carries out `NAME=value` or `NAME+=value`."""
+        name, _, value = word.partition("=")
+        value = _expanded(value, self.values, where, strict=False)
+        if name.endswith("+"):
+            name = name[:-1]
+            value = self.values.get(name, "") + value
+        self.values[name] = value
 
     def _call_function(self, words: list[str], number: int) -> None:
         where = f"{self.source}, line {number}"
@@ -192,8 +212,8 @@ class _Reading:
     def _expand(self, words: Sequence[str], where: str) -> list[str]:
         """Words with the values of their variables; a word that is one variable becomes all words of its value."""
         found = []
-        for word in words:
-            if _NAMING.match(word):
+        for before, word in zip(("", *words), words, strict=False):
+            if _NAMING.match(word) or _NAMING.fullmatch(f"{before}="):
                 # A variable without a value stands for some name: its own.
                 found.append(_VARIABLE.sub(r"\1\3", _expanded(word, self.values, where, strict=False)))
                 continue
@@ -217,7 +237,7 @@ def _end_of_loop(commands: Sequence[Command], at: int) -> int:
     """The place of the `done` of a loop whose body begins at `at`, or the end."""
     depth = 1
     for place in range(at, len(commands)):
-        word = commands[place][0][0]
+        word = next((word for word in commands[place][0] if word not in _OPENING), "")
         depth += (word in _LOOPS) - (word == "done")
         if not depth:
             return place
@@ -230,7 +250,7 @@ def _commands_by_line(text: str) -> Iterator[tuple[int, str]]:
     for number, raw in enumerate(text.splitlines(), start=1):
         line = re.sub(r"(^|\s)#.*", "", raw).strip()
         # A copied page often loses the signs of continuation: a line that begins with an option continues a call.
-        continues = command and line.startswith("-")
+        continues = command and (line.startswith("-") or is_open_array(command))
         if command and not (continues or _CONTINUED.search(command)):
             yield began, command
             command = ""
@@ -298,6 +318,8 @@ def _behind_fio(words: list[str]) -> list[str] | None:
     """The arguments of fio, with anything before its name, such as `sudo` or a container of the same name; None for
     another command."""
     for place, word in enumerate(words):
+        if word in _TESTS:
+            return None
         if _program(word) in NAMES and len(words) > place + 1 and _program(words[place + 1]) not in NAMES:
             return words[place + 1 :]
     return None
@@ -310,11 +332,6 @@ def _program(word: str) -> str:
 
 def _expanded(word: str, values: Mapping[str, str], where: str, *, strict: bool) -> str:
     """A word with the values of its variables. Raises InputError for one without value, if `strict`."""
-    # The tokens of `$(command)` are split at its bracket.
-    if strict and (word.endswith("$") or "`" in word):
-        raise InputError(
-            f"{where}: {word.removesuffix('$')!r} is the output of a command, which is not run here; write the value"
-        )
 
     def value(match: re.Match[str]) -> str:
         name, default = match[1] or match[3], match[2]
@@ -336,4 +353,11 @@ def _expanded(word: str, values: Mapping[str, str], where: str, *, strict: bool)
             return f"$(({expression}))"
         raise InputError(f"{where}: $(({expression})): {missing} has no value; write {missing}=VALUE on a line above")
 
-    return _VARIABLE.sub(value, _HELD.sub(calculated, word))
+    found = _VARIABLE.sub(value, _HELD.sub(calculated, word))
+    # The tokens of `$(command)` are split at its bracket.
+    if strict and (found.endswith("$") or "`" in found):
+        shown = word if word != found else word.removesuffix("$")
+        raise InputError(f"{where}: {shown!r} is the output of a command, which is not run here; write the value")
+    if strict and "${" in found:
+        raise InputError(f"{where}: {word!r}: {found[found.index('${') :]} is not worked out here; write its value")
+    return found

@@ -5,6 +5,7 @@ Every function keeps the number of lines, because messages name lines.
 """
 
 import re
+import shlex
 from dataclasses import dataclass
 
 from ssdlab.simulator.workloads.jobs.variables import machine
@@ -16,9 +17,25 @@ _QUOTES = str.maketrans("\u201c\u201d\u201e\u2018\u2019", '"""\'\'')
 _DASH = re.compile(r"(?<=\s)[\u2013\u2014](?=[a-z])")
 # The words of a call in Python, Docker or Kubernetes: ["fio", "--name=a"].
 _QUOTED_LIST = re.compile(r"""\[\s*(["'])(?:[\w./-]*/)?fio\1(?P<rest>(?:\s*,\s*(?:"[^"\n]*"|'[^'\n]*'))+)\s*,?\s*\]""")
+# The same as lists of YAML, one word a line: a container's `command:` with fio, and its `args:`.
+_YAML_LIST = re.compile(
+    r"""^[ \t]*(?:-|\w+:[ \t]*\[)[ \t]*(["']?)(?:[\w./-]*/)?fio\1[ \t]*\]?[ \t]*\n"""
+    r"""(?P<rest>(?:[ \t]*args:[ \t]*(?:\[[^\]]*\][ \t]*)?\n?)?"""
+    r"""(?:[ \t]*(?:-[ \t]+(?:["']?-.*|["'\w.]\S*(?<!:)[ \t]*)|\#.*)(?:\n|$))*)""",
+    re.M,
+)
+# A shell with its script as one word: ["sh", "-c", "fio --name=a"].
+_SHELL_LIST = re.compile(
+    r"""\[\s*(["'])(?:[\w./-]*/)?(?:ba|da|a|z)?sh\1\s*,\s*(["'])-\w*c\2\s*,\s*(["'])(?P<script>(?:(?!\3).)*)\3\s*\]""",
+    re.S,
+)
+_YAML_WORD = re.compile(r"""^[ \t]*-[ \t]+(.+?)[ \t]*$|("[^"\n]*"|'[^'\n]*')""", re.M)
 _HERE = re.compile(r"<<(?P<tabs>-?)\s*(?P<quote>['\"]?)(?P<end>\w+)(?P=quote)")
 _INTO = re.compile(r"(?:>|\btee\b(?:\s+-\S+)*)\s*(?P<name>\"[^\"]*\"|'[^']*'|[^\s<>|;&-][^\s<>|;&]*)")
-_ARRAY = re.compile(r"^(\s*(?:declare -a |local |export )?[A-Za-z_]\w*)=\(([^()$`]*)\)\s*$", re.M)
+_ARRAY = re.compile(r"(?P<name>(?:^|\s)[A-Za-z_]\w*)(?P<more>\+?)=\((?P<words>[^()`]*)\)")
+_OPEN_ARRAY = re.compile(r"(?:^|\s)[A-Za-z_]\w*\+?=\([^()]*$")
+# What is left of an array with the output of a command, or with names of its own: its value is not known.
+_OTHER_ARRAY = re.compile(r"((?:^|\s)[A-Za-z_]\w*)\+?=\(")
 _ALL_OF_ARRAY = re.compile(r"\$\{([A-Za-z_]\w*)\[[@*]\]\}")
 _RANGE = re.compile(r"(?<!\S)\{(\d{1,6})\.\.(\d{1,6})(?:\.\.(\d{1,6}))?\}(?=[\s;]|$)")
 _WORDS = re.compile(r"(?<!\S)\{([\w.%-]+(?:,[\w.%-]+)+)\}(?=[\s;]|$)")
@@ -47,12 +64,21 @@ class Document:
 def without_signs(text: str) -> str:
     """The text without prompts, with plain quotes and dashes, and with calls from other languages as commands."""
     plain = _DASH.sub("--", _PROMPT.sub("", text.translate(_QUOTES)))
-    return _QUOTED_LIST.sub(_as_command, plain)
+    plain = _SHELL_LIST.sub(lambda match: match["script"], plain)
+    return _YAML_LIST.sub(_of_yaml, _QUOTED_LIST.sub(_as_command, plain))
 
 
 def _as_command(match: re.Match[str]) -> str:
     words = re.findall(r"\"[^\"\n]*\"|'[^'\n]*'", match["rest"])
     return f"fio {' '.join(words)}" + "\n" * match[0].count("\n")
+
+
+def _of_yaml(match: re.Match[str]) -> str:
+    words = [found[1] or found[2] for found in _YAML_WORD.finditer(re.sub(r"[ \t]#.*", "", match["rest"]))]
+    if not words:
+        return match[0]
+    quoted = (shlex.quote(word.strip("\"'")) for word in words)
+    return f"fio {' '.join(quoted)}" + "\n" * match[0].count("\n")
 
 
 def without_documents(text: str) -> tuple[str, dict[int, Document]]:
@@ -89,8 +115,21 @@ def with_lists(line: str) -> str:
     line = _SEQUENCE.sub(lambda match: _of_seq((match[1] or match[2]).split()), line)
     line = _RANGE.sub(lambda match: _of_braces(int(match[1]), int(match[2]), int(match[3] or 1)), line)
     line = _WORDS.sub(lambda match: match[1].replace(",", " "), line)
-    line = _ARRAY.sub(lambda match: f"{match[1]}='{' '.join(match[2].split())}'", line)
+    line = _OTHER_ARRAY.sub(r"\1=$ (", _ARRAY.sub(_of_array, line))
     return _ALL_OF_ARRAY.sub(r"$\1", line)
+
+
+def is_open_array(line: str) -> bool:
+    """Whether a line begins an array that ends on a later one."""
+    return _OPEN_ARRAY.search(line) is not None
+
+
+def _of_array(match: re.Match[str]) -> str:
+    """An array as one value: its words, with blanks between."""
+    if "[" in match["words"]:
+        return match[0]
+    words = " ".join(shlex.split(match["words"]))
+    return f"{match['name']}{match['more']}={shlex.quote(f' {words}' if match['more'] else words)}"
 
 
 def _of_seq(words: list[str]) -> str:
