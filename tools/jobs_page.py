@@ -41,6 +41,8 @@ other option begins with them.
 | `bs_is_seq_rand` on a random map | ends the job when its search for a free block fails | continues to the job's amount |
 | holes (`rw=read:4k`) | wrap at the end of a device, end the job at the end of a part of it | the same |
 | several lengths on a random map | a request ends where it would reach a visited block | the same |
+| reads and writes of different shortest lengths on a random map | counts both in one map, and can end the job before its amount | blocks may repeat, as with `norandommap`; the run says so |
+| `rw=trimwrite` with trims and writes of different lengths | several writes for each trim, or hardly any trims | refused |
 | `bs_unaligned` | any number of bytes | multiples of a sector, 512 bytes |
 | a job that fails by `rate_min`, `rate_iops_min` or `max_latency` | ends immediately, and fio's exit code counts such jobs | issues no more requests; outstanding requests still count; exit code 1 |
 | `latency_target` | halves the depth again for each late outstanding request; retries `iodepth` repeatedly after it was too deep; restarts the runtime for the last window | ignores outstanding requests; searches below a depth that was too deep; one runtime for all windows |
@@ -49,7 +51,7 @@ other option begins with them.
 | a file that is read (`size` in bytes, `filename` no device) | is laid out first, unless it is there | on a fresh drive `ssdlab run` lays it out first |
 | lengths that are not multiples of 512 bytes, without `direct=1` | go through the page cache, which writes pages | each write rewrites the mapping units that it touches |
 | several files | independent | consecutive on the drive, in the order of their names in the file; see below |
-| `filename` of one file, or none | a device or a file | the whole drive, or one of its namespaces |
+| `filename` of one file, or none | a device or a file; without a name, a file for each job and clone | the whole drive, or one of its namespaces; the run says when jobs share what fio would keep in several files |
 | offsets that are not multiples of 512 bytes, and lengths with `direct=1`, shares above 100 %, `1.5g`, `4kx` | misread without a message | refused |
 
 **Several files.** `nrfiles`, or several names in `filename` or across jobs, divide the drive. The size of a file follows

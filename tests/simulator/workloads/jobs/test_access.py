@@ -51,6 +51,20 @@ def test_a_depth_for_all_is_capped_for_the_synchronous_jobs_only() -> None:
     )
 
 
+@pytest.mark.parametrize("engine", ["aio", "linuxaio"])
+def test_other_names_of_libaio(tmp_path: Path, engine: str) -> None:
+    """A regression: these were said to be no engines of fio, which would refuse them."""
+    text = f"[a]\nrw=write\niodepth=8\nioengine={engine}\nsize=4k\n"
+    assert depths(parse(text)) == [8]
+    assert parse(f"{text}direct=1\n").notes(timed=True) == ()
+    (note,) = parse(text).notes(timed=True)
+    assert note.startswith("without direct=1")
+    if FIO:
+        (tmp_path / "a.fio").write_text(text)
+        done = subprocess.run([FIO, "a.fio"], capture_output=True, text=True, check=True, cwd=tmp_path)
+        assert "ioengine=libaio, iodepth=8" in done.stdout
+
+
 def test_without_an_engine_the_depth_is_kept_and_noted() -> None:
     file = parse("[a]\ndirect=1\niodepth=8\n")
     assert depths(file) == [8]

@@ -133,9 +133,8 @@ def test_a_dash_between_lengths_separates_reads_and_writes() -> None:
     file = case("bs-dash")
     sizes = jobs_of(file)[0]["block_sizes"]
     assert [sizes[name][0]["bytes"] for name in ("read", "write", "trim")] == [4096, 512 << 10, 512 << 10]
-    assert file.notes(timed=True)[-1] == (
-        "lengths of reads and of writes, as in fio, and not a range, which is bsrange: blocksize=4k-512k (line 4)"
-    )
+    said = "lengths of reads and of writes, as in fio, and not a range, which is bsrange: blocksize=4k-512k (line 4)"
+    assert said in file.notes(timed=True)
     assert jobs_of(parse("[a]\nrw=write\nbsrange=4k-8k\n"))[0]["block_sizes"]["write"][-1]["bytes"] == 8192
 
 

@@ -251,9 +251,17 @@ def test_a_blank_that_fio_would_stumble_over_is_noted() -> None:
     assert "line 2" in note
 
 
+def test_a_percentage_that_fio_misreads_is_noted() -> None:
+    """Measured with fio 3.33: rwmixread=70% and rwmixwrite=30% both only read, and rwmixwrite=30 % is 30."""
+    (note,) = parse("[a]\nrw=randrw\nrwmixread=70%\ndirect=1\n").notes(timed=True)
+    assert note.endswith("misreads one with its sign, and such a job only reads: rwmixread=70% (line 3)")
+    assert not parse("[a]\nrw=randrw\nrwmixwrite=30 %\ndirect=1\n").notes(timed=True)
+
+
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
+        ("[a]\nrate=10MB/s\n", ("x.fio, line 2: rate=10MB/s", "a whole number of bytes with k, m, g")),
         ("[a]\n\nrw=randwrit\n", ("x.fio, line 3", "rw=randwrit", "randwrite")),
         ("[a]\niodept=4\n", ("x.fio, line 2", "'iodept'", "'iodepth'")),
         ("[a]\nzzzzzz=4\n", ("x.fio, line 2", "'zzzzzz'", "--cmdhelp")),

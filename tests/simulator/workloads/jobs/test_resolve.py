@@ -113,6 +113,22 @@ def test_the_map_of_visited_blocks() -> None:
     assert one("rw=write\nba=8k")["block_align_bytes"]["write"] == 4096
 
 
+def test_a_map_that_fio_cannot_keep_is_noted() -> None:
+    """A regression: the blocks of reads and of writes with other lengths repeated without a word."""
+    for options, said in (("bs=4k,16k", 1), ("bssplit=4k/50:8k/50,8k", 1), ("bs=4k,16k\nnorandommap", 0), ("bs=8k", 0)):
+        file = parse(f"[a]\nrw=randrw\n{options}\ndirect=1\n")
+        file.resolve(DRIVE, seed=1)
+        assert len(file.notes(timed=True)) == said, options
+        assert all("blocks may repeat" in note for note in file.notes(timed=True))
+
+
+def test_reads_and_writes_with_holes_each_go_through_the_range() -> None:
+    """A regression: both together had as many requests as one of them. In fio 3.33 the job ends with the first."""
+    assert one("rw=read:4k\nsize=1m")["number_ios"] == 128
+    assert one("rw=rw:4k\nsize=1m")["number_ios"] == 256
+    assert one("rw=rw:4k\nsize=1m\nrwmixread=20")["number_ios"] == 160
+
+
 def test_distributions_in_the_engines_words() -> None:
     assert one("random_distribution=zipf:1.2")["distribution"] == {
         "name": "zipf",
@@ -212,6 +228,7 @@ def test_a_job_as_large_as_the_drive_fits_its_scaled_twin() -> None:
         ("offset=1000", ("x.fio, line 2: offset=1000", "multiple of 512")),
         ("bs=2m\nsize=1m", ("x.fio, line 2: bs=2m", "blocks of 2,097,152 bytes", "1,048,576 bytes", "size=1m, line 3")),
         ("bssplit=4k/50:2g/50", ("x.fio, line 2: bssplit=", "2,147,483,648", "the drive")),
+        ("rw=trimwrite\nbs=4k,4k,16k", ("x.fio, line 3: bs=4k,4k,16k", "trims of 16,384 bytes", "writes of 4,096")),
         ("size=2k", ("x.fio, line 1: bs (default) has blocks of 4,096 bytes", "size=2k, line 2")),
         ("loops=2g\nio_size=1p\nsize=512m", ("loops=2g",)),
         ("numjobs=4000\n[b]\nnumjobs=4000", ("8,000 jobs", "4,096")),

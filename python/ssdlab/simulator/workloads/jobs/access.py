@@ -81,7 +81,7 @@ def _capped(section: "Section") -> str:
 
 
 def _is_synchronous(section: "Section") -> bool:
-    return section.get(IOENGINE) in SYNCHRONOUS and section.get(SUBMIT_MODE) != "offload"
+    return _engine(section) in SYNCHRONOUS and section.get(SUBMIT_MODE) != "offload"
 
 
 def is_cached(section: "Section") -> bool:
@@ -91,13 +91,24 @@ def is_cached(section: "Section") -> bool:
         is_direct = section.get(DIRECT)
     else:
         is_direct = not section.get(BUFFERED)
-    return not is_direct and section.get(IOENGINE) in CACHED
+    return not is_direct and _engine(section) in CACHED
+
+
+def uses_files(section: "Section") -> bool:
+    """Whether the engine reads and writes files, or devices by their names."""
+    return _engine(section) in (*CACHED, "windowsaio", "solarisaio", "guasi")
+
+
+def _engine(section: "Section") -> str:
+    """The engine by its own name: fio takes `aio` and `linuxaio` as libaio (ioengines.c)."""
+    name = section.get(IOENGINE)
+    return "libaio" if name.startswith(("aio", "linuxaio")) else name
 
 
 def _unknown(section: "Section") -> str | None:
     """A note on an engine that fio does not have, or that moves no data."""
     setting = section.setting(IOENGINE)
-    name = section.get(IOENGINE)
+    name = _engine(section)
     if setting is not None and name in _WITHOUT_DATA:
         return f"{_at(setting)} reads and writes nothing on a drive in fio; here the job's requests reach the drive"
     if setting is None or name in (*SYNCHRONOUS, *_OTHERS) or "/" in name or ":" in name:

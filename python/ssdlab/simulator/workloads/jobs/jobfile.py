@@ -20,7 +20,18 @@ from ssdlab.simulator.workloads.jobs.lines import RawOption, RawSection, read_te
 from ssdlab.simulator.workloads.jobs.logs import output
 from ssdlab.simulator.workloads.jobs.option import Effect, Option
 from ssdlab.simulator.workloads.jobs.shell import is_script
-from ssdlab.simulator.workloads.jobs.table import BLOCKALIGN, BS, BSSPLIT, BY_NAME, GROUP_REPORTING, KB_BASE, NAME, RW
+from ssdlab.simulator.workloads.jobs.table import (
+    BLOCKALIGN,
+    BS,
+    BSSPLIT,
+    BY_NAME,
+    GROUP_REPORTING,
+    KB_BASE,
+    NAME,
+    RW,
+    RWMIXREAD,
+    RWMIXWRITE,
+)
 from ssdlab.simulator.workloads.jobs.values import Refused
 
 T = TypeVar("T")
@@ -268,6 +279,7 @@ def _of_values(settings: Iterable[Setting], source: str) -> Iterable[str]:
     """Notes on values from outside the file, and on values that fio would misread."""
     spaced: list[str] = []
     dashed: list[str] = []
+    signed: list[str] = []
     replaced: dict[str, str] = {}
     for setting in sorted(settings, key=lambda setting: setting.order):
         raw, line = setting.raw, _line(setting, source)
@@ -275,10 +287,17 @@ def _of_values(settings: Iterable[Setting], source: str) -> Iterable[str]:
             spaced.append(line)
         if BY_NAME[raw.key] is BS and "," not in (raw.text or "") and re.search("[:-]", raw.text or ""):
             dashed.append(f"{setting.written} ({line})")
+        if BY_NAME[raw.key] in (RWMIXREAD, RWMIXWRITE) and re.search("[0-9]%$", raw.text or ""):
+            signed.append(f"{setting.written} ({line})")
         for name, text in raw.replaced.items():
             replaced.setdefault(f"{name} = {text!r}" if name[:1] != "$" else f"{name} = {text}", line)
     if dashed:
         yield f"lengths of reads and of writes, as in fio, and not a range, which is bsrange: {', '.join(dashed)}"
+    if signed:
+        yield (
+            "read as the percentage; fio 3.33 itself misreads one with its sign, and such a job only reads: "
+            f"{', '.join(signed)}"
+        )
     if replaced:
         named = ", ".join(f"{what} ({line})" for what, line in replaced.items())
         yield f"taken from the environment or this machine, so the job may differ on another machine: {named}"

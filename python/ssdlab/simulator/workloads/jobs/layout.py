@@ -11,9 +11,11 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 from ssdlab.errors import InputError
 from ssdlab.simulator.drives.namespaces import Namespace, known, named
+from ssdlab.simulator.workloads.jobs.access import uses_files
 from ssdlab.simulator.workloads.jobs.jobfile import JobFile, Section
 from ssdlab.simulator.workloads.jobs.scaling import ALIGN_BYTES, scaled_bytes
 from ssdlab.simulator.workloads.jobs.table import FILENAME, FILESIZE, NRFILES, NUMJOBS, OFFSET, OFFSET_INCREMENT, SIZE
@@ -59,6 +61,23 @@ def files_of(
     placed = _place(uses, user_bytes)
     whole = File(0, user_bytes)
     return [[placed[name] for name in its_names] or [whole] for its_names in names]
+
+
+def has_file_of_its_own(section: Section) -> bool:
+    """Whether fio makes a file for each clone of the section: without `filename`, and with a size for it in bytes."""
+    has_size = bool(section.get(SIZE).size_bytes) or section.get(FILESIZE) is not None
+    return uses_files(section) and has_size and not section.get(FILENAME) and section.get(NRFILES) == 1
+
+
+def shared_parts(parts: Sequence[tuple[int, int]]) -> list[str]:
+    """A note if parts of the drive overlap for which fio would make a file each; a part: first byte and end."""
+    if all(end <= first for (_, end), (first, _) in pairwise(sorted(parts))):
+        return []
+    return [
+        f"without filename, fio gives each job and each clone a file of its own, here {len(parts):,} files; on the "
+        "simulated drive they use the same part of it: offset_increment=SIZE sets clones apart, a filename in each job "
+        "sets jobs apart"
+    ]
 
 
 def _namespace(source: str, section: Section, namespaces: Sequence[Namespace], seed: int, scale: Fraction) -> File:

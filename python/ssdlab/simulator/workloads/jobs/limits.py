@@ -13,6 +13,7 @@ from ssdlab.simulator.workloads.jobs.pace import RATE, RATE_IOPS, Complain
 from ssdlab.simulator.workloads.jobs.values import (
     LARGEST,
     PerDirection,
+    byte_count,
     flag,
     microseconds_ns,
     per_direction,
@@ -28,7 +29,12 @@ _NONE = PerDirection[int | None](None, None, None)
 _LEAST = per_direction(whole_number(0, LARGEST))
 
 RATE_MIN = Option(
-    "rate_min", _LEAST, "minimum bytes per second, by direction: the job fails below it", _LIMIT, _NONE, ("ratemin",)
+    "rate_min",
+    per_direction(byte_count),
+    "minimum bytes per second, by direction: the job fails below it",
+    _LIMIT,
+    _NONE,
+    ("ratemin",),
 )
 RATE_IOPS_MIN = Option(
     "rate_iops_min", _LEAST, "minimum requests per second, by direction: the job fails below it", _LIMIT, _NONE

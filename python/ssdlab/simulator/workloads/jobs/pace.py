@@ -19,6 +19,7 @@ from ssdlab.simulator.workloads.jobs.values import (
     PerDirection,
     Refused,
     any_text,
+    byte_count,
     duration_ns,
     microseconds_ns,
     per_direction,
@@ -52,6 +53,7 @@ def _delay(text: str | None, kilobyte: int) -> Delay:
 
 _CLOCK = Effect.PACE
 _COUNT = whole_number(0, 2**32 - 1)
+_BYTE_RATES = per_direction(byte_count)
 _RATES = per_direction(whole_number(0, LARGEST))
 _NO_RATES = PerDirection[int | None](None, None, None)
 
@@ -65,7 +67,7 @@ THINKTIME_TYPE = Option(
 THINKTIME_IOTIME = Option(
     "thinktime_iotime", duration_ns, "working time between pauses, in addition to thinktime_blocks if given", _CLOCK, 0
 )
-RATE = Option("rate", _RATES, "maximum bytes per second, by direction", _CLOCK, _NO_RATES)
+RATE = Option("rate", _BYTE_RATES, "maximum bytes per second, by direction", _CLOCK, _NO_RATES)
 RATE_IOPS = Option("rate_iops", _RATES, "maximum requests per second, by direction", _CLOCK, _NO_RATES)
 RATE_PROCESS = Option(
     "rate_process", words("linear", "poisson"), "distribution of the requests of a rate", _CLOCK, "linear"

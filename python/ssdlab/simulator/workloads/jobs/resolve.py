@@ -22,7 +22,7 @@ from ssdlab.simulator.workloads.jobs.directions import DIRECTIONS, Direction, ea
 from ssdlab.simulator.workloads.jobs.ending import EXITALL, ending
 from ssdlab.simulator.workloads.jobs.jobfile import JobFile, Section
 from ssdlab.simulator.workloads.jobs.latency_target import latency_target
-from ssdlab.simulator.workloads.jobs.layout import File, files_of
+from ssdlab.simulator.workloads.jobs.layout import File, files_of, has_file_of_its_own, shared_parts
 from ssdlab.simulator.workloads.jobs.limits import limits
 from ssdlab.simulator.workloads.jobs.option import Option
 from ssdlab.simulator.workloads.jobs.pace import flush_at_end, pace
@@ -88,6 +88,7 @@ def resolve(
     notes: list[str] = []
     stage = 0
     files = files_of(job_file, user_bytes, seed, scale, namespaces)
+    own_files: list[tuple[int, int]] = []
     exits_all = any(section.get(EXITALL) for section in job_file.sections)
     for index, section in enumerate(job_file.sections):
         if section.get(STONEWALL) and jobs:
@@ -108,6 +109,9 @@ def resolve(
             job, its_notes = resolver.job(stage, more, seeded)
             jobs.append(job)
             notes.extend(its_notes)
+            if not namespaces and has_file_of_its_own(section):
+                own_files.append((job["offset_bytes"], job["offset_bytes"] + job["size_bytes"]))
+    notes.extend(shared_parts(own_files))
     return jobs, tuple(dict.fromkeys(notes))
 
 
@@ -151,6 +155,7 @@ class _Resolver:
         clone = distribute.Clone(self.clone, self.thread_number)
         distribution, notes = distribute.distribution(section, blocks, clone, self.scale, self.error)
         pass_bytes = self._limited_by_size(sum(each.pass_bytes for each in ranges))
+        self._check_pairs(sizes)
         its_zones = self._zones(sizes)
         if "zones" in its_zones:
             end_bytes = self.files[0].offset_bytes + self.files[0].size_bytes
@@ -182,7 +187,7 @@ class _Resolver:
             **more,
             "seed": seed,
         }
-        return job, [*notes, *self._scaled_count()]
+        return job, [*notes, *self._scaled_count(), *self._unused_map(sizes)]
 
     def _sizes(self, direction: str) -> tuple[SizeShare, ...]:
         unaligned = self.section.get(BS_UNALIGNED)
@@ -243,6 +248,33 @@ class _Resolver:
         one_length = all(len(sizes[name]) == 1 for name in section.get(RW).transfers)
         is_register = section.get(RANDOM_GENERATOR) == "lfsr" and one_length
         return is_register or not section.get(NORANDOMMAP)
+
+    def _unused_map(self, sizes: dict[Direction, tuple[SizeShare, ...]]) -> list[str]:
+        """A note if the engine has no map of the visited blocks because reads and writes count different blocks."""
+        reads, writes = lengths.least(sizes["read"]), lengths.least(sizes["write"])
+        mixed = self.section.get(RW).direction == "read-write"
+        if (
+            not mixed
+            or reads == writes
+            or not self._has_random_map(sizes, each(lambda name: self._align(name, sizes[name])))
+        ):
+            return []
+        return [
+            f"{self.section.name}: its reads begin at multiples of {reads:,} bytes and its writes at multiples of "
+            f"{writes:,}, so that blocks may repeat before all were visited, as with norandommap; fio 3.33 counts both "
+            "in one map, and such a job can end before its amount"
+        ]
+
+    def _check_pairs(self, sizes: dict[Direction, tuple[SizeShare, ...]]) -> None:
+        """Raises InputError for trims and their writes of different lengths in sequence."""
+        pattern = self.section.get(RW)
+        if pattern.direction == "trim-write" and pattern.sequential and sizes["trim"] != sizes["write"]:
+            used = BSSPLIT if self.section.setting(BSSPLIT) is not None else BS
+            raise self.error(
+                used,
+                f"has trims of {lengths.least(sizes['trim']):,} bytes and writes of {lengths.least(sizes['write']):,}; "
+                "with rw=trimwrite both need the same lengths, because each trim is followed by one write of its range",
+            )
 
     def _random_percent(self) -> plain.PerDirection[float] | None:
         given = self.section.get(PERCENTAGE_RANDOM)
@@ -402,7 +434,9 @@ class _Resolver:
             return None
         length = lengths_used.pop()
         step = length + pattern.skip_bytes
-        return self._loops() * sum((each.size_bytes - length) // step + 1 for each in ranges)
+        passes = self._loops() * sum((each.size_bytes - length) // step + 1 for each in ranges)
+        # Reads and writes each go through the range; the job ends with those that are more frequent.
+        return round(passes * 100 / max(self._read_percent(), 100 - self._read_percent()))
 
     def _scaled_count(self) -> list[str]:
         """A note on a scaled `number_ios`, which can be unexpected: unlike a size, the count has no unit."""
