@@ -73,7 +73,29 @@ def test_a_result_of_fio_beside_a_simulation(ssdlab: Program, tmp_path: Path) ->
         (
             json.dumps(report(("uniform", "read", {"total_ios": 3}))),
             BESIDE,
-            "KeyError.'iops'. in its jobs",
+            "'iops' is missing in its jobs; allowed is what fio --output-format=json writes",
+        ),
+        (json.dumps(report()) + "\n", BESIDE, "result.json: not a result of fio"),
+        (
+            2 * (json.dumps(report(("uniform", "read", _NONE))) + "\n"),
+            BESIDE,
+            "result.json: holds 2 reports of fio, one behind another",
+        ),
+        (
+            json.dumps(report(("uniform", "read", _NONE)), indent=1)[:99],
+            BESIDE,
+            r"result.json, line \d: the JSON is cut off",
+        ),
+        ('{"fio version": "fio-3.35",\n"jobs": [}', BESIDE, "result.json, line 2: the JSON is damaged"),
+        (
+            '{"fio version": "fio-3.35", "client_stats": [{"jobname": "uniform"}]}',
+            BESIDE,
+            "is a report of fio --client",
+        ),
+        (
+            '{"fio version": "fio-3.35", "jobs": [{"jobname": "uniform", "mixed": {}}]}',
+            BESIDE,
+            "job uniform has reads and writes in one sum .unified_rw_reporting=mixed.",
         ),
         ("{}", BESIDE[2:], "a result of fio lies beside a run: add --target simulated:NAME"),
     ],
@@ -83,6 +105,23 @@ def test_other_files_are_refused(ssdlab: Program, tmp_path: Path, text: str, cal
     ended = ssdlab("compare", "targets", "uniform.fio", *call, "--scale", "1/2", "--output", "out")
     assert ended.returncode == 2
     assert re.search(said, ended.stderr), ended.stderr
+
+
+def test_what_fio_prints_around_a_report_and_a_job_that_failed(ssdlab: Program, tmp_path: Path) -> None:
+    """Regressions: of `--output-format=json,normal`, and behind a note with a brace, the report was no result of fio;
+    the figures of a job that had failed, and the options that a simulated drive ignores, stood there without a word."""
+    (tmp_path / "two.fio").write_text(f"{JOB}nice=3\n")
+    measured = report(("first", "write", _direction(5000, 1, 1)), ("then", "read", _direction(5000, 1, 1)))
+    measured["jobs"][0]["error"] = 28
+    (tmp_path / "result.json").write_text(f"fio: a {{note}}\n{json.dumps(measured, indent=2)}\nRun status: {{}}\n")
+    ended = ssdlab("compare", "targets", "two.fio", *BESIDE, "--output", "out")
+    assert ended.returncode == 0, ended.stderr
+    said = "fio reports error 28 (No space left on device): its figures are of what it did before"
+    note = "ignored, not applicable to a simulated drive: nice (line 11)"
+    assert said in " ".join(ended.stdout.split()) and note in ended.stderr
+    page = (tmp_path / "out/report.html").read_text()
+    assert said in page and note in page
+    assert json.loads((tmp_path / "out/comparison.json").read_text())["notes"][0] == note
 
 
 def test_clones_are_one_job_and_fio_2_counts_in_microseconds() -> None:

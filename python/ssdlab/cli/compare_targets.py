@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -22,9 +21,9 @@ from ssdlab.cli.destination import check_folder
 from ssdlab.cli.form import Form, Rows
 from ssdlab.cli.groups import Parsed
 from ssdlab.cli.progress import shown
-from ssdlab.errors import InputError, RunFailed
-from ssdlab.experiments.advice.fit_fio import is_report, json_part
+from ssdlab.errors import InputError, RunFailed, notify
 from ssdlab.experiments.comparison import targets
+from ssdlab.experiments.comparison.fio_report import content_of, failures, is_report
 from ssdlab.hardware.device.permission import Permission
 from ssdlab.presentation.terminal import fits, show
 from ssdlab.simulator import workloads
@@ -106,6 +105,8 @@ def compare_targets(
         if each.kind == "measured":
             figures = targets.figures_of_report(reports[each.name], each.name)
             reasons |= _lacking(each.name, figures, found)
+            for name, why in failures(reports[each.name]).items():
+                reasons[f"job {name} of {each.name}"] = f"{why}: its figures are of what it did before"
             results.append(reports[each.name])
         elif each.kind == "simulated":
             figures, simulated_result, states[each.label] = next(runs)
@@ -127,6 +128,7 @@ def compare_targets(
         command_line=command_line(context),
         results=results,
         states=states,
+        notes=job_file.notes(timed=True) if drives else (),
     )
     form.say_files(directory, names)
 
@@ -168,14 +170,11 @@ def _tables(compared: Sequence[targets.Row], headings: Sequence[str]) -> list[Ta
 def fio_report(file: str) -> JsonObject:
     """The JSON report of fio in the file. Raises InputError if it is another file."""
     try:
-        content = json.loads(json_part(Path(file).read_text(encoding="utf-8", errors="replace")))
+        content = content_of(Path(file).read_text(encoding="utf-8", errors="replace"), file)
     except OSError as error:
         raise InputError(f"{file}: {error.strerror}") from None
-    except json.JSONDecodeError:
-        content = None
     if not is_report(content):
         raise InputError(f"{file}: not a result of fio; allowed is what fio --output-format=json writes")
-    assert isinstance(content, dict)
     return content
 
 
@@ -223,6 +222,8 @@ def _simulated(
             )
             for each in named
         ]
+        if named:
+            notify(job_file.notes(timed=True))
         results = all_side_by_side(specifications, workers, tell)
     if failed := next((pair for pair in zip(labels, results, strict=True) if pair[1].failure), None):
         raise RunFailed(f"{failed[0]}: {failed[1].failure}")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from ssdlab.errors import InputError
 from ssdlab.experiments.advice import fit_measured
 from ssdlab.simulator.workloads.jobs import parse
 
@@ -42,3 +43,31 @@ def test_stages_clones_and_runtimes_come_back(tmp_path: Path) -> None:
     assert [(job["name"], job["stage"], job.get("time_based")) for job in engine_jobs] == [
         ("a", 0, False), ("a", 0, False), ("b", 1, True),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"error": 28}, r"job a failed: fio reports error 28 \(No space left on device\)"),
+        ({"job options": None}, r"has no `job options`, as reports of old versions of fio"),
+        ({"read": {}}, r"not a result of fio: 'runtime' is missing in its jobs"),
+        ({"mixed": {}, "read": None}, r"job a has reads and writes in one sum \(unified_rw_reporting=mixed\)"),
+    ],
+)
+def test_reports_without_what_a_fit_needs_are_refused(tmp_path: Path, change: dict[str, object], said: str) -> None:
+    """Regressions: a sum of directions and a report of fio 2 ended in a traceback, and a failed job was fitted to."""
+    report = json.loads(REPORT.read_text())
+    job = {**report["jobs"][0], **change}
+    report["jobs"] = [{key: value for key, value in job.items() if value is not None}]
+    (tmp_path / "fio.json").write_text(json.dumps(report))
+    with pytest.raises(InputError, match=said):
+        fit_measured.read(tmp_path / "fio.json")
+
+
+def test_the_rates_of_fio_2_are_in_kib_per_second(tmp_path: Path) -> None:
+    report = json.loads(REPORT.read_text())
+    for side, rate in (("read", 0), ("write", 3000)):
+        report["jobs"][0][side] = {"bw": rate, "runtime": 1, "total_ios": rate}
+    (tmp_path / "fio.json").write_text(f"fio: a note\n{json.dumps(report)}\nand more\n")
+    (point,) = fit_measured.read(tmp_path / "fio.json").points
+    assert point.value == pytest.approx(3000 * 1024 / 1e6)

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from ssdlab.experiments.comparison.fio_report import bytes_per_second
 from ssdlab.foundation.foreign import JsonObject
 from ssdlab.simulator.workloads.jobs.values import Refused, duration_ns
 
@@ -27,18 +28,6 @@ class MeasuredJob:
     rates: Mapping[str, float]
 
 
-def is_report(content: object) -> bool:
-    """Whether a JSON value is a report of fio itself."""
-    return (
-        isinstance(content, dict) and "fio version" in content and "ssdlab" not in content and bool(content.get("jobs"))
-    )
-
-
-def json_part(text: str) -> str:
-    """The report without the notes that fio prints before it."""
-    return text[max(text.find("{"), 0) :]
-
-
 def jobs_of(report: JsonObject) -> list[MeasuredJob]:
     """The jobs of a report in order; clones are neighbours of the same name in the same group."""
     shared = report.get("global options", {})
@@ -53,7 +42,7 @@ def jobs_of(report: JsonObject) -> list[MeasuredJob]:
 
 
 def _rates(clones: Sequence[JsonObject]) -> dict[str, float]:
-    rates = {side: sum(float(job[side]["bw_bytes"]) for job in clones) for side in ("read", "write")}
+    rates = {side: sum(bytes_per_second(job[side]) for job in clones) for side in ("read", "write")}
     return {side: rate for side, rate in rates.items() if rate}
 
 

@@ -4,14 +4,15 @@ A simulated drive executes the same jobs, and its keys are fitted to the figures
 fit: they show the deviation of the fitted drive for other jobs.
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from ssdlab.errors import InputError, RunFailed, near
 from ssdlab.experiments.advice import fit_fio
 from ssdlab.experiments.advice.fit_drive import Point, Runs
+from ssdlab.experiments.comparison import fio_report
 from ssdlab.foundation.foreign import JsonObject
 from ssdlab.simulator.drives import DriveFile, resolve
 from ssdlab.simulator.targets import simulated
@@ -41,12 +42,12 @@ def is_result(path: Path) -> bool:
 def read(path: Path, held_out: Sequence[str] = ()) -> Measurement:
     """The bandwidths and write amplification of each job. Raises InputError, which names the file and the problem."""
     try:
-        result = json.loads(fit_fio.json_part(path.read_text(encoding="utf-8")))
+        result: Any = fio_report.content_of(path.read_text(encoding="utf-8"), str(path))
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from None
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+    except UnicodeDecodeError as error:
         raise InputError(f"{path}: is not JSON ({error})") from None
-    if fit_fio.is_report(result):
+    if fio_report.is_report(result):
         return _of_fio(result, path, held_out)
     ours = result.get("ssdlab", {}) if isinstance(result, dict) else {}
     if ours.get("target", {}).get("kind") != "device" or "jobs" not in result:
@@ -64,7 +65,18 @@ def read(path: Path, held_out: Sequence[str] = ()) -> Measurement:
 
 
 def _of_fio(report: JsonObject, path: Path, held_out: Sequence[str]) -> Measurement:
-    measured = fit_fio.jobs_of(report)
+    if failed := fio_report.failures(report):
+        name, why = next(iter(failed.items()))
+        raise InputError(f"{path}: job {name} failed: {why}")
+    if not any("job options" in job for job in report["jobs"]):
+        raise InputError(
+            f"{path}: has no `job options`, as reports of old versions of fio, so that what its jobs did is not known; "
+            "give a report of a later fio, or a CSV of points with the job file"
+        )
+    try:
+        measured = fit_fio.jobs_of(report)
+    except KeyError as error:
+        raise InputError(f"{path}: not a result of fio: {error.args[0]!r} is missing in its jobs") from None
     _check_held_out(held_out, [job.name for job in measured])
     points = [
         Point(Path(job.name), "", f"{side}_mb_s", rate / _BYTES_PER_MB, str(path))

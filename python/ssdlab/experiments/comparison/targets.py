@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ssdlab.errors import InputError
+from ssdlab.experiments.comparison.fio_report import bytes_per_second
 from ssdlab.foundation.foreign import JsonObject
 from ssdlab.foundation.quantities import measured
 from ssdlab.presentation.report import wording
@@ -90,7 +91,6 @@ def _device_number(of: Target) -> int | None:
 
 RANKS = (50, 99, 99.9)
 """The percentiles of latency that are compared."""
-_KIB = 1024
 
 Figures = dict[str, dict[tuple[str, str], float | None]]
 """Figures by job and by (what, unit)."""
@@ -132,12 +132,14 @@ def figures_of_report(report: JsonObject, file: str) -> Figures:
                 if not direction["total_ios"]:
                     continue
                 of_job[f"{name} IOPS", "1/s"] = float(direction["iops"])
-                rate = direction["bw_bytes"] if "bw_bytes" in direction else direction["bw"] * _KIB
-                of_job[f"{name} bandwidth", "MB/s"] = rate / 1e6
+                of_job[f"{name} bandwidth", "MB/s"] = bytes_per_second(direction) / 1e6
                 of_job |= _latencies(direction, name)
             _add(found, str(job["jobname"]), of_job)
     except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{file}: not a result of fio: {error!r} in its jobs; fio --output-format=json") from None
+        what = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else "values have another form"
+        raise InputError(
+            f"{file}: not a result of fio: {what} in its jobs; allowed is what fio --output-format=json writes"
+        ) from None
     return found
 
 
@@ -191,10 +193,12 @@ def write(
     command_line: str,
     results: Sequence[ResultJson | JsonObject],
     states: Mapping[str, str],
+    notes: Sequence[str],
 ) -> list[str]:
     """Writes `comparison.json`, the result of each target, pictures and `report.html`, all or none.
 
-    `states` says of simulated targets in which state the drive began and ended. Returns the names, the page last.
+    `states` says of simulated targets in which state the drive began and ended, `notes` what a simulated drive makes of
+    the job otherwise than fio. Returns the names, the page last.
     """
     names = ["comparison.json"]
     content = {
@@ -202,6 +206,7 @@ def write(
         "rows": [asdict(row) for row in compared],
         "not_measured": dict(reasons),
         "states": dict(states),
+        "notes": list(notes),
     }
     with staged(directory) as place:
         (place / names[0]).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
@@ -210,7 +215,7 @@ def write(
             (place / names[-1]).write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
         drawn = _pictures(targets, compared)
         names.extend(write_figures(drawn, place))
-        page = _page(targets, compared, drawn, reasons, states, title, command_line)
+        page = _page(targets, compared, drawn, reasons, states, notes, title, command_line)
         (place / "report.html").write_text(page, encoding="utf-8")
     return [*names, "report.html"]
 
@@ -282,6 +287,7 @@ def _page(
     drawn: "Sequence[Figure]",
     reasons: Mapping[str, str],
     states: Mapping[str, str],
+    notes: Sequence[str],
     title: str,
     command_line: str,
 ) -> str:
@@ -294,6 +300,8 @@ def _page(
     after = [page.Section("Comparison", parts.table("Comparison", heads, body, wraps=True))]
     if states:
         after.append(page.Section("State of the simulated drives", parts.definitions(list(states.items()))))
+    if notes:
+        after.append(page.Section("Notes", parts.bullets(notes)))
     if reasons:
         after.append(page.Section("Not measured", parts.definitions(sorted(reasons.items()))))
     after.append(page.Section("How to reproduce", parts.command(command_line)))
