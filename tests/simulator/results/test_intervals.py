@@ -34,6 +34,16 @@ def test_rows_add_up_and_are_those_of_the_full_drive() -> None:
     assert f"{rows[1]['waf']:.4f}" in normal(result)
 
 
+def test_intervals_of_few_requests_are_said_to_be_uneven() -> None:
+    """A regression: 100 requests a second were 164, 164 and 0 in turn in intervals of a second, and not a word."""
+    uneven = "counted every few hundred requests: intervals of so few are uneven"
+    few, many = run("1/4", "2s"), run(None, "40s")
+    assert few.intervals is not None and uneven in normal(few)
+    rates = [row.host_written_bytes for row in few.intervals][:-1]
+    assert max(rates) > 1.2 * min(rates)
+    assert many.intervals is not None and uneven not in normal(many)
+
+
 def test_without_the_option_nothing_is_said() -> None:
     result = run("1/4", None)
     assert "intervals" not in result.to_dict()["ssdlab"] and "Intervals" not in normal(result)

@@ -17,6 +17,9 @@ _MINUTE_NS = 60 * 10**9
 # Requests outstanding at the end of the jobs' time complete after it; an interval below this share of a full one is
 # merged into the previous one.
 _SHORTEST_SHARE = 0.01
+EVEN_FROM_REQUESTS = 5_000
+"""The engine looks at the drive every 512 events, which are up to as many requests, and what was counted since then
+belongs to the interval of the next look. With so many requests an interval is off by up to a tenth."""
 
 
 class IntervalJson(TypedDict):
@@ -30,7 +33,7 @@ class IntervalJson(TypedDict):
 
 @dataclass(frozen=True)
 class Interval:
-    """One interval; the last one of a run can be shorter than the others."""
+    """One interval; the last of a run can be shorter than the others. Below `EVEN_FROM_REQUESTS` they are uneven."""
 
     end_minutes: float
     ledger: Ledger
