@@ -48,7 +48,6 @@ pub use outcome::{
 use patience::Patience;
 pub use requests::Requests;
 use rounds::Rounds;
-use schemars::JsonSchema;
 use serde::Serialize;
 pub use source::{Arrival, RequestSource, SourceError};
 use std::io::{Read, Write};
@@ -161,7 +160,7 @@ pub trait Run: Send {
 }
 
 /// The counters of a drive since it was new.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Counted {
     /// The drive's own.
     pub ledger: Ledger,
