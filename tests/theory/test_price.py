@@ -160,6 +160,9 @@ def test_the_definition_of_spare_area_is_that_of_its_figure() -> None:
     spare = (capacity.flash_bytes - held_out - user_bytes) / user_bytes
     assert row["over_provisioning"] == pytest.approx(spare)
     assert "T the flash without what is held out, U for the host" in found.definitions["over_provisioning"]
+    # With 20 % left empty "sold GB" was 384, "on the label" of a drive of 480.
+    (offer,) = ssdlab.price("generic-tlc-480", left_empty="20%").offers
+    assert offer.sold_gb < 385 and "or for the host if another spare area" in found.definitions["sold_gb"]
 
 
 def test_a_tiny_drive_has_sizes_and_prices() -> None:
