@@ -19,6 +19,7 @@ from ssdlab.presentation.report import wording
 from ssdlab.presentation.report.chosen import write_figures
 from ssdlab.simulator.results.files import staged
 from ssdlab.simulator.results.job_result import DirectionResult
+from ssdlab.simulator.results.latency import carries
 from ssdlab.simulator.results.result import ResultJson
 
 if TYPE_CHECKING:
@@ -121,7 +122,8 @@ def figures(result: "Result | Measured", *, skip: Sequence[str] = ()) -> Figures
 def figures_of_report(report: JsonObject, file: str) -> Figures:
     """The figures of each job in the JSON report of fio itself, of version 2 or 3. Raises InputError.
 
-    fio reports percentiles of completion latencies, unless lat_percentiles is set; a mean is that of all latency.
+    fio reports percentiles of completion latencies, unless lat_percentiles is set, and of any number of requests: those
+    with fewer than ten above them are left out, as everywhere. A mean is that of all latency.
     """
     found: Figures = {}
     try:
@@ -148,7 +150,10 @@ def _latencies(direction: JsonObject, name: str) -> dict[tuple[str, str], float 
     unit_us, suffix = (1e-3, "_ns") if "lat_ns" in direction else (1.0, "")
     mean = direction[f"lat{suffix}"]["mean"]
     ranks = direction[f"lat{suffix}"].get("percentile") or direction[f"clat{suffix}"].get("percentile") or {}
-    by_rank = {float(rank): value for rank, value in ranks.items() if rank[:1].isdigit()}
+    requests = direction["total_ios"]
+    by_rank = {
+        float(rank): value for rank, value in ranks.items() if rank[:1].isdigit() and carries(requests, float(rank))
+    }
     values = {f"{rank:g} %": by_rank.get(float(rank)) for rank in RANKS} | {"mean": mean}
     return {
         (f"{name} latency, {what}", "us"): None if value is None else value * unit_us

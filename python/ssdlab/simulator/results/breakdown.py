@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ssdlab.simulator.engine import plain
 from ssdlab.simulator.results.fio_schema import Direction
-from ssdlab.simulator.results.latency import OBSERVATIONS_ABOVE_MIN
+from ssdlab.simulator.results.latency import carries
 
 PARTS: dict[str, str] = {
     "queueing": "queueing",
@@ -65,7 +65,7 @@ class Breakdown:
     def to_dict(self) -> dict[str, dict[str, float]]:
         """`mean`: for all requests; `p99_9`: for those at and above the 99.9th percentile, absent without ten."""
         kinds = {"mean": self.mean_ns()}
-        if sum(requests for _, requests, _ in self.bins) * (1 - TAIL_PERCENT / 100) >= OBSERVATIONS_ABOVE_MIN - 1e-6:
+        if carries(sum(requests for _, requests, _ in self.bins), TAIL_PERCENT):
             kinds["p99_9"] = self.mean_ns(TAIL_PERCENT)
         return kinds
 

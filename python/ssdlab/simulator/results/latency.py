@@ -115,8 +115,7 @@ class Latency:
 
     def carries(self, percent: float) -> bool:
         """Whether there are enough requests above this percentile to report it."""
-        # 1e-6: the share above 99.9 % is not exact in binary.
-        return self.count * (1 - percent / 100) >= OBSERVATIONS_ABOVE_MIN - 1e-6
+        return carries(self.count, percent)
 
     def percentiles_ns(self, percents: Sequence[float]) -> list[int | None]:
         """As fio gives them: of any number of requests, None without any. `percents` must be ascending."""
@@ -147,6 +146,12 @@ class Latency:
         if bins and self.count:
             frame["bins"] = {str(middle_ns): count for middle_ns, count in self.bins}
         return frame
+
+
+def carries(requests: int, percent: float) -> bool:
+    """Whether so many requests are enough above this percentile to report it."""
+    # 1e-6: the share above 99.9 % is not exact in binary.
+    return requests * (1 - percent / 100) >= OBSERVATIONS_ABOVE_MIN - 1e-6
 
 
 def merged(latencies: Sequence[Latency]) -> Latency:
