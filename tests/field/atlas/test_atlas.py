@@ -58,6 +58,7 @@ def test_built_and_asked(ssdlab: Program, tmp_path: Path) -> None:
     assert wear and wear.at(0.5) == pytest.approx(20 / (100_000 * 2**30 / 1e12))
     assert pl.read_parquet_metadata(tmp_path / "mine.parquet")["source"] == "made up"
     page = ssdlab("atlas", "--from", "mine.parquet", "--output", "page")
+    assert "Of 11 drives that count" in page.stdout and "one in ten" not in page.stdout, "a tenth of 11 is one drive"
     assert page.returncode == 0, page.stderr
     assert "11 drives" in (tmp_path / "page/report.html").read_text()
 

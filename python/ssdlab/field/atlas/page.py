@@ -20,6 +20,8 @@ from ssdlab.simulator.results import page_folder
 _MAKERS_SHOWN = 6
 _MODELS_SHOWN = 40
 _DRIVES_MIN = 10
+_DRIVES_FOR_TENTH = 100
+"""A tenth of fewer drives is less than ten of them, and is not named."""
 _SHARES = np.linspace(0.01, 0.99, 99)
 _BINS = np.geomspace(0.5, 16, 61)
 _HEIGHT_PX = 300
@@ -37,7 +39,8 @@ def write(atlas: Atlas, directory: Path, *, is_shipped: bool, command_line: str 
     figures = [figure for figure in _figures(atlas) if figure is not None]
     whole = page.Page(
         title=_finding(atlas),
-        subtitle="Drives in the field: write amplification, use and wear, from SMART reports of servers",
+        subtitle="Drives in the field: write amplification, use and wear, from SMART reports"
+        + " of servers" * is_shipped,
         summary=summary(atlas),
         notices=[_CREDIT] if is_shipped else [],
         figures=figures,
@@ -61,15 +64,16 @@ def summary(atlas: Atlas) -> str:
     waf, daily = atlas.of_all("waf"), atlas.of_all("drive_writes_per_day")
     said = []
     if waf:
+        tenth = f", one in ten {wording.waf(waf.at(0.9))} or more" if waf.n >= _DRIVES_FOR_TENTH else ""
         said.append(
-            f"Of {waf.n:,} drives that count both, half program at least {wording.waf(waf.at(0.5))} bytes per host "
-            f"byte, one in ten {wording.waf(waf.at(0.9))} or more."
+            f"Of {waf.n:,} drives that count what the host and what the flash takes, half program at least "
+            f"{wording.waf(waf.at(0.5))} bytes per host byte{tenth}."
         )
     if daily:
-        said.append(
-            f"Half of {daily.n:,} have fewer than {wording.significant(daily.at(0.5), 2)} drive writes per day, nine "
-            f"of ten fewer than {wording.significant(daily.at(0.9), 2)} times."
-        )
+        most = wording.significant(daily.at(0.9), 2)
+        tenth = f", nine of ten fewer than {most}" if daily.n >= _DRIVES_FOR_TENTH else ""
+        half = wording.significant(daily.at(0.5), 2)
+        said.append(f"Half of {daily.n:,} have fewer than {half} drive writes per day{tenth}.")
     return " ".join(said) or "This atlas is empty."
 
 

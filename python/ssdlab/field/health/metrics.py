@@ -96,7 +96,7 @@ METRICS = (
         "ssd_write_amplification_implausible",
         "gauge",
         "1 if the drive's write counters contradict each other.",
-        _plain("waf_is_implausible"),
+        lambda row: None if row["waf"] is None and not row["waf_is_implausible"] else float(row["waf_is_implausible"]),
     ),
     Metric("ssd_life_left_ratio", "gauge", "Share of the rated life left.", _life_left),
     Metric(

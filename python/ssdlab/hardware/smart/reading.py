@@ -275,7 +275,7 @@ def _nvme(
         **common,
         family=None,
         capacity_bytes=_capacity(report, "nvme_total_capacity", "user_capacity"),
-        power_on_hours=_hours(report) if hours is None else hours,
+        power_on_hours=_hours(report) if hours is None and not is_empty else hours,
         host=host,
         nand=nand,
         pages=None,
