@@ -221,3 +221,17 @@ def test_counters_that_fell_are_said_to_have(ssdlab: Program, tmp_path: Path) ->
     assert row["host_bytes_per_day"] == pytest.approx(30_000 * 512_000 / 30) and "fell" in row["concerns"]
     done = ssdlab("lifetime", "--smart", "a.json", "--smart", "b.json", "--smart", "c.json")
     assert done.returncode == 2 and "counters fell between the reports" in done.stderr
+
+
+def test_a_clock_that_was_not_set_gives_no_time() -> None:
+    """A regression: a report of 1970 and one of 2024 were 54 years apart, and the rate was that over 54 years."""
+    pair = [nvme(10**6 * (1 + day), day=365 * day) | {"power_on_time": {"hours": 4000 + 720 * day}} for day in (0, 1)]
+    for unset in pair:
+        stored = unset["local_time"]
+        unset["local_time"] = {"time_t": 192}
+        row = drive.combined([drive.row_of(_read(each), "x") for each in pair])
+        assert (
+            row["host_bytes_per_day"] == pytest.approx(10**6 * 512_000 / 30)
+            and row["host_bytes"] == 2 * 10**6 * 512_000
+        )
+        unset["local_time"] = stored

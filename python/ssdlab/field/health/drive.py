@@ -78,7 +78,7 @@ def row_of(reading: Reading, source: str) -> Row:
 def combined(rows: Iterable[Row]) -> Row:
     """The row of a drive with any number of reports, in any order: the latest, with the rate since the first, or since
     its counters last began anew."""
-    reports = sorted(rows, key=order)
+    reports = in_order(rows)
     if len(reports) == 1:
         return reports[0]
     fallen_at, fallen = _last_fall(reports)
@@ -91,7 +91,7 @@ def combined(rows: Iterable[Row]) -> Row:
 
 def fall_of(rows: Iterable[Row]) -> str | None:
     """Which counters fell between two reports of a drive, in words; None if none did."""
-    return _last_fall(sorted(rows, key=order))[1]
+    return _last_fall(in_order(rows))[1]
 
 
 def _last_fall(reports: list[Row]) -> tuple[int, str | None]:
@@ -148,9 +148,13 @@ def between(before: Row, after: Row) -> Row:
     return _judged(row, pace)
 
 
-def order(row: Row) -> tuple[float, float]:
-    """The sort key of a drive's reports in chronological order."""
-    return (row["time_s"] or 0, row["power_on_hours"] or 0)
+def in_order(rows: Iterable[Row]) -> list[Row]:
+    """A drive's reports in chronological order: by their times, or by the hours with power if not all have a time."""
+    found = list(rows)
+    keys = ["time_s", "power_on_hours"]
+    if any(row["time_s"] is None for row in found) and all(row["power_on_hours"] is not None for row in found):
+        keys = ["power_on_hours"]
+    return sorted(found, key=lambda row: tuple(row[key] or 0 for key in keys))
 
 
 def _judged(row: Row, pace: Pace | None) -> Row:

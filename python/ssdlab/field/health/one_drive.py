@@ -41,7 +41,8 @@ def reports_of(places: Sequence[str], log_place: str | None = None) -> list[Repo
             found.append(Report(parsed, drive.row_of(parsed, content.name)))
     if not found:
         raise InputError(f"{', '.join(places)}: contains no report")
-    return sorted(found, key=lambda report: drive.order(report.row))
+    by_row = {id(report.row): report for report in found}
+    return [by_row[id(row)] for row in drive.in_order(report.row for report in found)]
 
 
 def row_of(rows: Sequence[Row], where: str, else_use: str) -> Row:

@@ -48,7 +48,8 @@ _TEXT_CHARACTERS_MAX = 80
 _TEMPERATURES = (194, 190)
 """The numbers of the temperature attributes; the second is often the air temperature."""
 _HOT_C = 120
-_TIME_MAX_S = 1 << 40
+# Clocks that were not set begin in 1970 or 2000; smartmontools began in October 2002.
+_TIME_MIN_S, _TIME_MAX_S = 1_033_430_400, 1 << 40
 _CAPACITY_MAX_BYTES = 1 << 60
 _TEMPERATURES_C = (-100, 1000)
 _EMPTY_LOG = (
@@ -182,7 +183,7 @@ def parse(
     common: _Common = {
         "model": model,
         "serial": _serial(report),
-        "time_s": _within(_mapping(report.get("local_time")).get("time_t"), 0, _TIME_MAX_S),
+        "time_s": _within(_mapping(report.get("local_time")).get("time_t"), _TIME_MIN_S, _TIME_MAX_S),
         "temperature_c": _within(_mapping(report.get("temperature")).get("current"), *_TEMPERATURES_C),
         "temperature_max_c": _temperature_max_c(report),
         "identity": _serial(report) or _text(report.get(IDENTITY)),
