@@ -304,6 +304,8 @@ def test_backblaze(ssdlab: Program) -> None:
     assert ssd["waf"] == pytest.approx(102.5 / 41.25) and ssd["recent_waf"] == pytest.approx(4.0)
     assert ssd["host_bytes_per_day"] == pytest.approx(10**9 * 512 / 10)
     assert found["B2"]["level"] == "failing"
+    # A regression: "its self-assessment test has failed", which the statistics do not say.
+    assert found["B2"]["concern"] == "Backblaze counts it as failed on the day of this report."
 
 
 def test_an_implausible_figure_is_no_number(ssdlab: Program, tmp_path: Path) -> None:

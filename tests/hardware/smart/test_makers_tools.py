@@ -230,3 +230,10 @@ def test_the_mark_of_another_program_is_not_the_used_share() -> None:
 def test_it_is_not_said_that_smartctls_database_was_asked() -> None:
     (row,) = rows(TELEGRAF.splitlines()[0] + "\n")
     assert row["attributes_doubt"] == "the report does not say whether smartctl's database knows the drive"
+
+
+def test_a_model_number_in_a_makers_words() -> None:
+    """A regression: without the model, which msecli heads `Model No`, no counter had a meaning."""
+    head, table = MSECLI.split("\n", 1)
+    (row,) = rows(f"{head}\nModel No    : Micron_5300_MTFDDAK960TDS\nSerial No   : SN00001\n{table}")
+    assert (row["model"], row["serial"], row["used_percent"]) == ("Micron_5300_MTFDDAK960TDS", "SN00001", 7)

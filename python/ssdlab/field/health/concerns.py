@@ -69,7 +69,8 @@ def _unknown(row: Row) -> list[Concern]:
     if row["used_percent"] is not None:
         return []
     why = f" {row['remark']}" if row["remark"] else ""
-    if row["passed"] is not None or (row["critical_warning"] is not None and row["protocol"] == "NVMe"):
+    says = row["passed"] is not None or row["reported"] or row["failing"]
+    if says or (row["critical_warning"] is not None and row["protocol"] == "NVMe"):
         text = "Its wear is not known: the report does not say how much of its rated life is used"
         return [] if row["is_disk"] else [Concern(Level.UNKNOWN, f"{text}.{why}")]
     text = "Nothing is known of its health"

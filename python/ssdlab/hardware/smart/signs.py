@@ -9,6 +9,8 @@ from ssdlab.hardware.smart.attributes import Attribute, whole
 from ssdlab.hardware.smart.plain import Plain
 
 _UNCORRECTABLE = re.compile(r"Reported_Uncorrect|Uncorrectable_Error_Cnt|Reported_UE_Counts")
+REPORTED = "reported_failure"
+"""The key of a failure of a SATA drive that somebody else than the drive reports, as a sentence."""
 _WARNING_MAX = 255
 _COUNTED_MAX = 1 << 32
 """A larger raw value contains several packed numbers."""
@@ -51,7 +53,8 @@ def of_ata(report: Mapping[str, Any], attributes: Sequence[Attribute]) -> Signs:
     errors = next((each.raw for each in attributes if _UNCORRECTABLE.fullmatch(each.name)), None)
     if errors is not None and not 0 <= errors < _COUNTED_MAX:
         errors = None
-    return Signs(passed, int(passed is False), failing, errors)
+    said = report.get(REPORTED)
+    return Signs(passed, int(passed is False), failing, errors, said, said is not None)
 
 
 def of_scsi(report: Mapping[str, Any]) -> Signs:

@@ -12,6 +12,7 @@ from datetime import date
 
 from ssdlab.errors import InputError
 from ssdlab.foundation.foreign import JsonObject
+from ssdlab.hardware.smart.signs import REPORTED
 
 _HEADER = re.compile(r'"?date"?,"?serial_number"?,"?model"?,')
 _COLUMN = re.compile(r"smart_(\d+)_raw")
@@ -55,7 +56,7 @@ def _report(row: dict[str, str], numbers: list[tuple[int, str]]) -> JsonObject:
     if capacity and capacity > 0:
         report["user_capacity"] = {"bytes": capacity}
     if row.get("failure") == "1":
-        report["smart_status"] = {"passed": False}
+        report[REPORTED] = "Backblaze counts it as failed on the day of this report."
     try:
         day = date.fromisoformat(row.get("date") or "")
         report["local_time"] = {"time_t": calendar.timegm(day.timetuple())}

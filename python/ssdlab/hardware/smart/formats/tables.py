@@ -30,7 +30,7 @@ _ATACTL = re.compile(
 _CHECKMK = re.compile(
     r"^(/dev/\S+) (?:ATA|SAT)[ \t]+(\S+)[ \t]+(\d{1,3}[ \t]+\S+[ \t]+0x[0-9a-f]{4}[ \t].*)$", re.MULTILINE
 )
-_MODEL = re.compile(r"(?:Model(?: Name| Number)?|Device Model)[ \t]*:[ \t]*([^|\n]*[^|\s])", re.I)
+_MODEL = re.compile(r"(?:Model(?: Name| Number| No\.?)?|Device Model)[ \t]*:[ \t]*([^|\n]*[^|\s])", re.I)
 _SERIAL = re.compile(r"Serial(?: Number| No\.?)?[ \t]*:[ \t]*([^|\s]+)", re.I)
 
 
