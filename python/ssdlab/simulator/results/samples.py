@@ -40,7 +40,11 @@ class Samples:
 
 
 def samples(series: plain.TimeColumns, direction: Direction, start_ns: int, end_ns: int) -> Samples | None:
-    """The samples of the complete intervals between `start_ns` and `end_ns`; None if there are none."""
+    """The samples of the complete intervals between `start_ns` and `end_ns`; None if there are none.
+
+    What is left of an interval at the end of a stage counts as one from half an interval on, or if there is no other: a
+    request in 20 us is no rate.
+    """
     ends = series["time_ns"]
     whole = [
         (index, ends[index] - begin)
@@ -49,6 +53,8 @@ def samples(series: plain.TimeColumns, direction: Direction, start_ns: int, end_
     ]
     if not whole:
         return None
+    longest_ns = max(length_ns for _, length_ns in whole)
+    whole = [(index, length_ns) for index, length_ns in whole if 2 * length_ns >= longest_ns]
     ios, moved_bytes = _COLUMNS[direction]
     return Samples(
         _spread([series[ios][index] * 1e9 / length_ns for index, length_ns in whole]),
