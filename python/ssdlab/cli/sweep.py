@@ -88,7 +88,9 @@ def sweep(
         form.say(f"results: {place}")
         return
     swept.write_report(place, command_line=command_line(context))
-    form.say(f"report: {place}/report.html\nask:    ssdlab sweep {file} --query 'select avg(waf) from runs'")
+    form.say(
+        f"report: {place.rstrip('/')}/report.html\nask:    ssdlab sweep {file} --query 'select avg(waf) from runs'"
+    )
 
 
 def carry_out_shown(whole: "Sweep", missing: int, jobs: int | None, cluster: str | None) -> None:

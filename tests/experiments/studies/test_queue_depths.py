@@ -3,6 +3,8 @@
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -90,3 +92,12 @@ def test_the_command_writes_the_drives(tmp_path: Path, monkeypatch: pytest.Monke
     assert ladder["fitted_to_figures"] == 3 and set(ladder["medians"]) == {"iops", "p50", "p99"}
     both = CliRunner().invoke(app, ["fit", "--queue-depths", str(path), "--data-sheet", "x.toml"])
     assert both.exit_code != 0
+
+
+def test_a_drive_has_one_colour_as_line_and_as_marks() -> None:
+    """A regression: "simulated" and "measured" were two labels, and so two colours for one drive."""
+    known = {each.label: each for each in ladders.load(comparison.FIGURES)}
+    fits: Any = {label: SimpleNamespace(ladder=ladder) for label, ladder in known.items()}
+    figure = comparison._picture(fits, {label: ladder.steps for label, ladder in known.items()})
+    labels = [entry.value for key in figure.keys for entry in key.entries]
+    assert len(labels) == 2 and not any("measured" in label for label in labels)

@@ -106,7 +106,7 @@ def test_there_are_no_samples_beside_the_ramp_time_of_another_job(tmp_path: Path
 
 
 def test_the_rest_of_an_interval_is_no_sample() -> None:
-    """A regression: one write in the last 19 us was a maximum of 53,373 MiB/s on a link of 3.6 GB/s, and in the mean."""
+    """A regression: one write in the last 19 us was a maximum of 53,373 MiB/s, on a link of 3.6 GB/s."""
     second = 10**9
     series: Any = {
         "time_ns": [second, 2 * second, 2 * second + 19_000],

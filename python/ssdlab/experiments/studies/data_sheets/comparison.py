@@ -90,7 +90,8 @@ def finding(rows: Sequence[Row]) -> str:
     tolerated = sum(each <= TOLERANCE for each in off)
     drives = len({row.group for row in rows})
     fitted = sum(row.fitted is not None and row.fitted.is_saturated for row in rows)
-    of_fitted = f" {fitted} of the rows were fitted to, and test nothing." if fitted else ""
+    said = "1 of the rows was fitted to, and tests" if fitted == 1 else f"{fitted} of the rows were fitted to, and test"
+    of_fitted = f" {said} nothing." if fitted else ""
     return (
         f"{within} of {len(rows)} rows of the data sheets of {drives} drive{'s' if drives > 1 else ''} are met within"
         f" {format_share(NEAR)}, {tolerated} within {format_share(TOLERANCE)}; the median deviation is"

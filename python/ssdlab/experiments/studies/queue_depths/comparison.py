@@ -42,10 +42,10 @@ def _picture(fits: "Mapping[str, LadderFit]", steps: "Mapping[str, Mapping[int, 
     reads = {label: found for label, found in fits.items() if found.ladder.is_reads}
     return published_lines(
         name="reads-by-depth",
-        title="Random reads a second by queue depth: depths 1 and 32 are fitted, those between are predicted",
+        title="Random reads a second by queue depth: depths 1 and 32 are fitted, the others are predicted",
         caption="4 KiB, SATA: lines simulated, marks measured.",
-        lines=[Line(f"{label}, simulated", points(steps[label])) for label in reads],
-        marks=[Marks(f"{label}, measured", points(found.ladder.steps)) for label, found in reads.items()],
+        lines=[Line(label, points(steps[label])) for label in reads],
+        marks=[Marks(label, points(found.ladder.steps)) for label, found in reads.items()],
         x_title="requests outstanding",
         y_title="thousand reads a second",
         scale_x="log",

@@ -195,10 +195,9 @@ def _over_spare_area(found: Mapping[str, float]) -> "Figure":
         victim: [(float(percent), closed_form(victim, percent / 100)) for percent in range(least, most + 1)]
         for victim in VICTIMS
     }
-    lines = [Line(f"{victim}, closed form", curve) for victim, curve in curves.items()]
+    lines = [Line(victim, curve) for victim, curve in curves.items()]
     marks = [
-        Marks(f"{victim}, simulated", [(100 * spare, found[_log_label(victim, spare)]) for spare in SPARE_AREAS])
-        for victim in VICTIMS
+        Marks(victim, [(100 * spare, found[_log_label(victim, spare)]) for spare in SPARE_AREAS]) for victim in VICTIMS
     ]
     apart = max(high / low - 1 for (_, low), (_, high) in zip(*curves.values(), strict=True))
     few, many = (found[_log_label("greedy", spare)] for spare in (SPARE_AREAS[0], SPARE_AREAS[-1]))
