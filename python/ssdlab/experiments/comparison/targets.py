@@ -111,7 +111,8 @@ def figures(result: "Result | Measured", *, skip: Sequence[str] = ()) -> Figures
             latency = direction.latency
             of_job[f"{name} IOPS", "1/s"] = direction.iops
             of_job[f"{name} bandwidth", "MB/s"] = None if direction.bw_bytes is None else direction.bw_bytes / 1e6
-            of_job[f"{name} latency, mean", "us"] = _us(latency.mean_ns) if latency else None
+            whole = direction.total_latency
+            of_job[f"{name} latency, mean", "us"] = _us(whole.mean_ns) if whole else None
             for rank in RANKS:
                 value = latency.percentile_ns(rank) if latency else None
                 of_job[f"{name} latency, {rank:g} %", "us"] = _us(value)

@@ -6,7 +6,7 @@ as the causes of programs, are null, and `not_measured` gives the reason.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ from ssdlab.simulator.results import jobs_frame
 from ssdlab.simulator.results.files import data_file, data_name, staged
 from ssdlab.simulator.results.fio_schema import DIRECTIONS
 from ssdlab.simulator.results.job_result import DirectionResult, FlushResult
-from ssdlab.simulator.results.latency import NONE, Latency, merged
+from ssdlab.simulator.results.latency import NONE, USUAL, Latency, merged
 from ssdlab.simulator.results.samples import Samples, Spread
 
 if TYPE_CHECKING:
@@ -258,10 +258,13 @@ def _job_dict(job: MeasuredJob, stage: MeasuredStage, *, bins: bool) -> JsonObje
 def direction_of(raw: JsonObject) -> DirectionResult:
     count = int(raw["total_ios"])
     latency = NONE
+    percentiles = USUAL
     if count:
         # fio has bins for one kind of latency, by default the time from submission to completion.
-        kinds = [raw[kind] for kind in ("lat_ns", "clat_ns") if "bins" in raw.get(kind, {})]
-        whole = kinds[0] if kinds else raw["lat_ns"] if raw["lat_ns"].get("N") else raw["clat_ns"]
+        kinds = [kind for kind in ("lat_ns", "clat_ns") if "bins" in raw.get(kind, {})]
+        kind = kinds[0] if kinds else "lat_ns" if raw["lat_ns"].get("N") else "clat_ns"
+        whole = raw[kind]
+        percentiles = replace(USUAL, of=(kind.removesuffix("_ns"),))
         bins: Mapping[str, int] = whole.get("bins", {})
         rising = sorted((int(middle), number) for middle, number in bins.items() if number)
         # Requests that failed have no latency.
@@ -288,7 +291,19 @@ def direction_of(raw: JsonObject) -> DirectionResult:
         latency=latency,
         samples=samples,
         group_share=raw["bw_agg"] / 100 if raw.get("bw_agg") else None,
+        percentiles=percentiles,
+        moments=_moments(raw) if count else None,
     )
+
+
+def _moments(raw: JsonObject) -> dict[str, Latency] | None:
+    """The kinds of latency that fio measured: of submission, from then on, and both together."""
+    kinds = {kind: raw.get(f"{kind}_ns", {}) for kind in ("slat", "clat", "lat")}
+    return {
+        kind: Latency(int(each["N"]), each["min"], each["max"], each["mean"], each["stddev"], ())
+        for kind, each in kinds.items()
+        if each.get("N")
+    } or None
 
 
 def _rates(raw: JsonObject) -> Spread:

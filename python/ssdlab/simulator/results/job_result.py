@@ -36,6 +36,14 @@ class DirectionResult:
     percentiles: Percentiles = USUAL
     breakdown: Breakdown | None = None
     """None also if there were no requests."""
+    moments: Mapping[str, Latency] | None = None
+    """slat, clat and lat of a real drive, without bins; None where submission takes no time, so that all are `latency`.
+    """
+
+    @property
+    def total_latency(self) -> Latency | None:
+        """The latency from before the submission to the completion."""
+        return self.latency if self.moments is None else self.moments.get("lat", self.latency)
 
     @property
     def iops(self) -> float | None:

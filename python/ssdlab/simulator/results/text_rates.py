@@ -22,7 +22,8 @@ def direction_lines(name: str, direction: DirectionResult) -> list[str]:
         f"  {name}: IOPS={short(direction.iops, 1000, PLAIN)}, BW={bandwidth(direction.bw_bytes)}"
         f"({moved}/{run_msec}msec)"
     ]
-    lines += [f"    {kind} {text}" for kind in ("clat", " lat") for text in _moments(direction.latency)]
+    moments = direction.moments or {"clat": direction.latency, "lat": direction.latency}
+    lines += [f"    {kind:>4} {text}" for kind, latency in moments.items() for text in _moments(latency)]
     for kind in ("clat", "lat"):
         if kind in direction.percentiles.of:
             lines += _percentiles(kind, direction.latency, direction.percentiles.ranks)
