@@ -46,6 +46,15 @@ def test_names_sizes_offsets_and_times() -> None:
         ('pwritev(3</srv/a>, [{iov_base=""..., iov_len=32}, {iov_base=""..., iov_len=8}], 2, 4096) = 40', 4096, 40),
         ('pwritev2(3</srv/a>, [{iov_base=""..., iov_len=32}], 1, 4096, 0) = 32', 4096, 32),
         ('pwritev2(3</srv/a>, [{iov_base=""..., iov_len=32}], 1, 0, RWF_HIPRI|RWF_APPEND) = 32', 0, 32),
+        ("copy_file_range(4</srv/b>, NULL, 3</srv/a>, NULL, 1048576, 0) = 65536", 0, 65536),
+        ("copy_file_range(4</srv/b>, [0] => [64], 3</srv/a>, [4096] => [4160], 64, 0) = 64", 4096, 64),
+        ("sendfile(3</srv/a>, 4</srv/b>, [0] => [512], 4096) = 512", 0, 512),
+        (
+            'io_submit(0x7f12, 1, [{aio_data=0, aio_lio_opcode=IOCB_CMD_PWRITE, aio_fildes=3</srv/a>, aio_buf=""..., '
+            "aio_nbytes=16384, aio_offset=32768}]) = 1",
+            32768,
+            16384,
+        ),
     ],
 )
 def test_the_offset_is_the_last_number_before_flags(call: str, at: int, length: int) -> None:
@@ -115,3 +124,26 @@ def test_a_summary_is_of_strace(tmp_path: Path) -> None:
     """A regression: a summary was refused as a block trace of no known format."""
     (tmp_path / "sum").write_text("% time     seconds  usecs/call     calls    errors syscall\n------ -----------\n")
     assert are_calls(tmp_path / "sum")
+
+
+def test_what_strace_prints_beside_the_calls_is_passed_over(tmp_path: Path) -> None:
+    """A regression: a recording with a prompt, with stacks (-k) or with relative times (-r) was refused as a block
+    trace of no known format."""
+    between = "$ strace -k -p 7\nstrace: Process 7 attached\n{}^Cstrace: Process 7 detached\n"
+    lines = (
+        '7 1700000000.0 write(3</srv/a>, "x", 1) = 1\n > /usr/lib/libc.so.6(__write+0x14) [0x115f14]\n'
+        "7 1700000002.5 fsync(3</srv/a>) = 0\n"
+    )
+    relative = '     0.000000 write(3</srv/a>, "x", 1) = 1\n     2.500000 fsync(3</srv/a>) = 0\n'
+    for text in (lines, relative):
+        (tmp_path / "rec").write_text(between.format(text))
+        assert are_calls(tmp_path / "rec")
+        found = read(tmp_path / "rec")
+        assert (found.file_bytes, found.syncs, found.seconds) == (1, 1, 2.5)
+
+
+def test_io_uring_is_said_to_be_hidden() -> None:
+    ring = "7 1700000001.0 io_uring_enter(4, 8, 1, IORING_ENTER_GETEVENTS, NULL, 8) = 8"
+    assert parsed(['7 1700000000.0 write(3</srv/a>, "x", 1) = 1', ring], "rec").hidden_calls == 1
+    with pytest.raises(InputError, match="calls of io_uring, of whose writes strace shows nothing"):
+        parsed([ring], "rec")

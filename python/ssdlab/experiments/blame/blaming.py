@@ -16,7 +16,7 @@ from ssdlab.evidence import Estimate, comparing
 from ssdlab.evidence.estimate import SEEDS_DIFFER, of_samples
 from ssdlab.experiments.advice.setting import Setting
 from ssdlab.experiments.blame import changes, flash, reconstruction
-from ssdlab.experiments.blame.calls import Call, Calls
+from ssdlab.experiments.blame.calls import HIDDEN, Call, Calls
 from ssdlab.experiments.blame.file_system import Options, Request, Written, requests_of
 from ssdlab.experiments.blame.watching import Io, Watched
 from ssdlab.foundation.quantities import format_bytes
@@ -641,4 +641,6 @@ def _guesses(calls: Calls, watched: Watched | None) -> list[str]:
         found.append(
             f"{calls.unnamed_bytes:,} bytes went to descriptors without a name (strace -y names them): left out"
         )
+    if calls.hidden_calls:
+        found.append(f"{calls.hidden_calls:,} calls of io_uring are left out, {HIDDEN}")
     return [*found, *_ALWAYS]

@@ -15,16 +15,18 @@ from ssdlab.errors import InputError
 
 RECORDED = (
     "write,pwrite64,writev,pwritev,pwritev2,fsync,fdatasync,sync,syncfs,open,openat,creat,close,lseek,dup,dup2,dup3,"
-    "ftruncate,truncate,fallocate,unlink,unlinkat,rename,renameat,renameat2"
+    "ftruncate,truncate,fallocate,unlink,unlinkat,rename,renameat,renameat2,copy_file_range,sendfile,io_submit"
 )
 """The calls to record, as the value of `strace -e trace=`."""
+HIDDEN = "of whose writes strace shows nothing (a block trace does, as of biosnoop)"
 HOW_TO = f"strace -f -y -ttt -e trace={RECORDED} -o FILE"
 
 Kind = Literal["write", "sync", "datasync", "create", "empty", "cut", "allocate", "remove", "rename", "close"]
 
 _LINE = re.compile(
     r"(?:\[pid +(?P<bracketed>\d+)\] |(?P<process>\d+) +)?"
-    r"(?:(?P<epoch>\d{9,12}\.\d+)|(?P<hours>\d\d):(?P<minutes>\d\d):(?P<seconds>\d\d(?:\.\d+)?))?[ ]*"
+    r"(?:(?P<epoch>\d{9,12}\.\d+)|(?P<hours>\d\d):(?P<minutes>\d\d):(?P<seconds>\d\d(?:\.\d+)?)"
+    r"|[ ]*(?P<passed>\d{1,6}\.\d{6})(?= ))?[ ]*"
     r"(?P<rest>(?:<\.\.\. (?P<resumed>\w+) resumed>|(?P<call>\w+)\(|---|\+\+\+).*)"
 )
 _UNFINISHED = " <unfinished ...>"
@@ -32,6 +34,15 @@ _RESULT = re.compile(r"\)\s+= (?P<value>-?\d+)(?:<(?P<path>.*)>)?(?: E[A-Z0-9]+ 
 _DESCRIPTOR = re.compile(r"(?P<fd>-?\d+)(?:<(?P<path>(?:[^>\\]|\\.)*)>(?P<deleted>\(deleted\))?)?")
 _OFFSET = re.compile(r", (-?\d+)$")
 _OFFSET_AND_FLAGS = re.compile(r", (-?\d+), (?:RWF_\w+(?:\|RWF_\w+)*|0)$")
+# A path, or the offsets of copy_file_range: before the call, and after it.
+_COPIED_FROM = re.compile(r"-?\d+(?:<(?:[^>\\]|\\.)*>)?, (?:NULL|\[\d+\](?: => \[\d+\])?), ")
+_COPIED_TO = re.compile(r"-?\d+(?:<(?:[^>\\]|\\.)*>)?, \[(\d+)\]")
+_SUBMITTED = re.compile(
+    r"aio_lio_opcode=IOCB_CMD_PWRITE, (?:aio_\w+=[^,]*, )*?aio_fildes=(?P<rest>\d+(?:<(?:[^>\\]|\\.)*>)?), "
+    r"[^}]*?aio_nbytes=(?P<bytes>\d+), aio_offset=(?P<offset>\d+)"
+)
+# Lines between the calls: of strace itself, the stacks of -k, the prompt with the command, Ctrl-C.
+_BETWEEN = re.compile(r"strace: | > |[$#] |\^C")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _NUMBER = re.compile(r", (-?\d+)")
 _NO_FILES = ("/dev/", "/proc/", "/sys/")
@@ -73,6 +84,8 @@ class Calls:
     processes: int
     unnamed_bytes: int = 0
     """Bytes of `asked_bytes` to descriptors whose file the recording does not tell."""
+    hidden_calls: int = 0
+    """Calls of io_uring, of whose writes strace shows nothing."""
 
     @property
     def file_bytes(self) -> int:
@@ -112,11 +125,15 @@ class _Reader:
     failed: int = 0
     """Writes that returned an error."""
     unnamed_bytes: int = 0
+    hidden_calls: int = 0
     first: float | None = None
     last: float = 0.0
     days: int = 0
 
     def seconds_of(self, match: "re.Match[str]", number: int) -> float:
+        if match["passed"]:
+            # Of -r: since the call before.
+            return self.last + float(match["passed"])
         if match["epoch"]:
             return float(match["epoch"])
         if not match["hours"]:
@@ -137,7 +154,7 @@ class _Reader:
             )
         process = int(match["bracketed"] or match["process"] or 0)
         is_call = bool(match["call"] or match["resumed"])
-        if not is_call and not (match["epoch"] or match["hours"]):
+        if not is_call and not (match["epoch"] or match["hours"] or match["passed"]):
             return
         # Signals and exits count for the time, too.
         seconds = self.seconds_of(match, number)
@@ -158,6 +175,7 @@ class _Reader:
         result = _RESULT.search(rest)
         call = match["call"] or match["resumed"]
         do = _CALLS.get(call)
+        self.hidden_calls += call == "io_uring_enter"
         if result is None or int(result["value"]) < 0:
             self.failed += result is not None and do is _Reader.write
             return
@@ -185,6 +203,26 @@ class _Reader:
     # The calls. All have the same parameters, so that a table can name them.
 
     def write(self, seconds: float, process: int, call: str, arguments: str, value: int, _path: str | None) -> None:
+        last = _OFFSET_AND_FLAGS if call == "pwritev2" else _OFFSET
+        offset = last.search(arguments) if call.startswith("pwrite") else None
+        is_synced = "RWF_DSYNC" in arguments or "RWF_SYNC" in arguments
+        self.wrote(seconds, process, arguments, value, int(offset[1]) if offset else -1, is_synced=is_synced)
+
+    def copy(self, seconds: float, process: int, call: str, arguments: str, value: int, _path: str | None) -> None:
+        """copy_file_range and sendfile write to a file what they read from another."""
+        target = _COPIED_FROM.sub("", arguments, count=1) if call == "copy_file_range" else arguments
+        offset = _COPIED_TO.match(target) if call == "copy_file_range" else None
+        self.wrote(seconds, process, target, value, int(offset[1]) if offset else -1)
+
+    def submit(self, seconds: float, process: int, _call: str, arguments: str, value: int, _path: str | None) -> None:
+        """The writes that io_submit begins; those that it took are the first `value`."""
+        for each in list(_SUBMITTED.finditer(arguments))[:value]:
+            self.wrote(seconds, process, each["rest"], int(each["bytes"]), int(each["offset"]))
+
+    def wrote(
+        self, seconds: float, process: int, arguments: str, value: int, at: int, *, is_synced: bool = False
+    ) -> None:
+        """Bytes to the descriptor with which the arguments begin, at an offset, or at its position if that is -1."""
         self.asked_bytes += value
         self.asked_calls += 1
         held, number = self.opened(process, arguments)
@@ -192,16 +230,13 @@ class _Reader:
             self.unnamed_bytes += value
         if held is None or held.file is None or value == 0:
             return
-        last = _OFFSET_AND_FLAGS if call == "pwritev2" else _OFFSET
-        offset = last.search(arguments) if call.startswith("pwrite") else None
-        at = int(offset[1]) if offset else -1
         if at < 0:
             at = self.sizes.get(held.file, 0) if held.appends else held.position_bytes
             held.position_bytes = at + value
         self.sizes[held.file] = max(self.sizes.get(held.file, 0), at + value)
         self.known.add(held.file)
         self.add(seconds, process, "write", held.file, offset_bytes=at, length_bytes=value, direct=held.direct)
-        if held.syncs or "RWF_DSYNC" in arguments or "RWF_SYNC" in arguments:
+        if held.syncs or is_synced:
             self.add(seconds, process, "datasync", held.file)
 
     def sync(self, seconds: float, process: int, call: str, arguments: str, _value: int, _path: str | None) -> None:
@@ -299,6 +334,9 @@ _CALLS = {
     "close": _Reader.close,
     "lseek": _Reader.seek,
     "fallocate": _Reader.allocate,
+    "copy_file_range": _Reader.copy,
+    "sendfile": _Reader.copy,
+    "io_submit": _Reader.submit,
 }
 
 
@@ -315,7 +353,7 @@ def are_calls(path: Path) -> bool:
     which cannot be read."""
     try:
         with path.open(encoding="utf-8", errors="replace") as file:
-            head = [line for _, line in zip(range(_LINES_LOOKED_AT), file, strict=False) if line.strip()]
+            head = [line for _, line in zip(range(_LINES_LOOKED_AT), _whole(file), strict=False) if line.strip()]
     except OSError:
         return False
     if head and _SUMMARY.match(head[0]):
@@ -340,6 +378,8 @@ def parsed(lines: Iterable[str], name: str) -> Calls:
             reader.line(line, number)
     if not reader.asked_calls:
         found = "only writes that failed" if reader.failed else "no write with a size"
+        if reader.hidden_calls:
+            found += f", but calls of io_uring, {HIDDEN}"
         raise InputError(f"{name}: contains {found}; allowed is a recording of the calls that write: {HOW_TO}")
     seconds = reader.last - (reader.first or 0.0)
     return Calls(
@@ -350,11 +390,12 @@ def parsed(lines: Iterable[str], name: str) -> Calls:
         reader.asked_calls,
         len(reader.processes),
         reader.unnamed_bytes,
+        reader.hidden_calls,
     )
 
 
 def _whole(lines: Iterable[str]) -> Iterator[str]:
-    """The lines without those that strace itself says ("strace: Process 12 attached")."""
+    """The lines, empty where they are no calls."""
     for line in lines:
         stripped = line.rstrip("\n")
-        yield "" if stripped.startswith("strace: ") else stripped
+        yield "" if _BETWEEN.match(stripped) else stripped
