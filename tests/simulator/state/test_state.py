@@ -2,6 +2,7 @@
 was constructed directly valid?"""
 
 import json
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -65,7 +66,7 @@ def _flip(content: bytes) -> bytes:
 
 
 def _older(content: bytes) -> bytes:
-    return content.replace(f"ssdlab-state {ssdlab.__version__}\n".encode(), b"ssdlab-state 0.0.9\n", 1)
+    return re.sub(rb"ssdlab-state \S+\n", b"ssdlab-state 0.0.9\n", content, count=1)
 
 
 DAMAGES: dict[str, tuple[Callable[[bytes], bytes], str]] = {
