@@ -13,6 +13,8 @@ const MIB: u64 = 1 << 20;
 /// A drive has at most so many mapping units.
 const UNITS_MAX: u64 = 4096;
 const TIME_NS_MAX: u64 = 20_000_000;
+/// Of a job that runs for some time.
+const TIMED_DEPTH_MAX: u64 = 256;
 /// Of a job, each time that it runs.
 const REQUESTS_MAX: u64 = 3000;
 
@@ -188,8 +190,12 @@ fn keep_small(job: &mut Value, drive_bytes: u64) {
     job["io_bytes"] = json!(amount.min(4 * drive_bytes));
     job["loops"] = json!(job["loops"].as_u64().unwrap_or(1).min(2));
     job["number_ios"] = json!(job["number_ios"].as_u64().unwrap_or(REQUESTS_MAX).min(REQUESTS_MAX));
-    if job["time_based"] == json!(true) && job["runtime_ns"].is_null() {
-        job["runtime_ns"] = json!(TIME_NS_MAX);
+    if job["time_based"] == json!(true) {
+        // In a deeper queue requests that need no flash are hundreds of millions in this time.
+        job["iodepth"] = json!(job["iodepth"].as_u64().unwrap_or(1).min(TIMED_DEPTH_MAX));
+        if job["runtime_ns"].is_null() {
+            job["runtime_ns"] = json!(TIME_NS_MAX);
+        }
     }
 }
 
