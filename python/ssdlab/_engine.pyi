@@ -46,7 +46,8 @@ def run(
     """Run a specification to its end and return the outcome as JSON.
 
     `from_state` and `save_state` are files that hold the state of a drive, before and after; with the first goes how
-    many times larger the drive's erase units are than those of the drive that was saved.
+    many times larger the drive's erase units are than those of the drive that was saved. The outcome then has a key
+    `began`, with what that state had counted, which its own counters include.
 
     `on_progress` gets the share that is done, 0 to 1, and the host bytes written so far, about ten times a second; what
     it raises ends the run and comes out of this call.
