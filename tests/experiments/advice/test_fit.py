@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import ssdlab
 from in_process import call
 from ssdlab.errors import InputError
 from ssdlab.experiments.advice import fit_drive
@@ -226,3 +227,14 @@ def test_a_misfit_is_a_factor(residual: float, said: str) -> None:
     found = Fit((1.0,), (1.0,), (math.exp(residual) - 1,), (None,), 1.0, (), (), 9, ((-0.9,),))
     assert found.off == said
     assert found.is_misfit == (said != "5 %")
+
+
+def test_the_seconds_of_a_stage_are_from_its_first_start_to_its_last_end(tmp_path: Path) -> None:
+    """A regression: those of the longest of its jobs, which is half as long if one begins when the other has ended."""
+    job = tmp_path / "late.fio"
+    job.write_text("[global]\nrw=write\nbs=4k\nsize=8m\n[early]\n[late]\nstartdelay=20s\n")
+    result = ssdlab.run(job, ssdlab.drive("textbook"))
+    seconds = fit_drive.METRICS["seconds"]
+    assert seconds(result, "") == result.simulated_seconds
+    assert seconds(result, "late") == result.jobs[-1].seconds
+    assert seconds(result, "late") < 10 < seconds(result, "")

@@ -79,8 +79,8 @@ def _waf(result: "Result", job: str) -> float:
 
 
 def _seconds(result: "Result", job: str) -> float:
-    of_stage = [each.seconds for each in _jobs(result, job)]
-    return max(_measured(seconds) for seconds in of_stage) / float(Fraction(result.specification.scale))
+    of_jobs = [each.seconds for each in _jobs(result, job)] if job else [result.last_stage_seconds]
+    return max(_measured(seconds) for seconds in of_jobs) / float(Fraction(result.specification.scale))
 
 
 def _mean_us(side: "Side") -> "Metric":
