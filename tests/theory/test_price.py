@@ -159,7 +159,7 @@ def test_the_definition_of_spare_area_is_that_of_its_figure() -> None:
     assert held_out and user_bytes != capacity.sold_bytes
     spare = (capacity.flash_bytes - held_out - user_bytes) / user_bytes
     assert row["over_provisioning"] == pytest.approx(spare)
-    assert "T the flash without what is held out, U for the host" in found.definitions["over_provisioning"]
+    assert "(flash not held out - capacity for the host)" in found.definitions["over_provisioning"]
     # With 20 % left empty "sold GB" was 384, "on the label" of a drive of 480.
     (offer,) = ssdlab.price("generic-tlc-480", left_empty="20%").offers
     assert offer.sold_gb < 385 and "or for the host if another spare area" in found.definitions["sold_gb"]

@@ -21,13 +21,13 @@ DEFINITIONS = {
     "flash_gib": "all of the flash, GiB (2^30 B); the industry calls them GB",
     "sold_gb": "capacity on the label, or for the host if another spare area was asked for, GB (10^9 B)",
     "formatted_gib": "the same in the GiB that an operating system shows as GB",
-    "over_provisioning": "spare area: (T - U) / U, in bytes: T the flash without what is held out, U for the host",
-    "spare_factor": "the part of T that is spare: (T - U) / T, in bytes",
+    "over_provisioning": "spare area: (flash not held out - capacity for the host) / capacity for the host, in bytes",
+    "spare_factor": "the part that is spare of the flash not held out, in bytes",
     "nominal_over_provisioning": "(GiB of flash - sold GB) / sold GB, as if a GiB were a GB: what labels say",
     "per_flash_gib": "price / GiB of flash",
     "per_formatted_gib": "price / usable GiB, from 10 GiB on as they are printed with one decimal",
     "per_sold_gb": "price / sold GB",
-    "lifetime_tb": "TB (10^12 B) that the host can write: erase cycles x T / write amplification",
+    "lifetime_tb": "TB (10^12 B) that the host can write: erase cycles x flash not held out / write amplification",
     "per_tb_written": "price / TB written over life",
 }
 """Definitions of the figures of an `Offer`."""
