@@ -1,5 +1,6 @@
 """`ssdlab lifetime`: estimates the life of a drive from a simulated workload or two SMART readings of a real drive."""
 
+import math
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
@@ -162,13 +163,17 @@ _WORDS = (
 
 
 def _told(found: "Lifetime") -> answer_page.Told:
-    first, last, rows = found.lives[0], found.lives[-1], _rows(found)
-    title = f"{found.drive} lasts {_spread(first.years)} years" if first.years else f"Life of {found.drive}: not known"
-    if last is not first and first.years and last.years and last.over_provisioning is not None:
-        title += f" as sold, {_spread(last.years)} with {format_share(last.over_provisioning)} of spare area"
+    # Reports can say too little for any estimate.
+    first, last = (found.lives[0], found.lives[-1]) if found.lives else (None, None)
+    rows = _rows(found)
+    title = f"Life of {found.drive}: not known"
+    if first and first.years:
+        title = f"{found.drive} lasts {_spread(first.years)} years"
+        if last and last is not first and last.years and last.over_provisioning is not None:
+            title += f" as sold, {_spread(last.years)} with {format_share(last.over_provisioning)} of spare area"
     return answer_page.Told(
         title=title,
-        subtitle=f"By {first.by}",
+        subtitle=f"By {first.by}" if first else "From its SMART reports",
         summary=wording.capitalized(found.sentences[0]),
         sentences=found.sentences[1:],
         tables=[answer_page.Table("Life by spare area", _HEADS, rows)] if rows else [],
@@ -229,4 +234,6 @@ def _spread(bounds: "Bounds | None", unit: float = 1) -> str:
     if bounds is None:
         return "-"
     low, high = (rounded(value / unit) for value in bounds[1:])
+    if math.isinf(bounds[2]) and not math.isinf(bounds[1]):
+        return f"more than {low}"
     return low if low == high else f"{low} to {high}"

@@ -13,6 +13,7 @@ import pytest
 from pasted import CASES, rows, unknown_drive
 from program import Program, program_in
 from reports import nvme
+from ssdlab import lifetime
 from ssdlab.field.health import drive
 from ssdlab.field.health.concerns import duration
 from ssdlab.hardware.smart import reading
@@ -169,14 +170,22 @@ def test_no_life_is_said_of_a_drive_whose_use_sets_no_upper_bound(ssdlab: Progra
     (tmp_path / "new.json").write_text(json.dumps(new))
     done = ssdlab("health", "new.json")
     assert done.returncode == 0 and "plan its replacement" not in done.stdout, done.stdout
-    assert "years left: not known" in ssdlab("lifetime", "--smart", "new.json").stdout
+    assert "life         not known" in ssdlab("lifetime", "--smart", "new.json", "--output", "new").stdout
+    page = (tmp_path / "new/report.html").read_text(encoding="utf-8")
+    assert "Life of NVME N1: not known" in page, "was: a bug, list index out of range"
     said = " ".join(ssdlab("advise", "smart", "new.json").stdout.split())
     assert "too early for a reliable figure" in said and " left, by" not in said and "more years" not in said
     (as_is,) = (line for line in ssdlab("fleet", "smart", "new.json").stdout.splitlines() if "as they are" in line)
     assert as_is.split()[-3:] == ["0", "to", "1"]
     old = new | {"power_on_time": {"hours": 30_000}}
     (tmp_path / "old.json").write_text(json.dumps(old))
-    assert ": more than 168 years left" in ssdlab("lifetime", "--smart", "old.json").stdout
+    assert ": more than 168 years left" in ssdlab("lifetime", "--smart", "old.json", "--output", "old").stdout
+    unused = old | {
+        "nvme_smart_health_information_log": new["nvme_smart_health_information_log"] | {"percentage_used": 0}
+    }
+    (tmp_path / "unused.json").write_text(json.dumps(unused))
+    assert "more than 339 years" in repr(lifetime(smart=[str(tmp_path / "unused.json")])), "was: inf to inf years"
+    assert "NVME N1 lasts more than 168 years" in (tmp_path / "old/report.html").read_text(encoding="utf-8")
     assert "more than 50 years left, by" in " ".join(ssdlab("advise", "smart", "old.json").stdout.split())
 
 

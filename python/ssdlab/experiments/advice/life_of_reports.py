@@ -86,7 +86,7 @@ def _of_one(report: Report, rated_tbw: float | None) -> Lifetime:
         lives.append(Life("the rated TBW", years=(years, years, years)))
         lines.append(f"  by the rated TBW: {rounded(years)} years left")
     elif not lives and row["drive_writes_too_few"] is None:
-        lines.append("  years left: not known; give a second report of some days later")
+        lines.append(f"  {'life':12} not known; give a second report of some days later")
     return Lifetime(name, lives, [*lines, *_state_lines(report.reading)])
 
 
@@ -140,7 +140,7 @@ def _life_lines(row: TableRow) -> Sequence[str]:
     if row["host_bytes_per_day"] is not None:
         lines.append(f"  {'rate':12} {pace_text(row)}")
     if row["drive_writes_too_few"] is not None:
-        lines.append(f"  {'years left':12} not known: {contradiction(row)}")
+        lines.append(f"  {'life':12} not known: {contradiction(row)}")
     return [*lines, *(f"  by {each.by}: {_years(each)}" for each in _of_used(row))]
 
 

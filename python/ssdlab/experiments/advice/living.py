@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -70,8 +71,11 @@ class Lifetime(Shown):
     """What is assumed, and what the estimates rest on; of reports the whole finding, line by line."""
 
     def __repr__(self) -> str:
-        years = [life.years[0] for life in self.lives if life.years]
+        known = [life.years for life in self.lives if life.years]
+        years = [value for value, _, _ in known]
         found = f"{said(min(years))} to {said(max(years))} years" if years else "years not known"
+        if math.inf in years and (least := min(low for _, low, _ in known)) < math.inf:
+            found = f"more than {said(least)} years"
         return f"<Lifetime: {self.drive}, {found}>"
 
     def frame(self) -> pl.DataFrame:
