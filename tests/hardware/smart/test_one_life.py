@@ -244,3 +244,8 @@ def test_a_clock_that_was_not_set_gives_no_time() -> None:
             and row["host_bytes"] == 2 * 10**6 * 512_000
         )
         unset["local_time"] = stored
+
+
+def test_reports_of_one_second_are_in_the_order_of_their_bytes() -> None:
+    pair = [drive.row_of(_read(nvme(10**6 - 50 * at)), "x") for at in (0, 1)]
+    assert drive.fall_of(pair) is None and drive.combined(pair)["host_bytes"] == 10**6 * 512_000

@@ -151,9 +151,10 @@ def between(before: Row, after: Row) -> Row:
 def in_order(rows: Iterable[Row]) -> list[Row]:
     """A drive's reports in chronological order: by their times, or by the hours with power if not all have a time."""
     found = list(rows)
-    keys = ["time_s", "power_on_hours"]
+    # Of reports within one second, or one hour, the host's bytes tell the order.
+    keys = ["time_s", "power_on_hours", "host_bytes"]
     if any(row["time_s"] is None for row in found) and all(row["power_on_hours"] is not None for row in found):
-        keys = ["power_on_hours"]
+        keys = ["power_on_hours", "host_bytes"]
     return sorted(found, key=lambda row: tuple(row[key] or 0 for key in keys))
 
 
