@@ -44,6 +44,19 @@ def test_a_counter_that_begins_anew_is_no_rate() -> None:
     assert [day for day, _ in history._rates(readings)] == [0.5, 2.5, 3.5]
 
 
+@pytest.mark.parametrize(
+    ("used", "said"),
+    [
+        ([12, 13, 15, 0, 1, 3], "A 1TB used 3 % of its rated life in 2.00 days"),
+        ([12, 13, 15, 16, 18, 0], "A 1TB: the used share of its rated life fell to 0 %"),
+    ],
+)
+def test_a_percentage_that_begins_anew_is_no_negative_wear(used: list[int | None], said: str) -> None:
+    """A regression: "used -12 % of its rated life in 182 days"."""
+    (figure,) = history.figures(history.timed(rows("SN1", [None] * 6, used)))
+    assert figure.title.replace("\N{NO-BREAK SPACE}", " ") == said
+
+
 def test_many_reports_are_drawn_as_few_points() -> None:
     readings: history.Readings = [(minute / 1440, minute * 10**6, minute // 1000) for minute in range(10_000)]
     rates = history._rates(readings)

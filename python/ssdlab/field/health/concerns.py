@@ -1,5 +1,6 @@
 """Problems of a drive that a person should know, in plain sentences, the gravest first; none if all is well."""
 
+import math
 import re
 from dataclasses import dataclass
 from enum import IntEnum
@@ -15,6 +16,7 @@ SPARE_PERCENT_MIN = 20
 WAF_HIGH = 5.0
 YEARS_SAID_MAX = 50.0
 """Above it nothing is known of a drive."""
+_WHOLE_YEARS_MIN = 10
 _RAID = re.compile(r"AVAGO|LSI|MegaRAID|\bMR9|PERC|LOGICAL VOLUME|ServeRAID|Adaptec|Smart ?Array|ASR\d|RAID", re.I)
 """Names of volumes of RAID controllers in the answer to SCSI INQUIRY."""
 
@@ -179,10 +181,14 @@ def life_left(row: Row) -> str | None:
     """The years left in words, such as `2.4 years` or `more than 50 years`; None if nothing can be said of them."""
     years, least = bounded_years(row), row["years_left_low"]
     if years is None:
-        return None if least is None or least < 1 else f"more than {duration(min(least, YEARS_SAID_MAX))}"
-    if years > YEARS_SAID_MAX:
-        return f"more than {duration(min(least or 0.0, YEARS_SAID_MAX))}"
-    return duration(years)
+        return None if least is None or least < 1 else _more_than(least)
+    return _more_than(least or 0.0) if years > YEARS_SAID_MAX else duration(years)
+
+
+def _more_than(least: float) -> str:
+    """A lower bound, which is not rounded up."""
+    step = 0.1 if least < _WHOLE_YEARS_MIN else 1
+    return f"more than {duration(math.floor(min(least, YEARS_SAID_MAX) / step) * step)}"
 
 
 def duration(years: float) -> str:
@@ -192,4 +198,4 @@ def duration(years: float) -> str:
     if years < 1:
         months = max(1, round(years * 12))
         return f"{months} month{'s' * (months != 1)}"
-    return f"{years:.1f} years" if years < 10 else f"{years:.0f} years"
+    return f"{years:.1f} years" if years < _WHOLE_YEARS_MIN else f"{years:.0f} years"

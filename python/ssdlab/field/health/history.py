@@ -5,6 +5,7 @@ Not for two reports of a drive, whose rate is a figure of the table.
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 
 import polars as pl
 
@@ -122,9 +123,18 @@ def _rates_sentence(lines: Sequence[Line]) -> str:
 
 
 def _wear_sentence(lines: Sequence[Line]) -> str:
-    line = max(lines, key=lambda each: each.points[-1][1] - each.points[0][1])
-    (first, began), (last, ended) = line.points[0], line.points[-1]
-    return f"{line.label} used {ended - began:g} % of its rated life in {wording.significant(last - first)} days"
+    rises = [(line.label, _since_fall(line.points)) for line in lines]
+    label, points = max(rises, key=lambda each: each[1][-1][1] - each[1][0][1])
+    (first, began), (last, ended) = points[0], points[-1]
+    if ended == began:
+        return f"{label}: the used share of its rated life fell to {ended:g} %"
+    return f"{label} used {ended - began:g} % of its rated life in {wording.significant(last - first)} days"
+
+
+def _since_fall(points: Sequence[tuple[float, float]]) -> Sequence[tuple[float, float]]:
+    """The points since the percentage last fell, as after a counter that began anew."""
+    falls = [at for at, (before, after) in enumerate(pairwise(points), start=1) if after[1] < before[1]]
+    return points[falls[-1] :] if falls else points
 
 
 def _left_out(drives: Sequence[object], lines: Sequence[object], what: str) -> str:

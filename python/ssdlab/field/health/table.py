@@ -1,5 +1,6 @@
 """Drives as a table that fits the terminal, followed by their concerns."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -52,9 +53,9 @@ def years_text(row: Row) -> str:
     """Years left as text: of a wide interval its bounds, above a limit only the limit."""
     years, low, high = row["years_left"], row["years_left_low"], row["years_left_high"]
     if years is not None and years > YEARS_SAID_MAX:
-        return f">{min(low or 0, YEARS_SAID_MAX):.0f}"
+        return f">{math.floor(min(low or 0, YEARS_SAID_MAX))}"
     if years is None or high is None:
-        return f">{min(low, YEARS_SAID_MAX):.0f}" if low is not None and low >= 1 else _MISSING
+        return f">{math.floor(min(low, YEARS_SAID_MAX))}" if low is not None and low >= 1 else _MISSING
     if years < _YEARS_SHOWN_MIN:
         return f"<{_YEARS_SHOWN_MIN}"
     if low is not None and high > _YEARS_WIDE * low:
