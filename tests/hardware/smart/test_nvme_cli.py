@@ -145,3 +145,27 @@ def test_counters_that_json_has_as_text(written: str) -> None:
     log = {"avail_spare": "100", "percent_used": "3", "data_units_written": written, "power_on_hours": "8,760"}
     (row,) = rows(json.dumps(log))
     assert (row["host_bytes"], row["power_on_hours"], row["used_percent"]) == (23_889_120 * 512_000, 8760, 3)
+
+
+@pytest.mark.parametrize(
+    ("spare", "threshold", "level"),
+    [
+        (98, 99, "failing"),
+        (99, 99, "attention"),
+        (100, 99, "note"),
+        (0, 0, "attention"),
+        (100, 100, "note"),
+        (9, 10, "failing"),
+    ],
+)
+def test_spare_blocks_at_the_threshold_are_not_below_it(spare: int, threshold: int, level: str) -> None:
+    """A regression: of drives that warn below 99 %, those at 99 % were failing, without a warning of their own."""
+    log = {
+        "avail_spare": spare,
+        "spare_thresh": threshold,
+        "percent_used": 3,
+        "data_units_written": 5,
+        "temperature": 400,
+    }
+    (row,) = rows(json.dumps(log))
+    assert row["level"] == level

@@ -113,9 +113,13 @@ def _spare(row: Row) -> list[Concern]:
     spare, threshold = row["spare_percent"], row["spare_threshold_percent"] or 0
     if spare is None:
         return []
-    if spare <= threshold < 100:
-        text = f"Its spare blocks are at or below their limit: {spare} % are left, the limit is {threshold} %."
-        return [Concern(Level.FAILING, text)]
+    left = f"{spare} % are left, the limit is {threshold} %"
+    # An NVMe drive warns below its threshold, an attribute of SATA has failed at it.
+    is_nvme = row["protocol"] == "NVMe"
+    if is_nvme and 0 < spare == threshold < 100:
+        return [Concern(Level.ATTENTION, f"Its spare blocks are at their limit: {left}.")]
+    if spare <= threshold < 100 and (threshold or not is_nvme):
+        return [Concern(Level.FAILING, f"Its spare blocks are at or below their limit: {left}.")]
     return [Concern(Level.ATTENTION, f"Few spare blocks are left: {spare} %.")] if spare < SPARE_PERCENT_MIN else []
 
 
