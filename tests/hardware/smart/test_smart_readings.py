@@ -279,3 +279,34 @@ def test_times_of_zones_that_are_known(zone: str, hours: float) -> None:
 @pytest.mark.parametrize("serial", ["XXXXXXXX", "00000000000000000000", "xxxx-xxxx"])
 def test_a_serial_number_that_says_nothing_joins_no_drives(serial: str) -> None:
     assert parse(nvme(5) | {"serial_number": serial}, "a").identity == ""
+
+
+_ATA_TESTS = "Num  Test_Description    Status                  Remaining  LifeTime(hours)  LBA_of_first_error\n"
+_ATA_FAILED = "# {}  Extended offline    Completed: read failure       90%     23400         1234567"
+_NVME_TESTS = "Num  Test_Description  Status                       Power_on_Hours  Failing_LBA  NSID Seg SCT Code\n"
+_NVME_FAILED = " {}   Extended          Completed: failed segments            9000            -     -   2   -    -"
+
+
+@pytest.mark.parametrize(
+    ("head", "lines", "said"),
+    [
+        (_ATA_TESTS, [_ATA_FAILED.format(1)], "read failure"),
+        (_ATA_TESTS, ["# 1  Short offline       Completed without error  00%  23500  -", _ATA_FAILED.format(2)], None),
+        (_ATA_TESTS, ["# 1  Short offline       Aborted by host               60%     23500         -"], None),
+        (_NVME_TESTS, [_NVME_FAILED.format(0)], "failed segments"),
+        (
+            _NVME_TESTS,
+            [" 0   Short   Completed without error   9100   -   -  -  -  -", _NVME_FAILED.format(1)],
+            None,
+        ),
+    ],
+)
+def test_the_last_self_test_counts(head: str, lines: list[str], said: str | None) -> None:
+    """A regression: a drive whose last self-test failed was fine."""
+    is_nvme = head is _NVME_TESTS
+    log = "Critical Warning:  0x00\nPercentage Used:  3%\nData Units Written:  5\n"
+    table = "  9 Power_On_Hours          0x0032   095   095   000    Old_age   Always       -       23456\n"
+    text = f"smartctl 7.4 2023-08-01\n\nDevice Model:     A\n{log if is_nvme else table}\n{head}{chr(10).join(lines)}\n"
+    (report,) = formats.recognised(text.encode(), "x")
+    reported = parse(report, "x").signs.reported
+    assert reported is None if said is None else said in str(reported)

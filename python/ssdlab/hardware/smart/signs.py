@@ -11,6 +11,8 @@ from ssdlab.hardware.smart.plain import Plain
 _UNCORRECTABLE = re.compile(r"Reported_Uncorrect|Uncorrectable_Error_Cnt|Reported_UE_Counts")
 REPORTED = "reported_failure"
 """The key of a failure of a SATA drive that somebody else than the drive reports, as a sentence."""
+# NVM Express Base Specification 2.0, figure 214: fatal error, an unknown segment failed, segments failed.
+_NVME_TEST_FAILED = (5, 6, 7)
 _WARNING_MAX = 255
 _COUNTED_MAX = 1 << 32
 """A larger raw value contains several packed numbers."""
@@ -37,11 +39,14 @@ class Signs:
 def of_nvme(report: Mapping[str, Any], log: Mapping[str, Any]) -> Signs:
     """Signs from NVMe's health log."""
     warning = whole(log.get("critical_warning"))
+    result = _newest(report.get("nvme_self_test_log")).get("self_test_result")
+    failed = isinstance(result, Mapping) and result.get("value") in _NVME_TEST_FAILED
     return Signs(
         _passed(report),
         warning if warning is not None and 0 <= warning <= _WARNING_MAX else None,
         (),
         whole(log.get("media_errors")),
+        _failed_test(result) if failed else None,
     )
 
 
@@ -54,7 +59,13 @@ def of_ata(report: Mapping[str, Any], attributes: Sequence[Attribute]) -> Signs:
     if errors is not None and not 0 <= errors < _COUNTED_MAX:
         errors = None
     said = report.get(REPORTED)
-    return Signs(passed, int(passed is False), failing, errors, said, said is not None)
+    if said is not None:
+        return Signs(passed, int(passed is False), failing, errors, said, is_urgent=True)
+    tests = report.get("ata_smart_self_test_log")
+    logs = [tests.get(kind) for kind in ("extended", "standard")] if isinstance(tests, Mapping) else []
+    status = next((entry.get("status") for log in logs if (entry := _newest(log))), None)
+    failed = isinstance(status, Mapping) and status.get("passed") is False
+    return Signs(passed, int(passed is False), failing, errors, _failed_test(status) if failed else None)
 
 
 def of_scsi(report: Mapping[str, Any]) -> Signs:
@@ -74,6 +85,17 @@ def of_plain(report: Mapping[str, Any], plain: Plain) -> Signs:
     passed = _passed(report)
     failed = None if passed is None else int(not passed)
     return Signs(passed, failed, (), plain.media_errors, plain.reported, plain.is_urgent)
+
+
+def _newest(log: Any) -> Mapping[str, Any]:
+    """The newest entry of a log of self-tests; empty if there is none."""
+    table = log.get("table") if isinstance(log, Mapping) else None
+    return table[0] if isinstance(table, list) and table and isinstance(table[0], Mapping) else {}
+
+
+def _failed_test(result: Any) -> str:
+    said = str(result.get("string", "")).strip()
+    return f"Its last self-test failed{f' ({said})' if said else ''}."
 
 
 def _passed(report: Mapping[str, Any]) -> bool | None:

@@ -47,6 +47,20 @@ _WHOLE = re.compile(r"(-?)(\d{1,3}(?:[^0-9A-Za-z%(/\[]{1,3}\d{2,3})+(?!\d)|\d+)"
 _DIGITS_MAX = 39
 """Digits of a 128-bit number, the largest counter; Python refuses to convert very long numbers."""
 _ERASED = "--"
+# The newest entry of the log of self-tests, if the test failed.
+_TEST_FAILED = re.compile(
+    r"^# ?1[ \t]+\S.*?[ \t]((?:Completed: (?:\S+ failure|handling damage\?\?))|Fatal or unknown error)[ \t]",
+    re.MULTILINE,
+)
+_NVME_TEST_RESULTS = (
+    "Fatal or unknown test error",
+    "Completed: unknown failed segment",
+    "Completed: failed segments",
+)
+_NVME_TEST_FAILED = re.compile(
+    rf"^Num[ \t]+Test_Description.*Power_on_Hours.*\n[ \t]*0[ \t]+\S+[ \t]+({'|'.join(_NVME_TEST_RESULTS)})[ \t]",
+    re.MULTILINE,
+)
 # What smartctl says when it reads nothing.
 _FAILURE = re.compile(
     r"^(?:/dev/\S+: |Smartctl open device: |Read |SMART support is: +Unavailable|Please specify device type).*$",
@@ -126,7 +140,7 @@ def report_of(text: str) -> JsonObject:
         report["smartctl"]["messages"] = [{"string": failure.strip()} for failure in failures]
     _identify(report, info)
     if _is_nvme(info):
-        _nvme(report, info)
+        _nvme(report, info, text)
     elif ({"Vendor", "Product"} <= info.keys() or info.keys() & set(_SCSI_USED)) and not _ATTRIBUTE.search(text):
         # A NAS prints vendor and product of SATA drives, too; only those have attributes.
         _scsi(report, info, text)
@@ -184,7 +198,7 @@ def _identify(report: JsonObject, info: dict[str, str]) -> None:
         report["local_time"] = {"time_t": when}
 
 
-def _nvme(report: JsonObject, info: dict[str, str]) -> None:
+def _nvme(report: JsonObject, info: dict[str, str], text: str) -> None:
     log = {}
     # Web pages write the labels with other capitals.
     labels = {name.casefold(): value for name, value in info.items()}
@@ -194,6 +208,10 @@ def _nvme(report: JsonObject, info: dict[str, str]) -> None:
             log[key] = value
     report["device"] = {"protocol": "NVMe"}
     report["nvme_smart_health_information_log"] = log
+    failed = _NVME_TEST_FAILED.search(text)
+    if failed:
+        value = _NVME_TEST_RESULTS.index(failed[1]) + 5
+        report["nvme_self_test_log"] = {"table": [{"self_test_result": {"value": value, "string": failed[1]}}]}
     if "temperature" in log:
         report["temperature"] = {"current": log["temperature"]}
     if "power_on_hours" in log:
@@ -242,6 +260,10 @@ def _ata(report: JsonObject, info: dict[str, str], text: str) -> None:
         )
     if table:
         report["ata_smart_attributes"] = {"table": table}
+    failed = _TEST_FAILED.search(text)
+    if failed:
+        status = {"string": failed[1], "passed": False}
+        report["ata_smart_self_test_log"] = {"standard": {"table": [{"status": status}]}}
     statistics = [{"name": name.rstrip(), "value": int(value)} for value, name in _STATISTIC.findall(text)]
     if statistics:
         report["ata_device_statistics"] = {"pages": [{"table": statistics}]}
