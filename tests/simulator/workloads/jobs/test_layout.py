@@ -59,6 +59,8 @@ def test_one_file_is_the_whole_drive() -> None:
         ("[global]\nsize=1m\n[a]\n[b]\nstonewall\nnumjobs=2\n", 3),
         ("[a]\nsize=1m\nnumjobs=4\noffset_increment=1m\n", 0),
         ("[a]\nsize=1m\nnumjobs=4\nfilename=/dev/sda\n", 0),
+        ("[a]\nsize=1m\nnrfiles=2\nnumjobs=2\n", 4),
+        ("[a]\nsize=1m\nnrfiles=2\n[b]\nsize=1m\nnrfiles=2\n", 0),
         ("[a]\nnumjobs=4\n", 0),
         ("[a]\nsize=1m\nnumjobs=4\nioengine=rbd\n", 0),
     ],
@@ -67,7 +69,7 @@ def test_jobs_to_which_fio_gives_a_file_each(text: str, files: int) -> None:
     """A regression: four clones with 1 GiB each wrote the same GiB, a quarter of what fio writes to, without a word."""
     file = parse(text)
     file.resolve(DRIVE, seed=1)
-    said = [note for note in file.notes(timed=True) if "a file of its own" in note]
+    said = [note for note in file.notes(timed=True) if "files of its own" in note]
     assert [f"here {files} files" in note for note in said] == ([True] if files else [])
 
 

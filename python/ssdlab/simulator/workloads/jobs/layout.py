@@ -63,20 +63,20 @@ def files_of(
     return [[placed[name] for name in its_names] or [whole] for its_names in names]
 
 
-def has_file_of_its_own(section: Section) -> bool:
-    """Whether fio makes a file for each clone of the section: without `filename`, and with a size for it in bytes."""
+def has_files_of_its_own(section: Section) -> bool:
+    """Whether fio makes files for each clone of the section: without `filename`, and with a size for them in bytes."""
     has_size = bool(section.get(SIZE).size_bytes) or section.get(FILESIZE) is not None
-    return uses_files(section) and has_size and not section.get(FILENAME) and section.get(NRFILES) == 1
+    return uses_files(section) and has_size and not section.get(FILENAME)
 
 
-def shared_parts(parts: Sequence[tuple[int, int]]) -> list[str]:
-    """A note if parts of the drive overlap for which fio would make a file each; a part: first byte and end."""
-    if all(end <= first for (_, end), (first, _) in pairwise(sorted(parts))):
+def shared_parts(parts: Sequence[tuple[int, int, int]]) -> list[str]:
+    """A note if parts of the drive overlap for which fio would make files each; a part: first byte, end, files."""
+    if all(one[1] <= other[0] for one, other in pairwise(sorted(parts))):
         return []
     return [
-        f"without filename, fio gives each job and each clone a file of its own, here {len(parts):,} files; on the "
-        "simulated drive they use the same part of it: offset_increment=SIZE sets clones apart, a filename in each job "
-        "sets jobs apart"
+        "without filename, fio gives each job and each clone files of its own, here "
+        f"{sum(files for _, _, files in parts):,} files; on the simulated drive they use the same part of it: "
+        "offset_increment=SIZE sets clones apart, a filename in each job sets jobs apart"
     ]
 
 

@@ -22,7 +22,7 @@ from ssdlab.simulator.workloads.jobs.directions import DIRECTIONS, Direction, ea
 from ssdlab.simulator.workloads.jobs.ending import EXITALL, ending
 from ssdlab.simulator.workloads.jobs.jobfile import JobFile, Section
 from ssdlab.simulator.workloads.jobs.latency_target import latency_target
-from ssdlab.simulator.workloads.jobs.layout import File, files_of, has_file_of_its_own, shared_parts
+from ssdlab.simulator.workloads.jobs.layout import File, files_of, has_files_of_its_own, shared_parts
 from ssdlab.simulator.workloads.jobs.limits import limits
 from ssdlab.simulator.workloads.jobs.option import Option
 from ssdlab.simulator.workloads.jobs.pace import flush_at_end, pace
@@ -88,7 +88,7 @@ def resolve(
     notes: list[str] = []
     stage = 0
     files = files_of(job_file, user_bytes, seed, scale, namespaces)
-    own_files: list[tuple[int, int]] = []
+    own_files: list[tuple[int, int, int]] = []
     exits_all = any(section.get(EXITALL) for section in job_file.sections)
     for index, section in enumerate(job_file.sections):
         if section.get(STONEWALL) and jobs:
@@ -109,8 +109,9 @@ def resolve(
             job, its_notes = resolver.job(stage, more, seeded)
             jobs.append(job)
             notes.extend(its_notes)
-            if not namespaces and has_file_of_its_own(section):
-                own_files.append((job["offset_bytes"], job["offset_bytes"] + job["size_bytes"]))
+            if not namespaces and has_files_of_its_own(section):
+                end_bytes = job["offset_bytes"] + job["size_bytes"]
+                own_files.append((job["offset_bytes"], end_bytes, len(files[index])))
     notes.extend(shared_parts(own_files))
     return jobs, tuple(dict.fromkeys(notes))
 
