@@ -88,6 +88,16 @@ def test_no_option_of_an_array_is_lost(given: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "named",
+    ["--filename=/dev/$(echo $1 | sed 's/nvme/ng/')", "--output=$(cat name).json", "--filename=`readlink -f x`"],
+)
+def test_no_option_behind_the_output_of_a_command_is_lost(named: str) -> None:
+    """A regression: what only names was passed over, and with it every option behind it."""
+    (job,) = parse(f"fio --name=a {named} \\\n  --bs=16k --rw=write | tee log\n", environment={}).sections
+    assert (job.get(BS).read.least_bytes, job.get(RW).direction) == (16384, "write")  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "for rw in write; do for bs in 8k; do fio --name=$rw --rw=$rw --bs=$bs; done; done\n",

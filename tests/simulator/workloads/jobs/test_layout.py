@@ -61,6 +61,7 @@ def test_one_file_is_the_whole_drive() -> None:
         ("[a]\nsize=1m\nnumjobs=4\nfilename=/dev/sda\n", 0),
         ("[a]\nsize=1m\nnrfiles=2\nnumjobs=2\n", 4),
         ("[a]\nsize=1m\nnrfiles=2\n[b]\nsize=1m\nnrfiles=2\n", 0),
+        ("[a]\nsize=1m\n[a]\nsize=1m\nstonewall\nrw=write\n", 0),
         ("[a]\nnumjobs=4\n", 0),
         ("[a]\nsize=1m\nnumjobs=4\nioengine=rbd\n", 0),
     ],

@@ -88,7 +88,8 @@ def resolve(
     notes: list[str] = []
     stage = 0
     files = files_of(job_file, user_bytes, seed, scale, namespaces)
-    own_files: list[tuple[int, int, int]] = []
+    # fio names such files after the job and the clone, so that jobs of one name share them.
+    own_files: dict[tuple[str, int], tuple[int, int, int]] = {}
     exits_all = any(section.get(EXITALL) for section in job_file.sections)
     for index, section in enumerate(job_file.sections):
         if section.get(STONEWALL) and jobs:
@@ -111,8 +112,8 @@ def resolve(
             notes.extend(its_notes)
             if not namespaces and has_files_of_its_own(section):
                 end_bytes = job["offset_bytes"] + job["size_bytes"]
-                own_files.append((job["offset_bytes"], end_bytes, len(files[index])))
-    notes.extend(shared_parts(own_files))
+                own_files[section.name, clone] = (job["offset_bytes"], end_bytes, len(files[index]))
+    notes.extend(shared_parts(list(own_files.values())))
     return jobs, tuple(dict.fromkeys(notes))
 
 

@@ -14,6 +14,7 @@ from pathlib import Path, PureWindowsPath
 from ssdlab.errors import InputError
 from ssdlab.simulator.workloads.jobs import expressions
 from ssdlab.simulator.workloads.jobs.shell_text import (
+    UNKNOWN,
     Document,
     is_open_array,
     with_lists,
@@ -215,7 +216,8 @@ class _Reading:
         for before, word in zip(("", *words), words, strict=False):
             if _NAMING.match(word) or _NAMING.fullmatch(f"{before}="):
                 # A variable without a value stands for some name: its own.
-                found.append(_VARIABLE.sub(r"\1\3", _expanded(word, self.values, where, strict=False)))
+                named = _VARIABLE.sub(r"\1\3", _expanded(word, self.values, where, strict=False))
+                found.append(named.replace(UNKNOWN, "_"))
                 continue
             whole = _expanded(word, self.values, where, strict=True)
             found += whole.split() if _VARIABLE.fullmatch(word) else [whole]
@@ -354,9 +356,9 @@ def _expanded(word: str, values: Mapping[str, str], where: str, *, strict: bool)
         raise InputError(f"{where}: $(({expression})): {missing} has no value; write {missing}=VALUE on a line above")
 
     found = _VARIABLE.sub(value, _HELD.sub(calculated, word))
-    # The tokens of `$(command)` are split at its bracket.
-    if strict and (found.endswith("$") or "`" in found):
-        shown = word if word != found else word.removesuffix("$")
+    # The tokens of a command that calls fio, `$(fio ...)`, are split at its bracket.
+    if strict and (UNKNOWN in found or found.endswith("$") or "`" in found):
+        shown = word.replace(UNKNOWN, "$(...)") if word != "$" else "$(...)"
         raise InputError(f"{where}: {shown!r} is the output of a command, which is not run here; write the value")
     if strict and "${" in found:
         raise InputError(f"{where}: {word!r}: {found[found.index('${') :]} is not worked out here; write its value")

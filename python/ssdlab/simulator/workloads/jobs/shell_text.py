@@ -46,6 +46,10 @@ _NAMING = re.compile(
     r"\$\(\s*(date|hostname|uname|whoami|pwd|basename|dirname|mktemp)\b[^()`]*\)"
     r"|`\s*(date|hostname|uname|whoami|pwd|basename|dirname|mktemp)\b[^`]*`"
 )
+# What any other command prints, but one that calls fio: its value is not known.
+_OUTPUT = re.compile(r"\$\((?!\()(?:[^()]|\([^()]*\))*\)|`[^`]*`")
+UNKNOWN = "\ue003"
+"""Stands in a word for the output of a command."""
 _STEPS_MAX = 1000
 
 
@@ -115,7 +119,8 @@ def with_lists(line: str) -> str:
     line = _SEQUENCE.sub(lambda match: _of_seq((match[1] or match[2]).split()), line)
     line = _RANGE.sub(lambda match: _of_braces(int(match[1]), int(match[2]), int(match[3] or 1)), line)
     line = _WORDS.sub(lambda match: match[1].replace(",", " "), line)
-    line = _OTHER_ARRAY.sub(r"\1=$ (", _ARRAY.sub(_of_array, line))
+    line = _OUTPUT.sub(lambda match: match[0] if "fio" in match[0] else UNKNOWN, line)
+    line = _OTHER_ARRAY.sub(rf"\1={UNKNOWN} (", _ARRAY.sub(_of_array, line))
     return _ALL_OF_ARRAY.sub(r"$\1", line)
 
 
