@@ -130,9 +130,9 @@ Requests arrive at the recorded times, relative to the first request of the volu
 are idle time in which a drive may perform background operations. A request that arrives while the drive is busy waits,
 and the wait counts as latency. At most `--iodepth` (256) requests are outstanding at a time; the others wait for a slot
 of the queue in their order. A drive that is slower than the recorded one falls behind, and its latencies grow over the
-length of the trace. A request with an earlier timestamp than the one before it arrives together with that one. Passes
-follow each other at the mean distance of two requests. `--time-scale 0.5` multiplies the recorded times: the trace runs
-twice as fast.
+length of the trace. A request with an earlier timestamp than the one before it arrives together with that one; a note
+says how many do, if one is earlier by a millisecond or more. Passes follow each other at the mean distance of two
+requests. `--time-scale 0.5` multiplies the recorded times: the trace runs twice as fast.
 
 A trace without times, such as a fio iolog of version 2 without `wait`, is replayed with `--arrival closed`.
 

@@ -21,6 +21,9 @@ struct Survey {
     arrival_ns_max: u64,
     /// Writes that complete when their data is on the medium.
     through: u64,
+    /// Requests with an earlier time than one before them, and by how much at most.
+    earlier: u64,
+    earlier_ns_max: u64,
     volumes: Vec<Volume>,
     skipped: u64,
     without_direction: u64,
@@ -154,6 +157,8 @@ fn look_through(py: Python<'_>, trace_json: &str, mut each: impl FnMut(&[Record]
         notes: recording.notes().to_vec(),
         arrival_ns_max,
         through: recording.through(),
+        earlier: recording.earlier().requests,
+        earlier_ns_max: recording.earlier().ns_max,
         volumes,
         skipped: recording.skipped(),
         without_direction: recording.without_direction(),

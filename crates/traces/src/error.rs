@@ -56,9 +56,9 @@ pub enum TraceError {
     /// The trace is empty.
     #[error("the trace is empty")]
     Empty,
-    /// The file is an archive, which must be unpacked.
-    #[error("the trace is a tar archive: unpack it first, for example `tar -xOf FILE` into standard input")]
-    Archive,
+    /// The file is an archive, or compressed in another way than gzip, bzip2 and zstd, and must be unpacked.
+    #[error("the trace is {what}: unpack it first, for example `{command}` into standard input")]
+    Archive { what: &'static str, command: &'static str },
     /// The format is not recognised.
     #[error(
         "the trace's format is not recognised; it begins `{found}`; name one of {}; or name its columns, such as --columns \

@@ -18,5 +18,5 @@ mod volumes;
 pub use error::{PieceKind, TraceError};
 pub use formats::{Columns, Format};
 pub use profile::{Profile, ProfileReport};
-pub use reader::{ReadOptions, Reader};
+pub use reader::{Earlier, ReadOptions, Reader};
 pub use record::{Operation, Record};

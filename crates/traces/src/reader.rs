@@ -20,6 +20,23 @@ pub struct ReadOptions {
     pub skip_bad_max: u64,
 }
 
+/// Requests with an earlier time than one before them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Earlier {
+    /// How many.
+    pub requests: u64,
+    /// By how much at most, relative to the latest time before.
+    pub ns_max: u64,
+}
+
+impl Earlier {
+    /// Those of both.
+    #[must_use]
+    pub fn and(self, other: Earlier) -> Earlier {
+        Earlier { requests: self.requests + other.requests, ns_max: self.ns_max.max(other.ns_max) }
+    }
+}
+
 /// A trace being read. Memory is constant but for the table of volume names.
 pub struct Reader {
     decoder: Decoder,
@@ -34,6 +51,9 @@ pub(crate) struct Progress {
     volumes: Volumes,
     /// The trace's own time of its first record.
     first_ns: Option<u64>,
+    /// The trace's own latest time so far.
+    latest_ns: u64,
+    earlier: Earlier,
     /// The second half of a piece that makes two records, when the batch was full after the first.
     pending: Option<Record>,
     /// A line too long for the window has been reported: the rest of it is discarded.
@@ -97,6 +117,8 @@ impl Reader {
             input,
             volumes: Volumes::default(),
             first_ns: None,
+            latest_ns: 0,
+            earlier: Earlier::default(),
             pending: None,
             is_in_long_line: false,
             failure: None,
@@ -139,6 +161,11 @@ impl Reader {
         self.progress.through
     }
 
+    /// Requests so far with an earlier time than one before them.
+    pub fn earlier(&self) -> Earlier {
+        self.progress.earlier
+    }
+
     /// The names of the volumes met so far; a record's `volume` is an index into them.
     pub fn volumes(&self) -> &[String] {
         self.progress.volumes.names()
@@ -157,6 +184,18 @@ impl Reader {
     /// Lines or records taken so far, malformed ones and those that are not requests included.
     pub fn pieces(&self) -> u64 {
         self.progress.pieces
+    }
+}
+
+impl Progress {
+    /// The time of a request since the first one.
+    fn arrival_ns(&mut self, own_ns: u64) -> u64 {
+        let first_ns = *self.first_ns.get_or_insert(own_ns);
+        if own_ns < self.latest_ns {
+            self.earlier = self.earlier.and(Earlier { requests: 1, ns_max: self.latest_ns - own_ns });
+        }
+        self.latest_ns = self.latest_ns.max(own_ns);
+        own_ns.saturating_sub(first_ns)
     }
 }
 
@@ -203,14 +242,12 @@ fn fill<D: Decode>(
                     Ok(Event::Request(record)) => {
                         progress.requests += 1;
                         progress.through += u64::from(record.is_through);
-                        let first_ns = *progress.first_ns.get_or_insert(record.arrival_ns);
-                        out.push(Record { arrival_ns: record.arrival_ns.saturating_sub(first_ns), ..record });
+                        out.push(Record { arrival_ns: progress.arrival_ns(record.arrival_ns), ..record });
                     }
                     Ok(Event::FlushThenRequest(record)) => {
                         progress.requests += 2;
                         progress.through += u64::from(record.is_through);
-                        let first_ns = *progress.first_ns.get_or_insert(record.arrival_ns);
-                        let arrival_ns = record.arrival_ns.saturating_sub(first_ns);
+                        let arrival_ns = progress.arrival_ns(record.arrival_ns);
                         let (operation, is_through) = (Operation::Flush, false);
                         out.push(Record {
                             arrival_ns,

@@ -23,6 +23,19 @@ impl Likeness {
     }
 }
 
+/// What a file is that must be unpacked, and a command that does; `None` for any other.
+fn archive(head: &[u8]) -> Option<(&'static str, &'static str)> {
+    const ARCHIVES: [(usize, &[u8], &str, &str); 5] = [
+        (257, b"ustar", "a tar archive", "tar -xOf FILE"),
+        (0, b"\xfd7zXZ\0", "compressed with xz", "xz -dc FILE"),
+        (0, b"\x04\x22\x4d\x18", "compressed with lz4", "lz4 -dc FILE"),
+        (0, b"7z\xbc\xaf\x27\x1c", "a 7z archive", "7z x -so FILE"),
+        (0, b"PK\x03\x04", "a zip archive", "unzip -p FILE"),
+    ];
+    let found = ARCHIVES.iter().find(|(at, magic, _, _)| head.get(*at..).is_some_and(|bytes| bytes.starts_with(magic)));
+    found.map(|&(_, _, what, command)| (what, command))
+}
+
 /// The format whose likeness is the greatest; the first in the list among equals.
 pub(crate) fn recognised(head: &[u8], is_whole: bool) -> Result<Format, TraceError> {
     if head.is_empty() {
@@ -35,13 +48,12 @@ pub(crate) fn recognised(head: &[u8], is_whole: bool) -> Result<Format, TraceErr
             best = (likeness, Some(format));
         }
     }
-    const TAR_MAGIC_AT: usize = 257;
     match best.1 {
         Some(format) => Ok(format),
         None if let Some((what, hint)) = without_addresses(head) => {
             Err(TraceError::Unreadable { what, hint: hint.to_owned() })
         }
-        None if head.get(TAR_MAGIC_AT..).is_some_and(|bytes| bytes.starts_with(b"ustar")) => Err(TraceError::Archive),
+        None if let Some((what, command)) = archive(head) => Err(TraceError::Archive { what, command }),
         None => {
             let first_line = first_line(head);
             // A head may be a remark: `# time, lbn, size`.

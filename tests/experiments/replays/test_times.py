@@ -67,3 +67,31 @@ def test_the_command_takes_its_options_and_refuses_what_cannot_be(spaced: str, s
         refused = ssdlab("replay", spaced, "--drive", "tiny.toml", *options)
         assert refused.returncode == 2, options
         assert options[0] in refused.stderr + InputError.__name__
+
+
+@pytest.mark.parametrize(
+    ("times_ms", "of_drive", "of_profile"),
+    [
+        ((1000, 4000, 2000, 3500), "2 requests have an earlier time than one before them, by 2 s at most", None),
+        (
+            (3000, 1000, 2000),
+            "the first request of the trace has the latest time, so that its times do not say when",
+            "2 requests have an earlier time than one before them, by 2 s at most",
+        ),
+        ((0, 1000, 2000), "", ""),
+    ],
+)
+def test_times_out_of_order_are_said(
+    folder: Path, ssdlab: Program, times_ms: tuple[int, ...], of_drive: str, of_profile: str | None
+) -> None:
+    """A regression: three requests within two seconds, the last one first, were said to have no times."""
+    lines = [f"8,0 1 {place} {ms / 1000:.9f} 9 Q W {8 * place} + 8 [a]" for place, ms in enumerate(times_ms)]
+    (folder / "mixed.txt").write_text("\n".join([*lines, ""]))
+    run = ("--drive", "tiny.toml", "--output", "out")
+    for options, said in ((run, of_drive), (("--profile",), of_drive if of_profile is None else of_profile)):
+        done = ssdlab("replay", "mixed.txt", *options)
+        assert done.returncode == 0, done.stderr
+        printed = " ".join(f"{done.stdout} {done.stderr}".split())
+        assert said in printed and bool(said) == ("earlier time" in printed or "latest time" in printed)
+    untimed = ssdlab("replay", "mixed.txt", *run, "--untimed")
+    assert untimed.returncode == 0 and "time than" not in untimed.stderr

@@ -2,7 +2,7 @@
 
 use super::counted::Counted;
 use super::{Failure, Trace, TraceFile};
-use ssdlab_traces::{Columns, Format, ReadOptions, Reader, Record};
+use ssdlab_traces::{Columns, Earlier, Format, ReadOptions, Reader, Record};
 use std::collections::HashMap;
 use std::fs::File;
 use std::sync::Arc;
@@ -33,6 +33,7 @@ pub struct Recording {
     skipped_before: u64,
     without_direction_before: u64,
     through_before: u64,
+    earlier_before: Earlier,
     read_bytes: Arc<AtomicU64>,
     file_bytes: u64,
 }
@@ -69,6 +70,7 @@ impl Recording {
             skipped_before: 0,
             without_direction_before: 0,
             through_before: 0,
+            earlier_before: Earlier::default(),
             read_bytes: Arc::new(AtomicU64::new(0)),
             file_bytes,
         })
@@ -95,6 +97,7 @@ impl Recording {
                 self.skipped_before += reader.skipped();
                 self.without_direction_before += reader.without_direction();
                 self.through_before += reader.through();
+                self.earlier_before = self.earlier_before.and(reader.earlier());
                 self.reader = None;
                 self.at += 1;
                 continue;
@@ -126,6 +129,7 @@ impl Recording {
         self.formats.clear();
         self.notes.clear();
         (self.skipped_before, self.without_direction_before, self.through_before) = (0, 0, 0);
+        self.earlier_before = Earlier::default();
         self.read_bytes.store(0, Ordering::Relaxed);
     }
 
@@ -147,6 +151,11 @@ impl Recording {
     /// Writes that complete when their data is on the medium, each of which is a write and a flush.
     pub fn through(&self) -> u64 {
         self.through_before + self.reader.as_ref().map_or(0, Reader::through)
+    }
+
+    /// Requests with an earlier time than one before them in their file.
+    pub fn earlier(&self) -> Earlier {
+        self.earlier_before.and(self.reader.as_ref().map_or_else(Earlier::default, Reader::earlier))
     }
 
     /// Malformed pieces skipped since the start.

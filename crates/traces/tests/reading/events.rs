@@ -215,3 +215,12 @@ fn a_table_without_sectors_is_refused_with_the_program_that_has_them() {
     let error = read_all(text, None, 0).err().unwrap().to_string();
     assert!(error.contains("biosnoop.bt") && error.contains("biosnoop of bcc"), "{error}");
 }
+
+/// A regression: times out of order fell on one moment without a word.
+#[test]
+fn times_out_of_order_are_counted() {
+    let times = ["0.005", "0.004", "0.006", "0.001"];
+    let lines: String = times.iter().map(|time| format!("259,0 1 1 {time} 697 Q W 8 + 8 [raft]\n")).collect();
+    let (_, reader) = operations(&lines);
+    assert_eq!(reader.earlier(), ssdlab_traces::Earlier { requests: 2, ns_max: 5_000_000 });
+}

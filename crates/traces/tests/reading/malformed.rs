@@ -79,7 +79,12 @@ fn what_is_no_trace_is_refused() {
     let mut archive = vec![0; 512];
     archive[..4].copy_from_slice(b"name");
     archive[257..262].copy_from_slice(b"ustar");
-    assert!(matches!(refusal(&archive), TraceError::Archive));
+    assert!(matches!(refusal(&archive), TraceError::Archive { what: "a tar archive", .. }));
+    let packed = refusal(b"\xfd7zXZ\0\0\x04\xe6\xd6\xb4F").to_string();
+    assert_eq!(
+        packed,
+        "the trace is compressed with xz: unpack it first, for example `xz -dc FILE` into standard input"
+    );
     let error = read_all("fio version 3 iolog\n27 /dev/sda add\n", None, 0).err().unwrap();
     assert!(matches!(error, TraceError::NoRequests { pieces: 2, .. }), "{error}");
     let error = read_all("8,0 0 0 0.0 1 A R 0 + 8 <- (8,1) 0\n", None, 0).err().unwrap();

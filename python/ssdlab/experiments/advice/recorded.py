@@ -17,7 +17,7 @@ from ssdlab.foundation.quantities import format_bytes, option_share, rounded
 from ssdlab.simulator.specification import Specification
 from ssdlab.simulator.workloads.traces.miniature import sample_of, shuffle_of
 from ssdlab.simulator.workloads.traces.profile import Profile, profile_and_hold, profile_of
-from ssdlab.simulator.workloads.traces.recording import Map, Recording, Sample
+from ssdlab.simulator.workloads.traces.recording import Map, Recording, Sample, earlier_said
 from ssdlab.simulator.workloads.traces.specification import specify
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ class Trace:
         """Notes on skipped records, and on changed addresses; the same with and without a clock."""
         skipped = self.recording.survey.skipped
         notes = [f"{skipped:,} malformed lines or records were skipped"] if skipped else []
+        notes += earlier_said(self.profile.earlier, self.profile.earlier_ns_max)
         if self.address_map == "compact":
             notes.append(
                 "the trace reaches past the end of a drive with spare area: its addresses are compacted in the order "

@@ -15,7 +15,7 @@ from ssdlab.simulator.targets.preconditioning import saved_state
 from ssdlab.simulator.workloads.specifying import Precondition
 from ssdlab.simulator.workloads.traces.miniature import sample_of, shuffle_of
 from ssdlab.simulator.workloads.traces.profile import Profile, profile_of
-from ssdlab.simulator.workloads.traces.recording import Arrival, Map, Recording, Sample
+from ssdlab.simulator.workloads.traces.recording import Arrival, Map, Recording, Sample, earlier_said
 from ssdlab.simulator.workloads.traces.specification import CLOSED_DEPTH, DriveWrites, TraceSpecification, specify
 
 if TYPE_CHECKING:
@@ -165,6 +165,8 @@ def notes(
         found.append(f"{survey.skipped:,} malformed lines or records were skipped")
     if survey.without_direction:
         found.append(f"{survey.without_direction:,} requests without a direction were omitted")
+    if choices.timed and choices.arrival == "trace":
+        found += earlier_said(survey.earlier, survey.earlier_ns_max)
     found += [f"{name} {note}" for name, note in zip(recording.names, survey.notes, strict=True) if note is not None]
     if survey.through:
         found.append(
@@ -173,8 +175,13 @@ def notes(
         )
     if choices.timed and not survey.has_times:
         depth = choices.iodepth or CLOSED_DEPTH
+        why = (
+            "the first request of the trace has the latest time, so that its times do not say when the others arrive"
+            if survey.earlier
+            else "the trace has no times"
+        )
         found.append(
-            f"the trace has no times: each request follows the completion of another, with {depth} outstanding "
+            f"{why}: each request follows the completion of another, with {depth} outstanding "
             "(--iodepth), and the drive's own speed decides the result"
         )
     wanted = [volume for volume in survey.volumes if None in volumes or volume.name in volumes]

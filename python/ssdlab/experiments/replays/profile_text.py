@@ -12,6 +12,7 @@ from ssdlab.foundation.foreign import JsonObject
 from ssdlab.foundation.quantities import format_bytes, format_bytes_binary, format_count, format_share, rounded
 from ssdlab.presentation.terminal import show
 from ssdlab.simulator.workloads.traces.profile import Profile, Totals
+from ssdlab.simulator.workloads.traces.recording import earlier_said
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -70,7 +71,7 @@ def _head(profile: Profile) -> list[str]:
         lines.append(f"{profile.skipped:,} malformed lines or records skipped")
     if profile.without_direction:
         lines.append(f"{profile.without_direction:,} requests without a direction omitted")
-    return lines
+    return lines + earlier_said(profile.earlier, profile.earlier_ns_max)
 
 
 def _operations(profile: Profile) -> Table:

@@ -58,6 +58,10 @@ class Profile:
     arrival_ns_max: int
     through: int
     """Writes that complete when their data is on the medium (FUA)."""
+    earlier: int
+    """Requests with an earlier time than one before them in their file."""
+    earlier_ns_max: int
+    """By how much at most, relative to the latest time before."""
     volumes: Sequence[Volume]
     skipped: int
     without_direction: int
@@ -117,6 +121,8 @@ def profile_and_hold(recording: Recording, volume: str | None) -> "tuple[Profile
                 profile.notes,
                 profile.arrival_ns_max,
                 profile.through,
+                profile.earlier,
+                profile.earlier_ns_max,
             )
         )
     return profile, held

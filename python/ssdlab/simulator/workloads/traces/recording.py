@@ -78,6 +78,8 @@ class SurveyJson(TypedDict):
     notes: list[str | None]
     arrival_ns_max: int
     through: int
+    earlier: int
+    earlier_ns_max: int
     volumes: list[VolumeJson]
     skipped: int
     without_direction: int
@@ -86,6 +88,9 @@ class SurveyJson(TypedDict):
 _AT_ONCE: When = {"arrival": "closed", "time_scale": 1.0, "iodepth": 1}
 
 STANDARD_INPUT = "-"
+
+# Tracers of several processors mix events within less than this.
+_JITTER_NS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -172,11 +177,25 @@ class Survey:
     """The latest arrival; 0 if the trace has no times."""
     through: int
     """Writes that complete when their data is on the medium (FUA)."""
+    earlier: int
+    """Requests with an earlier time than one before them in their file."""
+    earlier_ns_max: int
+    """By how much at most, relative to the latest time before."""
 
     @property
     def has_times(self) -> bool:
         """Whether the requests arrive at times, rather than all at once."""
         return self.arrival_ns_max > 0 or sum(volume.requests for volume in self.volumes) < 2
+
+
+def earlier_said(requests: int, ns_max: int) -> list[str]:
+    """A sentence on so many requests whose times are out of order, by more than the jitter of a tracer."""
+    if ns_max < _JITTER_NS:
+        return []
+    return [
+        f"{requests:,} requests have an earlier time than one before them, by {ns_max / 1e9:,.3g} s "
+        "at most, and arrive together with the one before: sort the trace by time if that is more than a few"
+    ]
 
 
 @dataclass(frozen=True)
@@ -236,6 +255,8 @@ class Recording:
             plain["notes"],
             plain["arrival_ns_max"],
             plain["through"],
+            plain["earlier"],
+            plain["earlier_ns_max"],
         )
 
     def note_survey(self, survey: Survey) -> None:
