@@ -114,8 +114,9 @@ def test_what_fio_prints_around_a_report_and_a_job_that_failed(ssdlab: Program, 
     measured = report(("first", "write", _direction(5000, 1, 1)), ("then", "read", _direction(5000, 1, 1)))
     measured["jobs"][0]["error"] = 28
     (tmp_path / "result.json").write_text(f"fio: a {{note}}\n{json.dumps(measured, indent=2)}\nRun status: {{}}\n")
-    ended = ssdlab("compare", "targets", "two.fio", *BESIDE, "--output", "out")
+    ended = ssdlab("compare", "targets", "two.fio", *BESIDE, "--scale", "1/2", "--output", "out")
     assert ended.returncode == 0, ended.stderr
+    assert "simulated on 1/2 of the drive, and that share" in " ".join(ended.stdout.split())
     said = "fio reports error 28 (No space left on device): its figures are of what it did before"
     note = "ignored, not applicable to a simulated drive: nice (line 11)"
     assert said in " ".join(ended.stdout.split()) and note in ended.stderr

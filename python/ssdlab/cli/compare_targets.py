@@ -35,7 +35,7 @@ from ssdlab.simulator.workloads.specifying import Beginning
 if TYPE_CHECKING:
     from ssdlab.experiments.comparison.targets import Figures, Target
     from ssdlab.foundation.foreign import JsonObject
-    from ssdlab.simulator.results.result import ResultJson
+    from ssdlab.simulator.results.result import Result, ResultJson
     from ssdlab.simulator.workloads.jobs import JobFile
 
 
@@ -231,9 +231,15 @@ def _simulated(
     # The jobs that only bring the drive into its state are not compared.
     before = [[job.name for job in each.jobs if job.name not in own] for each in results]
     return [
-        (targets.figures(each, skip=skip), each.to_dict(), drive_state.sentence(each, start))
+        (targets.figures(each, skip=skip), each.to_dict(), _state(each, start))
         for each, skip in zip(results, before, strict=True)
     ]
+
+
+def _state(result: Result, start: Beginning) -> str:
+    """In which state the drive began and ended, and its scale."""
+    said, scale = drive_state.sentence(result, start), result.specification.scale
+    return said if scale == "1" else f"{said}; simulated on {scale} of the drive, and that share of the job's requests"
 
 
 def _measured(job_file: JobFile, target: Target, real: Real, seed: int) -> tuple[Figures, JsonObject, str | None]:
