@@ -23,6 +23,14 @@ def test_the_live_page_on_a_phone(serve: Callable[..., LiveServer], open_page: C
     assert all_findings(open_page(serve(), width=390)) == []
 
 
+def test_a_lecture(serve: Callable[..., LiveServer], open_page: Callable[..., Page]) -> None:
+    """A regression: without the controls the headings of the charts stood right below the page's."""
+    page = open_page(serve())
+    page.click("#lecture")
+    page.wait_for_selector("#charts h3")
+    assert all_findings(page) == []
+
+
 def test_what_is_wrong_is_found(new_page: Callable[..., Page]) -> None:
     page = new_page()
     page.set_content('<html lang="en"><title>x</title><main><button></button><img src="data:,"></main></html>')

@@ -138,7 +138,7 @@ function layOutMaps(next) {
   container.classList.toggle("two", next.drives.length > 1);
   maps = next.drives.map((drive, index) => {
     const label = next.drives.length > 1 ? drive.label : drive.name;
-    const map = new DriveMap(container, label, {
+    const map = new DriveMap(container, label, drive.description, {
       hover: (cell) => sayCell(index, cell),
       choose: (cell) => openCloseUp(index, cell),
       drawn: (number) => {

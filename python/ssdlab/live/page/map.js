@@ -19,9 +19,10 @@ export class DriveMap {
   /**
    * @param {HTMLElement} container
    * @param {string} label
+   * @param {string} description What kind of drive it is, and what stands behind its name.
    * @param {{hover: (index: number | null) => void, choose: (index: number) => void, drawn: (number: number) => void}} listener
    */
-  constructor(container, label, listener) {
+  constructor(container, label, description, listener) {
     this.listener = listener;
     this.figure = document.createElement("figure");
     this.figure.className = "picture";
@@ -60,16 +61,11 @@ export class DriveMap {
     this.isFresh = false;
     /** @type {number | undefined} */
     this.heightMax = undefined;
-    this.setLabel(label);
+    this.caption.textContent = `${label}: ${description}`;
+    this.overlay.setAttribute("aria-label", `Erase units of ${label}; arrow keys move, Enter opens one`);
     this.setView("valid");
     this.listenToPointer();
     this.listenToKeys();
-  }
-
-  /** @param {string} label */
-  setLabel(label) {
-    this.caption.textContent = label;
-    this.overlay.setAttribute("aria-label", `Erase units of ${label}; arrow keys move, Enter opens one`);
   }
 
   /** @param {string} view */
