@@ -132,7 +132,10 @@ def test_a_sweep_without_interaction_names_the_axis_that_matters_most() -> None:
         for victim, first in (("fifo", 2.2), ("greedy", 2.0))
         for op, second in (("7 %", 3.0), ("28 %", 1.0))
     ]
-    assert _plain(headlines.of_sweep(product, "WAF")) == ("WAF 6.29 with 7 % spare area, 2.10 with 28 % spare area")
+    # No run had these figures, which are means.
+    assert _plain(headlines.of_sweep(product, "WAF")) == (
+        "WAF 6.29 with 7 % spare area, 2.10 with 28 % spare area, averaged over victim"
+    )
     same = [Cell({"victim": victim}, 2.0) for victim in ("fifo", "greedy")]
     assert headlines.of_sweep(same, "WAF") == "WAF is 2.00 in all runs"
     assert headlines.of_sweep(same[:1], "WAF") == "WAF 2.00"
@@ -161,4 +164,4 @@ def test_a_sweep_says_what_its_intervals_carry() -> None:
 def test_a_sweep_does_not_conclude_from_combinations_that_were_not_run() -> None:
     """A sample of points covers few pairs of values."""
     cells = [Cell({"a": "x", "b": "u"}, 20.0), Cell({"a": "y", "b": "u"}, 5.0), Cell({"a": "x", "b": "v"}, 5.0)]
-    assert headlines.of_sweep(cells, "WAF") == "WAF 10.0 with x, 5.00 with y"
+    assert headlines.of_sweep(cells, "WAF") == "WAF 10.0 with x, 5.00 with y, averaged over b"

@@ -207,12 +207,15 @@ def _single_axis(cells: Sequence[Cell], axes: Sequence[str], said: str) -> str:
             ((_mean([cell for cell in cells if cell.settings[axis] == value]), value) for value in values),
             key=lambda each: each[0].value,
         )
-        found.append((means[-1][0].value / means[0][0].value, means))
-    _, means = max(found, key=lambda each: each[0])
+        found.append((means[-1][0].value / means[0][0].value, means, axis))
+    _, means, along = max(found, key=lambda each: each[0])
     (least, low), (most, high) = means[0], means[-1]
     if not differ(least, most):
         return f"{said} is {_figure(_mean(cells).value)} in all runs{_seen(least, most)}"
-    return f"{said} {_figure(most.value)} with {_named(high)}, {_figure(least.value)} with {_named(low)}"
+    sentence = f"{said} {_figure(most.value)} with {_named(high)}, {_figure(least.value)} with {_named(low)}"
+    # A sample of points does not have all values of the others at each of this one.
+    others = [name for name in axes if name != along]
+    return f"{sentence}, averaged over {wording.listed(others)}" if others else sentence
 
 
 def _seen(one: Estimate, other: Estimate) -> str:
