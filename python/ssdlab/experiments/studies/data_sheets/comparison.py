@@ -116,7 +116,7 @@ def _facts(files: "Sequence[DriveFile]") -> Table:
         for row in file.data_sheet
         if row.quantity not in SPEEDS
     ]
-    return Table("Rows that are not simulated", ("drive", "quantity", "value", "source"), cells)
+    return Table("Rows that are not simulated", ("drive", "quantity", "value", "source"), cells, sentences=(3,))
 
 
 def _fact(row: Rated) -> str:
