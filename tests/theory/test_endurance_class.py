@@ -1,4 +1,4 @@
-"""Is the class of endurance that is enough said in words that hold for one drive and for many?"""
+"""Is the class of endurance that allows a rate said in words that hold for one drive and for many?"""
 
 import pytest
 
@@ -11,7 +11,7 @@ def test_the_lowest_class_that_is_enough(rate: float, expected: float | None) ->
 
 
 def test_the_sentence_of_a_drive() -> None:
-    assert sentence(0.42) == "0.42 drive writes a day: a drive of 1 drive write a day is enough."
+    assert sentence(0.42) == "0.42 drive writes a day, which a rating of 1 drive write a day allows."
 
 
 def test_no_class_is_named_for_a_write_amplification_that_no_rating_is_for() -> None:
@@ -20,8 +20,8 @@ def test_no_class_is_named_for_a_write_amplification_that_no_rating_is_for() -> 
     assert class_of(0.007, 177.4) is None and class_of(0.007, 1.5) == 0.3
     assert sentence(0.1, 5.29).endswith("of up to about 5, not 5.29."), "was: up to about 5, not 5"
     assert sentence(0.007, 177.4) == (
-        "less than 0.01 drive writes a day; no class of drives is said to be enough, because ratings are for a write "
-        "amplification of up to about 5, not 177."
+        "less than 0.01 drive writes a day; no rating is named for it, because ratings are for a write amplification "
+        "of up to about 5, not 177."
     )
 
 
@@ -29,12 +29,12 @@ def test_no_class_is_named_for_a_write_amplification_that_no_rating_is_for() -> 
     ("rates", "said"),
     [
         ([], ""),
-        ([0.1, 0.2], "A drive of 0.3 drive writes a day is enough for all."),
-        ([0.9] * 31 + [2.0] * 4, "A drive of 1 drive write a day is enough for 31 of 35, one of 3 for all."),
+        ([0.1, 0.2], "A rating of 0.3 drive writes a day allows the rate of all."),
+        ([0.9] * 31 + [2.0] * 4, "A rating of 1 drive write a day allows the rate of 31 of 35, one of 3 that of all."),
         (
             [0.1, 2.0, 200.0],
-            "A drive of 0.3 drive writes a day is enough for 1 of 3, one of 3 for 2 of 3; 1 writes more than any class "
-            "is rated for.",
+            "A rating of 0.3 drive writes a day allows the rate of 1 of 3, one of 3 that of 2 of 3; 1 writes more than "
+            "any class is rated for.",
         ),
         ([200.0], "All write more than any class of drives is rated for (100)."),
     ],
@@ -46,9 +46,17 @@ def test_the_sentence_of_many(rates: list[float], said: str) -> None:
 @pytest.mark.parametrize(
     ("rates", "wafs", "said"),
     [
-        ([0.1, 0.1], [1.5, 72.0], "A drive of 0.3 drive writes a day is enough for 1 of 2; 1 amplifies more than"),
-        ([0.1], [72.0], "No class of drives is said to be enough: 1 amplifies more than ratings are for (WAF 5)"),
-        ([0.1, 200.0], [None, 9.0], "A drive of 0.3 drive writes a day is enough for 1 of 2; 1 writes more than any"),
+        (
+            [0.1, 0.1],
+            [1.5, 72.0],
+            "A rating of 0.3 drive writes a day allows the rate of 1 of 2; 1 amplifies more than",
+        ),
+        ([0.1], [72.0], "No rating is named: 1 amplifies more than ratings are for (WAF 5)"),
+        (
+            [0.1, 200.0],
+            [None, 9.0],
+            "A rating of 0.3 drive writes a day allows the rate of 1 of 2; 1 writes more than any",
+        ),
     ],
 )
 def test_drives_that_amplify_more_than_ratings_are_for(rates: list[float], wafs: list[float | None], said: str) -> None:

@@ -20,22 +20,27 @@ def class_of(drive_writes_per_day: float, waf: float | None = None) -> float | N
 
 
 def sentence(drive_writes_per_day: float, waf: float | None = None) -> str:
-    """`0.42 drive writes a day: a drive of 1 drive write a day is enough.`"""
+    """`0.42 drive writes a day, which a rating of 1 drive write a day allows.`
+
+    Whether that is enough, the drive's own wear tells.
+    """
     found = class_of(drive_writes_per_day, waf)
     rate = f"{drive_writes_per_day:.2f}" if drive_writes_per_day >= 0.01 else "less than 0.01"
     if found is None and waf is not None and waf > WAF_MAX:
         return (
-            f"{rate} drive writes a day; no class of drives is said to be enough, because ratings are for a write "
-            f"amplification of up to about {WAF_MAX:g}, not {waf:.3g}."
+            f"{rate} drive writes a day; no rating is named for it, because ratings are for a write amplification of "
+            f"up to about {WAF_MAX:g}, not {waf:.3g}."
         )
     if found is None:
         return f"{rate} drive writes a day: more than any class of drives is rated for ({CLASSES[-1]:g})."
-    return f"{rate} drive writes a day: a drive of {found:g} drive write{'s' * (found != 1)} a day is enough."
+    return f"{rate} drive writes a day, which a rating of {found:g} drive write{'s' * (found != 1)} a day allows."
 
 
 def sentence_of_drives(rates: Sequence[float], wafs: Sequence[float | None] | None = None) -> str:
-    """`A drive of 1 drive write a day is enough for 31 of 35, one of 3 for all.`; empty without rates. `wafs` are the
-    drives' write amplification; no class is named for one above `WAF_MAX`."""
+    """`A rating of 1 drive write a day allows the rate of 31 of 35, one of 3 that of all.`; empty without rates.
+
+    `wafs` are the drives' write amplification; no class is named for one above `WAF_MAX`.
+    """
     found = [class_of(rate, waf) for rate, waf in zip(rates, wafs or [None] * len(rates), strict=True)]
     needed = sorted({each for each in found if each is not None})
     beyond = sum(rate > CLASSES[-1] for rate in rates)
@@ -47,13 +52,13 @@ def sentence_of_drives(rates: Sequence[float], wafs: Sequence[float | None] | No
     if not needed:
         said = f"All write more than any class of drives is rated for ({CLASSES[-1]:g})."
         if amplified:
-            said = f"No class of drives is said to be enough: {amplify}."
+            said = f"No rating is named: {amplify}."
         return said if rates else ""
     counts = [(each, sum(other is not None and other <= each for other in found)) for each in needed]
     (first, enough), *others = [
         (each, "all" if count == len(rates) else f"{count:,} of {len(rates):,}") for each, count in counts
     ]
-    said = f"A drive of {first:g} drive write{'s' * (first != 1)} a day is enough for {enough}"
-    said += "".join(f", one of {each:g} for {count}" for each, count in others)
+    said = f"A rating of {first:g} drive write{'s' * (first != 1)} a day allows the rate of {enough}"
+    said += "".join(f", one of {each:g} that of {count}" for each, count in others)
     said += f"; {amplify}" if amplified else ""
     return f"{said}; {beyond:,} write{'s' * (beyond == 1)} more than any class is rated for." if beyond else f"{said}."

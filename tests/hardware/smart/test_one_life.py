@@ -42,7 +42,7 @@ def test_every_command_says_the_same_life(ssdlab: Program, tmp_path: Path) -> No
     assert f"{duration(years)} left, by its used percentage and what was written to flash" in said
     done = ssdlab("fleet", "smart", BEFORE, AFTER, "--output", "out")
     assert done.returncode == 0
-    assert "No class of drives is said to be enough: 1 amplifies" in " ".join(done.stdout.split())
+    assert "No rating is named: 1 amplifies" in " ".join(done.stdout.split())
     frame = pl.read_parquet(tmp_path / "out/data/fleet.parquet")
     assert frame["years_low"][0] == pytest.approx(years)
 
@@ -115,11 +115,11 @@ def test_reports_of_one_minute_give_no_rate() -> None:
 @pytest.mark.parametrize(
     ("rate", "said"),
     [
-        (0.004, "less than 0.01 drive writes a day: a drive of 0.3 drive writes a day is enough."),
-        (0.5, "0.50 drive writes a day: a drive of 1 drive write a day is enough."),
-        (1.0, "1.00 drive writes a day: a drive of 1 drive write a day is enough."),
-        (2.0, "2.00 drive writes a day: a drive of 3 drive writes a day is enough."),
-        (25.0, "25.00 drive writes a day: a drive of 30 drive writes a day is enough."),
+        (0.004, "less than 0.01 drive writes a day, which a rating of 0.3 drive writes a day allows."),
+        (0.5, "0.50 drive writes a day, which a rating of 1 drive write a day allows."),
+        (1.0, "1.00 drive writes a day, which a rating of 1 drive write a day allows."),
+        (2.0, "2.00 drive writes a day, which a rating of 3 drive writes a day allows."),
+        (25.0, "25.00 drive writes a day, which a rating of 30 drive writes a day allows."),
         (200.0, "200.00 drive writes a day: more than any class of drives is rated for (100)."),
     ],
 )
@@ -139,7 +139,7 @@ def test_health_says_the_class() -> None:
         (["--writes-per-day", "325GB", "--rated-tbw", "150"], "150 TB rated at 325 GB a day: 1.26 years"),
         (["--writes-per-day", "325GB", "--rated-tbw", "150TB"], "150 TB rated at 325 GB a day: 1.26 years"),
         (["--writes-per-day", "1TB", "--rated-tbw", "365"], "1 years"),
-        (["--writes-per-day", "325GB", "--rated-tbw", "150", "--drive", "generic-tlc-480"], "a drive of 1 drive write"),
+        (["--writes-per-day", "325GB", "--rated-tbw", "150", "--drive", "generic-tlc-480"], "a rating of 1 drive"),
     ],
 )
 def test_a_rating_alone_answers(ssdlab: Program, words: list[str], said: str) -> None:

@@ -87,7 +87,7 @@ def _models(drives: pl.LazyFrame) -> list[page.Section]:
 
 
 def _classes(drives: pl.LazyFrame) -> list[page.Section]:
-    """How many drives each class of endurance is enough for; empty if no rate of writing is known."""
+    """Of how many drives each class of endurance allows the rate; empty if no rate of writing is known."""
     known = drives.filter(pl.col("drive_writes_per_day").is_not_null()).select("endurance_class").collect()
     classes = [each for each in known["endurance_class"].to_list() if each is not None]
     if not len(known):
@@ -99,7 +99,7 @@ def _classes(drives: pl.LazyFrame) -> list[page.Section]:
     if len(classes) < len(known):
         above = f"none named: above {CLASSES[-1]:g}, or the bytes from the host do not tell the wear"
         rows.append([above, f"{len(known) - len(classes):,}", "-"])
-    heads = ["drive writes a day", "drives that need this class", "drives for which it is enough"]
+    heads = ["drive writes a day", "drives that need this class", "drives whose rate it allows"]
     return [page.Section("Classes of endurance", parts.table("Classes of endurance", heads, rows))]
 
 

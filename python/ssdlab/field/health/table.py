@@ -71,7 +71,7 @@ def used_text(row: Row) -> str:
 
 
 def pace_text(row: Row) -> str:
-    """`7.3 GB a day over the last 7 days, 0.01 drive writes a day: a drive of 0.3 drive writes a day is enough.`"""
+    """`7.3 GB a day over the last 7 days, 0.01 drive writes a day, which a rating of 0.3 drive writes a day allows.`"""
     pace = row["host_bytes_per_day"]
     if pace is None:
         return ""
