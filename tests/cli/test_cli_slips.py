@@ -64,7 +64,7 @@ def test_no_word_for_no_output_becomes_a_folder(ssdlab: Program, tmp_path: Path,
     [
         ("model --op x", "--op: 'x' is not a share"),
         ("model --op 7% --output a.bmp", "the suffix of --output a.bmp is '.bmp'; allowed: .png"),
-        ("sweep uniform.fio", "uniform.fio: not valid TOML: "),
+        ("sweep uniform.fio", r"; a sweep names its drives and jobs under \[axes\]$"),
         ("atlas --from missing", "missing: No such file or directory$"),
         ("run uniform.fio --drive small.toml --save-state .", "--save-state [.]: is a folder; a file is needed"),
         ("run binary.files --drive small.toml", "binary.files, line 1: is not text .*; expected is a text, such as"),

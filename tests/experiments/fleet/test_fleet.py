@@ -236,7 +236,7 @@ def test_first_fit_goes_to_the_first_drive_with_room() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["nothing-here", "--drive", "small.toml"], "nothing-here"),
+        (["nothing-here", "--drive", "small.toml"], "nothing-here: No such file or directory\n"),
         (["traces", "--drive", "small.toml", "--trace-format", "mqsim", "--pack", "tight"], "--pack is 'tight'"),
         (["traces", "--drive", "small.toml", "--trace-format", "mqsim", "--op", "many"], "--op"),
         (["traces/idle.trace", "--drive", "small.toml", "--trace-format", "mqsim"], "no volume can be run"),

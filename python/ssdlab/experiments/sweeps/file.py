@@ -71,7 +71,7 @@ def load(path: Path) -> SweepFile:
     except UnicodeDecodeError:
         raise InputError(f"{path}: is not UTF-8 text") from None
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path}: not valid TOML: {error}") from None
+        raise InputError(f"{path}: not valid TOML: {error}; a sweep names its drives and jobs under [axes]") from None
     try:
         sweep = SweepFile.model_validate(content)
     except ValidationError as error:

@@ -5,6 +5,7 @@ Worker processes import little else, so this module has no heavy imports.
 
 import errno
 import json
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,6 +24,7 @@ Progress = Callable[[float, int], None]
 """Called at most ten times per second with the completed share, 0 to 1, and the host bytes written so far."""
 
 _SECONDS_BETWEEN_PROGRESS = 0.1
+_NUMBER_OF_ERROR = re.compile(r" \(os error \d+\)")
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -185,7 +187,8 @@ _TRACE_ADVICE = {
 
 
 def _trace_message(kind: str, name: str | None, message: str) -> str:
-    return f"{f'{name}: ' if name else ''}{message}{_TRACE_ADVICE.get(kind, '')}"
+    said = _NUMBER_OF_ERROR.sub("", message)
+    return f"{f'{name}: ' if name else ''}{said}{_TRACE_ADVICE.get(kind, '')}"
 
 
 def _specification_message(error: Exception) -> str:
