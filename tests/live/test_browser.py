@@ -432,7 +432,7 @@ def test_a_colour_means_the_same_in_light_and_dark(serve: Serve, open_page: Open
 def test_the_page_says_what_stands_behind_a_drive_s_name(serve: Serve, open_page: Open) -> None:
     """A regression: reports said so, and the page that shows the same speeds did not."""
     page = open_page(serve())
-    expect(page.locator("#pictures figcaption")).to_contain_text("it stands for no product")
+    expect(page.locator("#pictures figcaption")).to_contain_text("small: for tests; a drive file of your own")
 
 
 def test_a_lecture_is_large_and_begins_slowly(serve: Serve, open_page: Open) -> None:
