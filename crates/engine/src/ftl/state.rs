@@ -509,10 +509,13 @@ impl<L: Layer, C: Clock> Ftl<L, C> {
         if let (Some(mode), Some(is_slc)) = (&mut self.space.slc_mode, extra_state.is_slc) {
             mode.is_slc = is_slc;
         }
-        let in_slc_mode = self.space.each_erase_unit().filter(|&erase_unit| self.space.is_slc(erase_unit));
-        if self.slc_cache.as_ref().is_some_and(|cache| !cache.has_dynamic(in_slc_mode)) {
+        let is_slc = |&erase_unit: &EraseUnit| self.space.is_slc(erase_unit);
+        let in_slc_mode: Vec<EraseUnit> = self.space.each_erase_unit().filter(is_slc).collect();
+        if self.slc_cache.as_ref().is_some_and(|cache| !cache.has_dynamic(in_slc_mode.iter().copied())) {
             return Err(damaged("the number of erase units in SLC mode"));
         }
+        // A new clock knows none of them.
+        in_slc_mode.into_iter().for_each(|erase_unit| self.clock.open(erase_unit, true));
         if let (Some(background), Some(erases)) = (&mut self.background, extra_state.level_at_erases) {
             background.level_at_erases = erases;
         }

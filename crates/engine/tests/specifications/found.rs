@@ -24,6 +24,13 @@ fn writes_of_which_all_repeat_free_their_space() {
     passes(include_str!("found/repeated-writes-over-a-link.json"));
 }
 
+/// After a saved state the flash did not know which erase units were in SLC mode: a write without a buffer waited for the
+/// rest of a larger program group.
+#[test]
+fn a_run_from_a_state_goes_on_in_slc_mode() {
+    passes(include_str!("found/slc-cache-from-a-state.json"));
+}
+
 /// A read that a stream serves was charged with the last program's time, of which the flash knew no more.
 #[test]
 fn a_read_that_waits_for_no_flash_is_not_charged_with_a_program() {
