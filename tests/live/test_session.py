@@ -212,6 +212,8 @@ def test_any_thread_may_ask_while_the_drive_is_at_work(specify: Callable[..., Sp
         threads = [threading.Thread(target=ask, args=(number,), daemon=True) for number in range(6)]
         for thread in threads:
             thread.start()
+        # Before its first request, the drive accepts the job: its stage has not begun.
+        wait_for("the first stage has begun", lambda: session.issued(0)[0] > 0)
         with pytest.raises(InputError, match="stage"):
             session.append([jobs_of("[late]\nrw=randwrite\n", 0)])
         for thread in threads:
