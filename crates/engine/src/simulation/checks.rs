@@ -155,6 +155,10 @@ pub fn check_times(specification: &Specification) -> Result<(), SpecificationErr
     check_microseconds("slc_cache.erase_us", slc_cache.erase_us)?;
     check_microseconds("controller.trim_us", controller.trim_us)?;
     check_microseconds("controller.trim_us_per_mib", controller.trim_us_per_mib)?;
+    // With commands of no time, those of a job that runs for a time have no end.
+    if controller.command_us < 0.001 {
+        return Err(SpecificationError::new("controller.command_us", controller.command_us, "0.001 us or more"));
+    }
     check_microseconds("controller.command_us", controller.command_us)
 }
 

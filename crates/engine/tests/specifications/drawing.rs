@@ -10,13 +10,14 @@ use ssdlab_engine::specification::Job;
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
-/// A drive has at most so many mapping units.
-const UNITS_MAX: u64 = 4096;
+/// A drive has at most so many mapping units, where one is drawn. Most are small, since small runs find as much.
+const UNITS_MAX: [u64; 4] = [1024, 1024, 1024, 4096];
 const TIME_NS_MAX: u64 = 20_000_000;
+const DEPTH_MAX: u64 = 4096;
 /// Of a job that runs for some time.
 const TIMED_DEPTH_MAX: u64 = 256;
-/// Of a job, each time that it runs.
-const REQUESTS_MAX: u64 = 3000;
+/// Of a job, each time that it runs, where one is drawn.
+const REQUESTS_MAX: [u64; 4] = [600, 600, 600, 3000];
 
 /// Bytes as a sequence of choices; zeroes follow them.
 pub struct Choices<'a> {
@@ -69,7 +70,7 @@ impl Drawn {
             for _ in 0..choices.below(6) {
                 change_a_key(choices, "Job", &mut drawn);
             }
-            keep_small(&mut drawn, bytes);
+            keep_small(&mut drawn, bytes, choices.of(&REQUESTS_MAX));
             jobs.push(drawn);
             plain_jobs.push(plain);
         }
@@ -136,7 +137,8 @@ fn drive(choices: &mut Choices<'_>) -> Value {
     let [channels, dies, planes] = [choices.of(&[1u64, 2, 4]), choices.of(&[1, 1, 2, 3]), choices.of(&[1, 2, 2, 4])];
     let pages = choices.of(&[6u64, 12, 12, 24]);
     let units_per_block = page_bytes / unit_bytes * pages;
-    let blocks = (UNITS_MAX / (channels * dies * planes * units_per_block)).clamp(8, 16 + choices.below(48));
+    let blocks =
+        (choices.of(&UNITS_MAX) / (channels * dies * planes * units_per_block)).clamp(8, 16 + choices.below(48));
     let units = channels * dies * planes * blocks * units_per_block;
     json!({
         "name": "drawn",
@@ -185,11 +187,11 @@ fn job(choices: &mut Choices<'_>, number: u64, stage: u64, drive_bytes: u64, uni
 }
 
 /// A run of a small drive must remain small.
-fn keep_small(job: &mut Value, drive_bytes: u64) {
+fn keep_small(job: &mut Value, drive_bytes: u64, requests_max: u64) {
     let amount = job["io_bytes"].as_u64().unwrap_or(0);
     job["io_bytes"] = json!(amount.min(4 * drive_bytes));
     job["loops"] = json!(job["loops"].as_u64().unwrap_or(1).min(2));
-    job["number_ios"] = json!(job["number_ios"].as_u64().unwrap_or(REQUESTS_MAX).min(REQUESTS_MAX));
+    job["number_ios"] = json!(job["number_ios"].as_u64().unwrap_or(requests_max).min(requests_max));
     if job["time_based"] == json!(true) {
         // In a deeper queue requests that need no flash are hundreds of millions in this time.
         job["iodepth"] = json!(job["iodepth"].as_u64().unwrap_or(1).min(TIMED_DEPTH_MAX));
@@ -321,8 +323,8 @@ fn whole(choices: &mut Choices<'_>, node: &Value, name: &str) -> Value {
     json!(match name {
         _ if name.ends_with("_ns") => value.min(TIME_NS_MAX),
         "channels" | "dies_per_channel" | "planes_per_die" | "devices" => value.min(4),
-        // A round of a deeper queue takes more steps than a run may.
-        "iodepth" if node["maximum"].is_null() => value.min(MIB / 16),
+        // A deeper queue only takes longer.
+        "iodepth" if node["maximum"].is_null() => value.min(DEPTH_MAX),
         "bytes" if node["maximum"].is_null() => value.min(MIB),
         "write" | "read" | "trim" | "duration_seconds" => value.min(MIB),
         _ => value,

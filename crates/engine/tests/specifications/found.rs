@@ -77,6 +77,18 @@ fn the_flush_at_the_end_is_none_of_the_requests_that_refill_a_depth() {
     passes(include_str!("found/refill-and-a-flush-at-the-end.json"));
 }
 
+/// Trims that take no time never reach the end of a job that runs for a time.
+#[test]
+fn commands_that_take_no_time_are_refused() {
+    let mut specification: Value =
+        serde_json::from_str(include_str!("found/trims-beside-writes-until-steady.json")).unwrap();
+    for microseconds in [0.0, 0.0004] {
+        specification["drive"]["controller"] = json!({ "command_us": microseconds });
+        let refused = start(&serde_json::from_value(specification.clone()).unwrap()).err().expect("an error");
+        assert_eq!(refused.key, "controller.command_us");
+    }
+}
+
 /// With no erased unit left, padding a whole group took the room that the rest of a victim needed.
 #[test]
 fn padding_leaves_room_for_the_victim() {

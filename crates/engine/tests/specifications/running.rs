@@ -7,7 +7,7 @@ use ssdlab_engine::specification::{Specification, Until};
 
 /// Requests, or events of a run with a clock.
 const STEPS_AT_ONCE: u64 = 100_000;
-const STEPS_MAX: u64 = 20_000_000;
+const STEPS_MAX: u64 = 200_000_000;
 
 /// The outcome of a run that must end, and get on within this many steps.
 pub fn outcome_within(steps_max: u64, specification: &Specification) -> Outcome {

@@ -65,7 +65,7 @@ impl Default for WriteBuffer {
 #[serde(default, deny_unknown_fields)]
 pub struct Controller {
     /// time to answer a command that needs no flash, or to admit a write to the buffer
-    #[schemars(example = 5.0, extend("unit" = "us", "exclusiveMinimum" = 0.0, "acts" = "with a clock"))]
+    #[schemars(range(min = 0.001), example = 5.0, extend("unit" = "us", "acts" = "with a clock"))]
     pub command_us: f64,
     /// maximum commands a second; 0: no limit
     #[schemars(range(max = 4_294_967_295_u32), example = 100_000, extend("unit" = "1/s", "acts" = "with a clock"))]
