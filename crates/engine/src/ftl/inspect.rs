@@ -132,15 +132,15 @@ impl<L: Layer, C: Clock> Ftl<L, C> {
     pub fn capacity(&self) -> Capacity {
         let layout = &self.space.layout;
         let slots_per_unit = layout.slots_per_unit();
+        let units_per_erase_unit = layout.units_per_erase_unit() / slots_per_unit;
+        let held_out_units = u64::from(self.space.margins.held_out_erase_units) * u64::from(units_per_erase_unit);
         Capacity {
             mapping_unit_bytes: 1 << self.mapping_unit_shift,
-            physical_units: self.space.array.geometry().physical_units()
-                - u64::from(self.space.margins.held_out_erase_units)
-                    * u64::from(self.space.layout.units_per_erase_unit()),
+            physical_units: self.space.array.geometry().physical_units() - held_out_units,
             user_units: u64::from(self.layer.usable_units(self.map.user_units())),
             erase_units: self.space.wear.erase_units_left,
-            units_per_erase_unit: self.space.layout.units_per_erase_unit() / slots_per_unit,
-            data_units_per_erase_unit: self.space.layout.data_units_per_erase_unit() / slots_per_unit,
+            units_per_erase_unit,
+            data_units_per_erase_unit: layout.data_units_per_erase_unit() / slots_per_unit,
             counted_unit_bytes: (1 << self.mapping_unit_shift) / slots_per_unit,
             live_units: self.accounts.mapped_units(),
             effective_over_provisioning: self.effective_over_provisioning(),

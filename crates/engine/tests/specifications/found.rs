@@ -89,6 +89,13 @@ fn commands_that_take_no_time_are_refused() {
     }
 }
 
+/// What is held out was subtracted in slots, of which packed data has many in a unit, and so the flash was too small.
+#[test]
+fn reserved_flash_is_subtracted_in_mapping_units() {
+    let text = include_str!("found/reserved-flash-with-data-reduction.json");
+    assert_eq!(check(&serde_json::from_str(text).unwrap()), Fate::Ended);
+}
+
 /// With no erased unit left, padding a whole group took the room that the rest of a victim needed.
 #[test]
 fn padding_leaves_room_for_the_victim() {

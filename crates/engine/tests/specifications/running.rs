@@ -1,5 +1,6 @@
 //! Runs with a bound on their steps, and all that must hold of a run whatever its specification says.
 
+use ssdlab_engine::description::DriveCapacity;
 use ssdlab_engine::ledger::Ledger;
 use ssdlab_engine::simulation::{InitialState, Outcome, Run, start, start_from};
 use ssdlab_engine::specification::drive::{BackgroundOperations, WriteBuffer};
@@ -54,6 +55,8 @@ pub fn check(specification: &Specification) -> Fate {
     let is_saved = run.save_state(&mut state).is_ok();
     let outcome = run.finish();
     check_outcome(&outcome);
+    let described = DriveCapacity::of(&specification.drive, None).expect("it was not refused");
+    assert_eq!(outcome.capacity.physical_units, described.physical_units, "the flash is not what was described");
     let mut in_steps = start(specification).expect("it was not refused");
     assert!(goes_to_the_end(&mut *in_steps, 997, STEPS_MAX));
     assert_eq!(as_json(&in_steps.finish()), as_json(&outcome), "the steps change the outcome");
