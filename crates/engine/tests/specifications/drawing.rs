@@ -12,7 +12,7 @@ const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 /// A drive has at most so many mapping units, where one is drawn. Most are small, since small runs find as much.
 const UNITS_MAX: [u64; 4] = [1024, 1024, 1024, 4096];
-const TIME_NS_MAX: u64 = 20_000_000;
+const TIME_NS_MAX: u64 = 5_000_000;
 const DEPTH_MAX: u64 = 4096;
 /// Of a job that runs for some time.
 const TIMED_DEPTH_MAX: u64 = 256;
@@ -75,7 +75,7 @@ impl Drawn {
             plain_jobs.push(plain);
         }
         let steady = json!({
-            "kind": "steady-state", "round_bytes": bytes / 2, "host_bytes_max": bytes * (1 + choices.below(4)),
+            "kind": "steady-state", "round_bytes": bytes / 4, "host_bytes_max": bytes * (1 + choices.below(2)),
         });
         let specification = json!({
             "seed": choices.below(1 << 32), "drive": drive, "timed": !choices.one_in(4),
