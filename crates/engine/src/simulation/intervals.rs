@@ -21,27 +21,31 @@ pub struct Intervals {
     interval_ns: u64,
     ended: Vec<Interval>,
     /// The drive's counters at the end of the last interval.
-    ledger: Ledger,
+    at_end: Ledger,
+    /// The same when they were last noted.
+    noted: Ledger,
 }
 
 impl Intervals {
     pub fn new(interval_ns: u64) -> Self {
-        Self { interval_ns, ended: Vec::new(), ledger: Ledger::default() }
+        Self { interval_ns, ended: Vec::new(), at_end: Ledger::default(), noted: Ledger::default() }
     }
 
     /// The drive's counters at a time, which never decreases. What was counted since the last call belongs to the
-    /// interval of that call, so calls should be much more frequent than ends of intervals.
+    /// interval of this one.
     pub fn note(&mut self, now_ns: u64, ledger: &Ledger) {
         while now_ns >= self.next_ns() {
-            self.end(self.next_ns(), ledger);
+            self.end(self.next_ns());
         }
+        self.noted = *ledger;
     }
 
     /// Includes the incomplete last interval, if there is one.
     pub fn into_rows(mut self, end_ns: u64, ledger: &Ledger) -> Vec<Interval> {
-        self.note(end_ns, ledger);
+        // What was counted at the end itself belongs to the last interval, which may be a whole one.
+        self.note(end_ns.saturating_sub(1), ledger);
         if end_ns + self.interval_ns > self.next_ns() {
-            self.end(end_ns, ledger);
+            self.end(end_ns);
         }
         self.ended
     }
@@ -50,9 +54,9 @@ impl Intervals {
         (self.ended.len() as u64 + 1).saturating_mul(self.interval_ns)
     }
 
-    fn end(&mut self, end_ns: u64, ledger: &Ledger) {
-        self.ended.push(Interval { end_ns, ledger: *ledger - self.ledger });
-        self.ledger = *ledger;
+    fn end(&mut self, end_ns: u64) {
+        self.ended.push(Interval { end_ns, ledger: self.noted - self.at_end });
+        self.at_end = self.noted;
     }
 }
 
@@ -72,7 +76,7 @@ mod tests {
         }
         let rows = intervals.clone().into_rows(470, &written(47));
         let found: Vec<_> = rows.iter().map(|row| (row.end_ns, row.ledger.host_written_bytes)).collect();
-        assert_eq!(found, [(100, 10), (200, 15), (300, 21), (400, 0), (470, 1)]);
+        assert_eq!(found, [(100, 9), (200, 1), (300, 15), (400, 0), (470, 22)]);
         let whole = intervals.into_rows(500, &written(50));
         assert_eq!((whole.len(), whole.last().map(|row| row.end_ns)), (5, Some(500)));
     }

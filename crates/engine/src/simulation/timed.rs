@@ -46,8 +46,6 @@ pub struct TimedSimulation {
     last_stage: u32,
     counted_unit_bytes: u32,
     series: Series,
-    /// None unless the run is to count in intervals.
-    intervals: Option<Intervals>,
     /// Events until the next sample of the drive; independent of the steps in which the run is advanced.
     events_to_look: u64,
     pub(super) failure: Option<ReadOnly>,
@@ -71,6 +69,8 @@ pub(super) struct Jobs {
     round: RoundTimes,
     account: Account,
     time_series: TimeSeries,
+    /// None unless the run is to count in intervals.
+    intervals: Option<Intervals>,
 }
 
 /// What the drive has counted for requests of one job in succession, and for itself in between; not yet added to the
@@ -134,6 +134,7 @@ impl TimedSimulation {
                 round: RoundTimes::default(),
                 account: Account::default(),
                 time_series: TimeSeries::default(),
+                intervals: specification.interval_ns.map(Intervals::new),
             },
             stages: Vec::new(),
             active: 0..0,
@@ -143,7 +144,6 @@ impl TimedSimulation {
             last_stage,
             counted_unit_bytes,
             series: Series::new(specification.series_points_max, drive_specification.ftl.user_bytes),
-            intervals: specification.interval_ns.map(Intervals::new),
             events_to_look: EVENTS_AT_ONCE,
             failure: None,
             stillness: Stillness::default(),
@@ -178,7 +178,7 @@ impl TimedSimulation {
         self.jobs.settle_account();
         let simulated_ns = self.machine.now_ns();
         let (stages, series, time_series, intervals) =
-            (self.stages, self.series, self.jobs.time_series, self.intervals);
+            (self.stages, self.series, self.jobs.time_series, self.jobs.intervals);
         let jobs = self.jobs.jobs.into_iter().map(|job| job.into_outcome(simulated_ns)).collect();
         let steady_state = self.rounds.map(Rounds::into_outcome);
         let (namespaces_before, failure) = (self.namespaces_before, self.failure);
@@ -203,7 +203,7 @@ impl TimedSimulation {
             stages,
             series,
             time_series: self.jobs.time_series.clone(),
-            intervals: self.intervals.clone(),
+            intervals: self.jobs.intervals.clone(),
             namespaces_before: self.namespaces_before.clone(),
             jobs: self.jobs.outcomes_at(simulated_ns),
             steady_state: self.rounds.clone().map(Rounds::into_outcome),
@@ -248,7 +248,7 @@ impl TimedSimulation {
         let stage = self.stage();
         let ledger = *self.ledger();
         self.series.note(stage, self.machine.drive());
-        if let Some(intervals) = &mut self.intervals {
+        if let Some(intervals) = &mut self.jobs.intervals {
             intervals.note(self.machine.now_ns(), &ledger);
         }
         self.jobs.time_series.sample(Sample {

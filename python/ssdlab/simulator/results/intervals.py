@@ -1,8 +1,8 @@
 """What a drive did in each interval of time, for `ssdlab run --interval`.
 
 Times and bytes are those of the full-size drive: a run on a scaled drive takes proportionally less time and writes
-proportionally less, at the same speed. Not for the time series,
-which has latencies and intervals chosen by the engine; see `time_series.py`.
+proportionally less, at the same speed. Not for the time series, which has latencies and intervals chosen by the engine;
+see `time_series.py`.
 """
 
 from collections.abc import Sequence
@@ -17,9 +17,6 @@ _MINUTE_NS = 60 * 10**9
 # Requests outstanding at the end of the jobs' time complete after it; an interval below this share of a full one is
 # merged into the previous one.
 _SHORTEST_SHARE = 0.01
-EVEN_FROM_REQUESTS = 5_000
-"""The engine looks at the drive every 512 events, which are up to as many requests, and what was counted since then
-belongs to the interval of the next look. With so many requests an interval is off by up to a tenth."""
 
 
 class IntervalJson(TypedDict):
@@ -33,7 +30,7 @@ class IntervalJson(TypedDict):
 
 @dataclass(frozen=True)
 class Interval:
-    """One interval; the last of a run can be shorter than the others. Below `EVEN_FROM_REQUESTS` they are uneven."""
+    """One interval; the last of a run can be shorter than the others."""
 
     end_minutes: float
     ledger: Ledger

@@ -13,7 +13,7 @@ from ssdlab.simulator.drives import standing
 from ssdlab.simulator.engine import plain
 from ssdlab.simulator.results.energy import CAUSES, Energy
 from ssdlab.simulator.results.fio_schema import DIRECTIONS
-from ssdlab.simulator.results.intervals import EVEN_FROM_REQUESTS, Interval
+from ssdlab.simulator.results.intervals import Interval
 from ssdlab.simulator.results.job_result import DirectionResult, JobResult, LatencyTargetJson
 from ssdlab.simulator.results.ledger import PARTS, Ledger
 from ssdlab.simulator.results.namespaces_text import namespace_lines
@@ -42,8 +42,7 @@ def normal(result: Result) -> str:
     if result.namespaces:
         lines += ["", *namespace_lines(result.namespaces)]
     if result.intervals is not None:
-        requests = sum(job.direction(name).total_ios for job in result.jobs for name in DIRECTIONS)
-        lines += ["", *_intervals(result.intervals, requests)]
+        lines += ["", *_intervals(result.intervals)]
     return "\n".join(lines) + "\n"
 
 
@@ -208,11 +207,9 @@ def _energy(found: Energy) -> str:
     return ", ".join(said) or "not measured (no clock, and the host moved nothing)"
 
 
-def _intervals(intervals: Sequence[Interval], requests: int) -> list[str]:
-    """A table, in the time and the bytes of the full-size drive, of a run with so many requests."""
+def _intervals(intervals: Sequence[Interval]) -> list[str]:
+    """A table, in the time and the bytes of the full-size drive."""
     lines = ["Intervals (time and bytes of the full drive):", "  end min        written       waf"]
-    if requests < len(intervals) * EVEN_FROM_REQUESTS:
-        lines.insert(1, "  counted every few hundred requests: intervals of so few are uneven")
     for row in intervals:
         waf = "-" if row.ledger.waf is None else f"{row.ledger.waf:.4f}"
         lines.append(f"  {row.end_minutes:7.2f}  {format_bytes(row.host_written_bytes):>13}  {waf:>8}")

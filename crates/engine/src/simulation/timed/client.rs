@@ -48,7 +48,10 @@ impl Client for Jobs {
     }
 
     #[inline]
-    fn executed(&mut self, job: u32, ledger: &Ledger) {
+    fn executed(&mut self, job: u32, now_ns: u64, ledger: &Ledger) {
+        if let Some(intervals) = &mut self.intervals {
+            intervals.note(now_ns, ledger);
+        }
         if job != self.account.job {
             self.settle_account();
             self.account.job = job;

@@ -116,7 +116,7 @@ pub trait Intake {
 /// The caller that submits requests to a front and is called back.
 pub trait Requester<F: Intake + ?Sized> {
     /// The drive has decided on a request and counted it in its ledger; it completes later.
-    fn executed(&mut self, _tag: u32, _ledger: &Ledger) {}
+    fn executed(&mut self, _tag: u32, _now_ns: u64, _ledger: &Ledger) {}
     /// A request has completed; the next may be submitted at once. The parts of its time add up to it; a flush has no
     /// parts.
     fn completed(

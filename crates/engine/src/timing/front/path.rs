@@ -181,7 +181,7 @@ impl Front {
         let tag = self.slots.submission(slot).tag;
         let is_waited_for = self.writes.buffer.is_volatile() && request.is_through && self.flush_turns.is_none();
         if self.coalesces && !is_waited_for && sides.below.replace(&request, self.flash.in_memory()) {
-            sides.above.executed(tag, sides.below.ledger());
+            sides.above.executed(tag, self.now_ns, sides.below.ledger());
             if is_last {
                 self.answer_after_command(slot);
             }
@@ -192,7 +192,7 @@ impl Front {
             sides.below.note_backlog(self.flash.has_own_backlog());
         }
         self.decide(tag, &request, sides.below)?;
-        sides.above.executed(tag, sides.below.ledger());
+        sides.above.executed(tag, self.now_ns, sides.below.ledger());
         if is_waited_for {
             return self.write_through(slot, part, sides.below);
         }
@@ -255,7 +255,7 @@ impl Front {
     fn execute(&mut self, slot: u32, sides: &mut Sides<'_, Self>) -> Result<(), ReadOnly> {
         let Submission { request, tag, .. } = self.slots.submission(slot);
         self.decide(tag, &request, sides.below)?;
-        sides.above.executed(tag, sides.below.ledger());
+        sides.above.executed(tag, self.now_ns, sides.below.ledger());
         let units = self.carry_out_for(slot);
         self.wait_for(slot, units);
         Ok(())

@@ -167,7 +167,7 @@ impl Front {
         // Stands for all of its units, so that it does not count as waiting for further writes.
         self.slots.wait_for(slot, 1);
         sides.below.count_read(&request);
-        sides.above.executed(tag, sides.below.ledger());
+        sides.above.executed(tag, self.now_ns, sides.below.ledger());
         let at_ns = self.process(slot);
         if at_ns > self.now_ns || self.link.is_none() {
             self.event_queue.step(at_ns, Step::Processed, stream as u32);

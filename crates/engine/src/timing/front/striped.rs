@@ -305,9 +305,9 @@ struct Above<'a> {
 }
 
 impl Requester<Front> for Above<'_> {
-    fn executed(&mut self, slot: u32, ledger: &Ledger) {
+    fn executed(&mut self, slot: u32, now_ns: u64, ledger: &Ledger) {
         self.ledgers.note(self.index, ledger);
-        self.requester.executed(self.slots.submission(slot).tag, &self.ledgers.whole);
+        self.requester.executed(self.slots.submission(slot).tag, now_ns, &self.ledgers.whole);
     }
 
     fn completed(

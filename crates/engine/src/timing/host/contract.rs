@@ -27,7 +27,7 @@ pub trait Client {
         true
     }
     /// The drive has executed a request of the job and counted it in its ledger; it completes later.
-    fn executed(&mut self, _job: u32, _ledger: &Ledger) {}
+    fn executed(&mut self, _job: u32, _now_ns: u64, _ledger: &Ledger) {}
     /// The parts of its time add up to it; a flush has no parts.
     fn completed(&mut self, completion: Completion, parts: &Parts);
     /// The job begins, after its delay and the jobs that it waits for.

@@ -71,8 +71,8 @@ pub(super) struct Issuing<'a> {
 
 impl<F: Intake> Requester<F> for Issuing<'_> {
     #[inline]
-    fn executed(&mut self, number: u32, ledger: &Ledger) {
-        self.client.executed(number, ledger);
+    fn executed(&mut self, number: u32, now_ns: u64, ledger: &Ledger) {
+        self.client.executed(number, now_ns, ledger);
     }
 
     #[inline]
@@ -365,7 +365,7 @@ impl Issuing<'_> {
             return Ok(false);
         }
         // What follows its last request, such as padding, belongs to the job.
-        self.client.executed(number, front.ledger(drives));
+        self.client.executed(number, front.now_ns(), front.ledger(drives));
         self.client.ended(number, front.now_ns());
         for other in 0..self.schedule.jobs.len() as u32 {
             let waits_for = &mut self.job(other).waits_for;

@@ -63,7 +63,7 @@ impl PlainFront {
             return Ok(());
         }
         self.decide(tag, &request, sides.below)?;
-        sides.above.executed(tag, sides.below.ledger());
+        sides.above.executed(tag, self.now_ns, sides.below.ledger());
         let units = self.flash.carry_out(self.now_ns, &self.decisions, slot);
         self.slots.wait_for(slot, units);
         if units == 0 {
