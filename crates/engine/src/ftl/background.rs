@@ -196,11 +196,18 @@ impl<L: Layer, C: Clock> Ftl<L, C> {
         Ok(found)
     }
 
+    /// Leaves the rest of the segment as it is where an erase unit would have to be opened for it that garbage collection
+    /// needs: a segment can be longer than a small erase unit, and be dealt out to several streams.
     fn move_in_order(&mut self, segment: &[(Lpn, Ppn)]) {
         for &(lpn, from) in segment {
             let erase_unit = self.space.layout.erase_unit_of(from);
             let stream = self.placement.gc_stream(self.resident(erase_unit));
             let born_at = self.space.filled.born_at[erase_unit.index()];
+            self.space.head_for(stream, lpn);
+            let must_open = self.space.is_stopped(stream) && !self.go_on(stream);
+            if must_open && self.space.free.len() <= self.space.margins.reserve_erase_units {
+                return;
+            }
             self.relocate(erase_unit, &[(lpn, from)], 1, stream, born_at, Cause::Gc);
         }
     }

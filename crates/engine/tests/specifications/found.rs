@@ -96,6 +96,13 @@ fn reserved_flash_is_subtracted_in_mapping_units() {
     assert_eq!(check(&serde_json::from_str(text).unwrap()), Fate::Ended);
 }
 
+/// A segment that was put in order took the erase units that garbage collection needs.
+#[test]
+fn putting_in_order_leaves_the_reserve() {
+    let text = include_str!("found/defragmentation-of-small-blocks.json");
+    assert_eq!(check(&serde_json::from_str(text).unwrap()), Fate::Ended);
+}
+
 /// With no erased unit left, padding a whole group took the room that the rest of a victim needed.
 #[test]
 fn padding_leaves_room_for_the_victim() {
