@@ -224,3 +224,27 @@ def test_the_commands_write_a_drive_that_loads(tmp_path: Path, monkeypatch: pyte
 def test_what_does_not_go_together_is_refused(arguments: list[str], said: str) -> None:
     ended = CliRunner().invoke(app, arguments)
     assert ended.exit_code != 0 and said in str(ended.exception or ended.output)
+
+
+def test_a_capacity_that_the_drive_cannot_have_is_refused_as_a_capacity(tmp_path: Path) -> None:
+    """99 TB were refused as nand.blocks_per_plane, which nobody had given."""
+    like = load("generic-tlc-480")
+    refused = r"^data sheet '99 TB, 98k IOPS': a drive like generic-tlc-480 cannot have 99 TB: .* less than 16\.4 TB"
+    with pytest.raises(InputError, match=refused):
+        of_line("99 TB, 98k IOPS", like, "large")
+    with pytest.raises(InputError, match=r"cannot have 1 GB with as much flash for each byte: .* spare area"):
+        of_line("1 GB, 98k IOPS", like, "small")
+    path = tmp_path / "mine.toml"
+    path.write_text(SHEET.replace("960 GB", "99 TB"))
+    with pytest.raises(InputError, match=r"mine\.toml: a drive like generic-sata-dc-480 cannot have 99 TB"):
+        of_file(str(path))
+
+
+def test_a_fit_adds_no_more_flash_than_a_drive_can_have() -> None:
+    """Near the largest capacity the spare area for the steady writes was refused as nand.blocks_per_plane."""
+    drive = of_line("16.35 TB, 98k/28k IOPS steady", load("generic-tlc-480"), "large")
+    spare = next(free for free in starting.start(drive).free if free.key == starting.EFFECTIVE_OP)
+    assert spare.high < 0.08
+    with pytest.raises(InputError, match=r"nand\.blocks_per_plane .* fewer than 2\^32"):
+        drive_of(changed(drive.content, starting.at_effective_op(drive, 0.09), {}), "beyond")
+    drive_of(changed(drive.content, starting.at_effective_op(drive, starting._most(drive)), {}), "at most")

@@ -146,19 +146,27 @@ def of_file(path: str, like: str | None = None) -> DriveFile:
         return loader.load(path)
     base = loader.load(like) if like else starting.class_of(rows)
     size = _capacity(content, path)
-    return loader.load(path, base=starting.of_capacity(base, size) if size else base)
+    return loader.load(path, base=_at_capacity(base, size, path))
 
 
 def of_line(line: str, like: DriveFile, name: str) -> DriveFile:
     """A drive like another, with what one line of a data sheet says. Raises InputError."""
     read = data_sheet_line.parse(line, steady=like.write_buffer.power_loss_protection)
-    base = starting.of_capacity(like, read.sold_bytes) if read.sold_bytes else like
+    base = _at_capacity(like, read.sold_bytes, f"data sheet {line!r}")
     own = {key: value for key, value in base.content.items() if key != "identity"}
     sources = {key: value for key, value in own["sources"].items() if not key.startswith("identity.")}
     description = f"like {like.name}, fitted to a line of a data sheet"
     sheet = {"source": data_sheet_line.SOURCE, "rows": read.rows}
     content = {**own, "sources": sources, "name": name, "description": description, data_sheet.KEY: sheet}
     return drive_of(content, name)
+
+
+def _at_capacity(drive: DriveFile, size: int | None, where: str) -> DriveFile:
+    """The drive with the capacity that a file or line gives, if it gives one."""
+    try:
+        return starting.of_capacity(drive, size) if size else drive
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
 
 
 def _capacity(content: Mapping[str, Any], path: str) -> int | None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from ssdlab.errors import InputError
 from ssdlab.experiments.studies.data_sheets.simulating import condition
 from ssdlab.foundation.foreign import JsonObject
+from ssdlab.foundation.quantities import format_bytes, format_count
 from ssdlab.simulator.drives import DriveFile, Source, load
 from ssdlab.simulator.drives.data_sheet import Rated
 from ssdlab.simulator.drives.schema import changed, drive_of, mean_us
@@ -27,6 +28,8 @@ _SLC_MODE_US = (50.0, 2000.0)
 _READ_US = (8.0, 250.0)
 _COMMAND_US = (0.5, 200.0)
 _DIES_FACTOR_MAX = 8
+_MAPPING_UNITS = 2**32
+"""Fewer than these the flash of a drive has (`nand/geometry.rs` of the engine)."""
 _OP_MAX = 1.0
 _OP_MARGIN = 1.2
 """The least over-provisioning of a fit, over the least with which garbage collection works."""
@@ -79,9 +82,19 @@ def class_of(rows: Sequence[Rated]) -> DriveFile:
 
 def of_capacity(drive: DriveFile, user_bytes: int) -> DriveFile:
     """The drive with another capacity and as much flash for each byte of it: more or fewer blocks, and dies where
-    blocks would become twice as many or half as many."""
+    blocks would become twice as many or half as many.
+
+    Raises InputError, in words of the capacity, if the drive cannot have it.
+    """
     unit = drive.ftl.mapping_unit_bytes
     ratio = user_bytes / drive.ftl.user_bytes
+    asked = f"a drive like {drive.name} cannot have {format_bytes(user_bytes)}"
+    if ratio * drive.capacity.flash_bytes >= _MAPPING_UNITS * unit:
+        most = _MAPPING_UNITS * unit * drive.ftl.user_bytes / drive.capacity.flash_bytes
+        raise InputError(
+            f"{asked}: its flash has fewer than 2^32 mapping units of {format_count(unit)} B, which is less than"
+            f" {format_bytes(int(most))} for the host; start from a drive with larger mapping units"
+        )
     dies = 2 ** round(math.log2(ratio))
     per_channel = max(1, round(drive.nand.dies_per_channel * dies))
     blocks = drive.nand.blocks_per_plane * ratio * drive.nand.dies_per_channel / per_channel
@@ -95,7 +108,10 @@ def of_capacity(drive: DriveFile, user_bytes: int) -> DriveFile:
         if drive.says(key):
             values[key] = int(_value(drive, key) * ratio) // unit * unit
     sources = dict.fromkeys(values, Source(kind="assumed", source=f"{drive.name} at another capacity, in proportion"))
-    return drive_of(changed(drive.content, values, sources), drive.name)
+    try:
+        return drive_of(changed(drive.content, values, sources), drive.name)
+    except InputError as error:
+        raise InputError(f"{asked} with as much flash for each byte: {error}") from None
 
 
 def start(drive: DriveFile) -> Start:
@@ -335,8 +351,9 @@ def _spare_area(start: Start, rows: _Rows) -> None:
     index, row = steady[0]
     waf = _waf_for(drive, float(row.value) * max(1, condition(row, drive)[0] // drive.ftl.mapping_unit_bytes))
     low = _least(drive)
-    op = _op_for(waf, low, drive.capacity.data_units_per_erase_unit)
-    start.free.append(Free(EFFECTIVE_OP, index, op, low, _OP_MAX, 0.9))
+    high = max(low, _most(drive))
+    op = min(_op_for(waf, low, drive.capacity.data_units_per_erase_unit), high)
+    start.free.append(Free(EFFECTIVE_OP, index, op, low, high, 0.9))
     _set(start, at_effective_op(drive, op))
 
 
@@ -360,6 +377,15 @@ def at_effective_op(drive: DriveFile, op: float) -> JsonObject:
 def _least(drive: DriveFile) -> float:
     least = drive.capacity.over_provisioning_min
     return _OP_MARGIN * (least if least is not None else 0.02)
+
+
+def _most(drive: DriveFile) -> float:
+    """The most over-provisioning of a fit: of any drive, or what the mapping units of this one allow, with the flash in
+    whole blocks."""
+    capacity = drive.capacity
+    flash = _MAPPING_UNITS * drive.ftl.mapping_unit_bytes - capacity.flash_bytes / drive.nand.blocks_per_plane
+    data = flash * capacity.data_units_per_erase_unit / capacity.units_per_erase_unit
+    return min(_OP_MAX, data / capacity.user_bytes - 1)
 
 
 def _waf_for(drive: DriveFile, units_per_second: float) -> float:
