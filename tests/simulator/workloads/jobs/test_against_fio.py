@@ -220,3 +220,10 @@ def test_a_job_reports_its_options_as_fio_does(tmp_path: Path) -> None:
     ours = parse(text)
     assert [job["job options"] for job in run_fio(text, tmp_path)] == [section.options for section in ours.sections]
     assert ours.global_options == {"ioengine": "null", "size": "1m", "rw": "write"}
+
+
+def test_blanks_between_the_brackets_are_part_of_a_name_as_in_fio(tmp_path: Path) -> None:
+    text = "[ global ]\nioengine=null\nsize=1m\nrw=read\n[global ]\nioengine=null\nsize=2m\n[Global]\nrw=read\n[ a ]\n"
+    measured = run_fio(text, tmp_path)
+    assert [job["jobname"] for job in measured] == [section.name for section in parse(text).sections]
+    assert [job["jobname"] for job in measured] == [" global ", "Global", " a "]

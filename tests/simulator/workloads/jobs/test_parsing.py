@@ -212,6 +212,16 @@ def test_global_sections_hold_for_those_after_them() -> None:
     assert first.options == {"norandommap": ""}
 
 
+@pytest.mark.parametrize("name", [" global ", "Global"])
+def test_a_section_that_only_reads_like_global_is_a_job(name: str) -> None:
+    """`[ global ]` gave its options to all jobs. In fio blanks are part of a name, and it is a job."""
+    file = parse(f"[{name}]\ndirect=1\nioengine=libaio\niodepth=8\n[a]\ndirect=1\n", "mine.fio")
+    assert [(section.name, section.get(IODEPTH)) for section in file.sections] == [(name, 8), ("a", 1)]
+    (note,) = file.notes(timed=True)
+    assert note.startswith(f"mine.fio, line 1: [{name}] is a job, as in fio, and its options are its own")
+    assert not parse("[global ]\ndirect=1\n[a]\n").notes(timed=True)
+
+
 def test_name_and_group_reporting() -> None:
     file = parse("[global]\nname=all\n[a]\nname=bee\ngroup_reporting\n[c]\n")
     assert [section.name for section in file.sections] == ["bee", "c"]

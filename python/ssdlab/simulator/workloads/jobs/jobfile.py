@@ -192,6 +192,11 @@ def parse(text: str, source: str = "job file", *, environment: Mapping[str, str]
         verification.check(section, section.get(RW))
         odd_lengths.check(section, (BS, BSSPLIT, BLOCKALIGN))
         sections.append(section)
+        if raw_section.is_nearly_global:
+            notes.append(
+                f"{source}, line {raw_section.line}: [{raw_section.name}] is a job, as in fio, and its options are its"
+                " own; a section for all jobs is [global], in small letters and without a blank before"
+            )
     every_setting = [setting for section in sections for setting in section.settings.values()]
     lines = _first_lines(every_setting, source)
     without_clock = tuple(_effects(effect, named) for effect, named in lines.items() if effect.needs_clock)

@@ -58,6 +58,11 @@ class RawSection:
         """Whether the section only provides options for those behind it. fio checks only the first six letters."""
         return self.name.startswith("global")
 
+    @property
+    def is_nearly_global(self) -> bool:
+        """Whether it is a job whose name reads like that of a section for all jobs: `[ global ]`, `[Global]`."""
+        return not self.is_global and self.name.strip().casefold().startswith("global")
+
 
 def _other_workloads(path: Path) -> str:
     """What may have been meant by the name of a file that is no file."""
@@ -182,8 +187,9 @@ def _without_comment(line: str) -> str:
 
 
 def _section_name(line: str, where: str) -> str:
-    name = line[1:-1].strip()
-    if not line.endswith("]") or not name:
+    """What is between the brackets. Blanks are part of a name, as in fio."""
+    name = line[1:-1]
+    if not line.endswith("]") or not name.strip():
         raise InputError(f"{where}: {line!r} is not a section; write a name between brackets, such as [job]")
     return name
 
