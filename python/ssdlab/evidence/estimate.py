@@ -28,6 +28,11 @@ class Estimate:
         """Half the width of the interval as a share of the value; infinite for a value of 0."""
         return (self.high - self.low) / 2 / self.value if self.value else math.inf
 
+    @property
+    def has_only_ends(self) -> bool:
+        """Whether it is so wide that the ends of its interval say more than its value."""
+        return self.share > ENDS_FROM
+
     def times(self, factor: float) -> "Estimate":
         """The same in another unit, or a figure in a fixed ratio to it."""
         return replace(self, value=factor * self.value, low=factor * self.low, high=factor * self.high)
@@ -86,7 +91,7 @@ def text(estimate: Estimate, decimals_max: int = 3, *, digits_max: int = 9) -> s
     half_width = (estimate.high - estimate.low) / 2
     if not half_width or estimate.share < WIDE:
         return _fixed(estimate.value, decimals(estimate, decimals_max, digits_max=digits_max))
-    if estimate.share > ENDS_FROM:
+    if estimate.has_only_ends:
         return f"{_two_digits(max(0.0, estimate.low))} to {_two_digits(estimate.high)}"
     places = decimals(estimate, 9)
     return f"{_fixed(estimate.value, places)} \N{PLUS-MINUS SIGN}{_fixed(half_width, places)}"

@@ -295,6 +295,17 @@ def format_share(share: float, digits: int | None = None) -> str:
     return f"{text} %"
 
 
+def is_nearly_empty(effective: float) -> bool:
+    """Whether an effective over-provisioning is that of a drive that holds nearly nothing."""
+    return effective * 100 > _PERCENT_MAX
+
+
+def format_effective(effective: float, digits: int | None = None) -> str:
+    """An effective over-provisioning as a share; without its value where the drive holds nearly nothing: `above
+    1,000 %`."""
+    return f"above {_PERCENT_MAX:,} %" if is_nearly_empty(effective) else format_share(effective, digits)
+
+
 def format_deviation(share: float, decimals: int = 1) -> str:
     """How far a figure is from another, as a share of that: `+2.3 %`, `-14.2 %`, `+228 %`; above 1,000 % `48 times`.
 

@@ -102,6 +102,25 @@ def test_a_scaled_drive_under_a_whole_trace_is_not_said_to_be_alike(ssdlab: Any,
     assert "under the whole trace, which is not scaled" in page and "multiplied up" not in page
 
 
+@pytest.mark.parametrize(
+    ("writes", "expected"),
+    [
+        (2, "host, meta: what the WAF is made of, by cause; where it has an interval, theirs is as wide."),
+        (1, "no parts of the WAF: the last stage made too few writes to tell the parts of its WAF."),
+    ],
+)
+def test_parts_of_a_write_amplification_of_few_writes_are_no_figures(
+    ssdlab: Any, folder: Path, write_trace: Any, writes: int, expected: str
+) -> None:
+    """A regression: of a WAF of 1.5 ±0.7 the 0.5 had no interval, and of one of 0.61 to 3.4 the parts were 1, 0, 0."""
+    write_trace("few.log", [("write", 409_600 * place, 4096) for place in range(writes)])
+    options = ("--drive", "generic-nvme-tlc-1000", "--scale", "1/384", "--untimed")
+    told = ssdlab("replay", "few.log", *options, "--output", "out")
+    assert expected in " ".join(told.stdout.split()), told.stdout
+    page = (folder / "out/report.html").read_text()
+    assert "in too few requests to tell what else the flash got" in page and "of what the flash got was" not in page
+
+
 @pytest.mark.parametrize("files", [("missing.log",), ("t.log", "missing.log"), ("-", "missing.log")])
 def test_a_missing_file_is_said_before_another_is_read(
     folder: Path, trace: Path, files: tuple[str, ...], monkeypatch: pytest.MonkeyPatch

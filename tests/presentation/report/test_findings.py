@@ -8,6 +8,7 @@ import pytest
 from made_up import USER_BYTES, made_up_speed, made_up_variant, within
 from ssdlab.presentation.report import ComparedVariant, VariantSpeed, WearStatistics, findings, wording
 from ssdlab.presentation.report.charts.latency_parts import listed_kinds
+from ssdlab.presentation.report.charts.parts import parts_of_nand_writes
 from ssdlab.presentation.report.table import variants_table
 from ssdlab.presentation.report.variant import LATENCY_PARTS
 
@@ -110,6 +111,24 @@ def test_causes_name_the_largest_part() -> None:
     best = _variant("b", 2.0, waf_parts={"host": 1.0, "gc": 0.5, "parity": 0.5})
     assert _plain(findings.causes([best, worst])) == "Parity causes 50 % of the flash writes with a, 25 % with b"
     assert "are host writes" in findings.causes([_variant("c", 1.0, waf_parts={"host": 1.0, "gc": 0.0})])
+
+
+def test_a_share_of_few_writes_is_not_told() -> None:
+    """A regression: of two writes "SLC fold causes 33 % of the flash writes", whose WAF was 1.5 ±0.7."""
+    few = {"waf_parts": {"host": 1.0, "slc_fold": 0.5}, "steady_reached": None}
+    wide = _variant("few", 1.5, waf_estimate=within(1.5, 0.46), **few)
+    assert findings.causes([wide]) == "Flash writes by cause"
+    assert "in too few requests to tell what else the flash got" in findings.summary([wide])
+    table = str(variants_table([wide]))
+    assert parts_of_nand_writes([wide]) is not None
+    ends = _variant("few", 1.5, waf_estimate=within(1.5, 0.6), missing={"waf_parts": "too few"}, **few)
+    assert parts_of_nand_writes([ends]) is None
+    assert ">0.5<" in table and ">0.5<" not in str(variants_table([ends])) and "too few" in str(variants_table([ends]))
+    known = _variant("many", 1.4, waf_parts={"host": 1.0, "slc_fold": 0.4}, steady_reached=None)
+    assert _plain(findings.causes([ends, known])) == "Flash writes by cause"
+    assert "29 % of what the flash got was SLC fold" in _plain(findings.summary([known]))
+    hardly = _variant("hardly", 1.01, waf_parts={"host": 1.0, "gc": 0.01}, waf_estimate=within(1.01, 0.01))
+    assert "causes 0.99 %" in _plain(findings.causes([hardly]))
 
 
 def _at(iops: float, p999_ns: float | None = 2_340_000) -> VariantSpeed:

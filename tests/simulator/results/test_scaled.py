@@ -14,6 +14,7 @@ from ssdlab.experiments.comparison.table import print_table
 from ssdlab.experiments.comparison.variant import Variant
 from ssdlab.experiments.sweeps.rows import row
 from ssdlab.presentation.report import findings
+from ssdlab.presentation.report.table import variants_table
 from ssdlab.simulator import workloads
 from ssdlab.simulator.drives import load
 from ssdlab.simulator.results.text import normal
@@ -59,6 +60,21 @@ def test_a_run_that_writes_little_has_no_life(size: str, is_told: bool, capsys: 
     assert (row({}, short.result, 3000)["tbw_bytes"] is not None) is is_told
     assert ("years" in compared([short])[0].missing) is not is_told
     assert ("years" in findings.summary(compared([short]))) is is_told
+
+
+@pytest.mark.parametrize(("ios", "is_empty"), [(1, True), (100_000, False)])
+def test_a_drive_that_holds_nearly_nothing_has_no_figure_of_effective_spare_area(
+    ios: int, is_empty: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A regression: "effective OP=488,063 times" after one request."""
+    planned = plan(["generic-tlc-480"], None, [], scale=Fraction(1, 256))[0]
+    job = workloads.load(f"fio --name=a --rw=write --bs=4k --number_ios={ios * 256} --direct=1")
+    short = Variant(planned, simulated.run(specify(job, planned.drive, timed=False)), 1.0)
+    assert ("effective OP=above 1,000 % (the drive holds nearly no data)" in normal(short.result)) is is_empty
+    print_table([short], Console(width=200))
+    table = capsys.readouterr().out
+    assert ("above 1,000 %" in table and "never-written space; above 1,000 %: the drive" in table) is is_empty
+    assert ("above 1,000\N{NO-BREAK SPACE}%</td>" in str(variants_table(compared([short])))) is is_empty
 
 
 def test_json_has_both(variant: Variant) -> None:

@@ -120,7 +120,7 @@ def compared(variants: Sequence[Variant], notes: Sequence[str] = ()) -> list[Com
     shares = [each.result.capacity.over_provisioning for each in variants]
     return [
         replace(
-            of_result(variant.result, variant.label, [*notes, *_of_drive(variant)]),
+            plain := of_result(variant.result, variant.label, [*notes, *_of_drive(variant)]),
             theory=variant.expectation.value,
             theory_formula=variant.expectation.formula,
             theory_curve=variant.theory_curve(min(shares), max(shares)),
@@ -128,7 +128,7 @@ def compared(variants: Sequence[Variant], notes: Sequence[str] = ()) -> list[Com
             years=variant.years,
             dwpd=variant.drive_writes_per_day,
             co2e_g_per_host_tb=variant.co2e_g_per_host_tb,
-            missing=_missing(variant),
+            missing={**plain.missing, **_missing(variant)},
         )
         for variant in variants
     ]

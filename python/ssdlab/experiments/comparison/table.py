@@ -10,9 +10,10 @@ from rich.text import Text
 
 from ssdlab.evidence import Estimate, estimate
 from ssdlab.evidence.clock import UNTIMED
+from ssdlab.evidence.estimate import WIDE
 from ssdlab.evidence.scale import tails_said
 from ssdlab.experiments.comparison.variant import Variant
-from ssdlab.foundation.quantities import format_deviation, format_share, rounded
+from ssdlab.foundation.quantities import format_deviation, format_effective, format_share, is_nearly_empty, rounded
 from ssdlab.presentation.terminal import fits, show
 from ssdlab.simulator.drives import standing
 from ssdlab.simulator.results import PARTS, drive_state
@@ -159,11 +160,19 @@ def _legend(variants: Sequence[Variant]) -> list[str]:
         )
     else:
         lines.append("WAF: of the whole last stage; the run did not search for a steady state.")
+    shares = [variant.result.capacity.effective_over_provisioning for variant in variants]
+    empty = any(share is not None and is_nearly_empty(share) for share in shares)
     lines.append(
-        "effective OP: the over-provisioning that garbage collection has: spare, trimmed and never-written space."
+        "effective OP: the over-provisioning that garbage collection has: spare, trimmed and never-written space"
+        + ("; above 1,000 %: the drive holds nearly no data." if empty else ".")
     )
     if headings := [_PART_HEADINGS.get(name, name) for name in _present(variants)]:
-        lines.append(f"{', '.join(headings)}: what the WAF is made of, by cause.")
+        is_wide = any(each.share >= WIDE for variant in variants if (each := variant.result.waf_estimate))
+        within = "; where it has an interval, theirs is as wide" if is_wide else ""
+        lines.append(f"{', '.join(headings)}: what the WAF is made of, by cause{within}.")
+    if untold := [each.label for each in variants if (waf := each.result.waf_estimate) and waf.has_only_ends]:
+        who = "" if len(untold) == len(variants) else f" of {', '.join(untold)}"
+        lines.append(f"no parts of the WAF{who}: {drive_state.TELLS_NO_PARTS}.")
     if not all(variant.result.timing_series is not None for variant in variants):
         lines.append(f"{UNTIMED}.")
     elif few := [variant.label for variant in variants if not variant.speed]:
@@ -230,7 +239,7 @@ def _directions(variants: Sequence[Variant]) -> list[Literal["read", "write"]]:
 
 
 def _parts(variant: Variant) -> dict[str, float] | None:
-    parts = variant.result.settled_waf_parts
+    parts = variant.result.told_waf_parts
     return dict(parts) if parts else None
 
 
@@ -271,7 +280,7 @@ def _waf(variant: Variant) -> str:
 
 def _effective(variant: Variant) -> str:
     effective = variant.result.capacity.effective_over_provisioning
-    return MISSING if effective is None else format_share(effective)
+    return MISSING if effective is None else format_effective(effective)
 
 
 def _deviation(variant: Variant) -> str:

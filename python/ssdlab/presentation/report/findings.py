@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from ssdlab.evidence.comparing import differ
 from ssdlab.evidence.estimate import Estimate
+from ssdlab.foundation.quantities import is_nearly_empty
 from ssdlab.presentation.report import headlines, wording
 from ssdlab.presentation.report.charts.latency_parts import of_kind
 from ssdlab.presentation.report.variant import PARTS, ComparedVariant
@@ -12,12 +13,12 @@ from ssdlab.presentation.report.variant import PARTS, ComparedVariant
 _AGREES_WITHIN = 0.05
 # A smaller share of the mean latency is not worth a sentence.
 _WORTH_SAYING = 0.005
+# Below it, the interval of a share does not matter.
+_SMALL = 0.05
 # Wear is called even if the highest erase count is within this ratio of the mean.
 _EVEN_WITHIN = 1.5
 # After fewer erases a block, one erase more or less decides the ratio.
 _ERASES_MIN = 5
-# An effective over-provisioning above this is that of a drive that holds nearly nothing.
-_NEARLY_EMPTY = 10.0
 
 
 def settling(variants: Sequence[ComparedVariant]) -> str:
@@ -170,19 +171,35 @@ def latency_against_over_provisioning(variants: Sequence[ComparedVariant]) -> st
 
 def causes(variants: Sequence[ComparedVariant]) -> str:
     """The title of the parts of NAND writes: the largest part after the host's own writes, and the variant."""
-    known = [(variant, sum(variant.waf_parts.values())) for variant in variants if sum(variant.waf_parts.values()) > 0]
+    known = [variant for variant in variants if variant.main_cause]
     if not known:
         return "Flash writes by cause"
-    worst, total = max(known, key=lambda pair: pair[1])
-    part, units = max(((p, worst.waf_parts.get(p, 0.0)) for p in PARTS if p != "host"), key=lambda pair: pair[1])
-    if units / total < 0.005:
+    worst = max(known, key=_total)
+    part, share = _main_cause(worst)
+    if share is None:
+        return "Flash writes by cause"
+    if share < _WORTH_SAYING:
         return "Nearly all flash writes are host writes"
     name = wording.capitalized(PARTS[part])
-    sentence = f"{name} causes {wording.share(units / total, 2)} of the flash writes with {wording.spoken(worst.label)}"
-    best, total_best = min(known, key=lambda pair: pair[1])
-    if best is worst:
+    sentence = f"{name} causes {wording.share(share, 2)} of the flash writes with {wording.spoken(worst.label)}"
+    best = min(known, key=_total)
+    if best is worst or (best.waf_estimate and best.waf_estimate.has_only_ends):
         return sentence
-    return f"{sentence}, {wording.share(best.waf_parts.get(part, 0.0) / total_best, 2)} with {best.label}"
+    return f"{sentence}, {wording.share(best.waf_parts.get(part, 0.0) / _total(best), 2)} with {best.label}"
+
+
+def _total(variant: ComparedVariant) -> float:
+    return sum(variant.waf_parts.values())
+
+
+def _main_cause(variant: ComparedVariant) -> tuple[str, float | None]:
+    """The largest part of the flash writes that is not the host's, and its share of them; None if so few writes do not
+    tell it. A share not worth saying is told wherever all of its interval is small."""
+    assert variant.main_cause, "the variant wrote something"
+    part, units = variant.main_cause
+    share = units.value / _total(variant)
+    is_small = units.high / _total(variant) < _SMALL
+    return part, share if is_small or share < _WORTH_SAYING or not units.has_only_ends else None
 
 
 def wear(variants: Sequence[ComparedVariant]) -> str:
@@ -210,7 +227,7 @@ def spare_room(variants: Sequence[ComparedVariant]) -> str:
     if not known:
         return "Free erase units over host writes"
     variant, effective = min(known, key=lambda pair: pair[1])
-    if effective > _NEARLY_EMPTY:
+    if is_nearly_empty(effective):
         return "Nearly all of the drive was never written or was trimmed, and is spare area for now"
     built_in = wording.share(variant.over_provisioning)
     has = f"{wording.share(effective)} of" if effective > 0 else "no"
@@ -258,13 +275,16 @@ def summary(variants: Sequence[ComparedVariant]) -> str:
 
 def _made_of(variant: ComparedVariant) -> str:
     """What was written in a single run, and the largest part of it that is not the host's."""
-    total = sum(variant.waf_parts.values())
     wrote = wording.significant(variant.drive_writes(_last_stage_bytes(variant)), 2)
     said = f"The host wrote {wrote} times the drive's capacity"
-    part, units = max(((p, variant.waf_parts.get(p, 0.0)) for p in PARTS if p != "host"), key=lambda pair: pair[1])
-    if not total or units / total < _WORTH_SAYING:
+    if not variant.main_cause:
+        return f"{said}."
+    part, share = _main_cause(variant)
+    if share is None:
+        return f"{said}, in too few requests to tell what else the flash got."
+    if share < _WORTH_SAYING:
         return f"{said}, and nearly all that the flash got was the host's."
-    return f"{said}; {wording.share(units / total, 2)} of what the flash got was {PARTS[part]}."
+    return f"{said}; {wording.share(share, 2)} of what the flash got was {PARTS[part]}."
 
 
 def theory_deviation(variant: ComparedVariant) -> float | None:

@@ -101,8 +101,8 @@ def _columns(variants: Sequence[ComparedVariant]) -> list[_Column]:
         _Column(
             "effective OP",
             "effective_over_provisioning",
-            lambda v: _text(v.effective_over_provisioning, wording.share),
-            "over-provisioning that garbage collection has",
+            lambda v: _text(v.effective_over_provisioning, wording.effective),
+            "over-provisioning that garbage collection has; above 1,000 %: the drive holds nearly no data",
         ),
         _Column(
             "WAF",
@@ -227,8 +227,9 @@ def _part_column(part: str) -> _Column:
     return _Column(
         PARTS[part],
         "waf_parts",
-        lambda v: f"{v.waf_parts.get(part, 0.0):,.{v.waf_decimals}f}" if v.waf_parts else None,
-        "a part of the WAF: bytes programmed for this cause per host byte",
+        lambda v: f"{v.told_waf_parts.get(part, 0.0):,.{v.waf_decimals}f}" if v.told_waf_parts else None,
+        "a part of the WAF: bytes programmed for this cause per host byte; where the WAF has an interval, its own is"
+        " as wide",
     )
 
 

@@ -181,6 +181,22 @@ class ComparedVariant:
         return None if self.waf is None else wording.waf(self.waf)
 
     @property
+    def told_waf_parts(self) -> Mapping[str, float]:
+        """`waf_parts`; empty where of `waf` itself only the ends of its interval are told."""
+        return {} if self.waf_estimate is not None and self.waf_estimate.has_only_ends else self.waf_parts
+
+    @property
+    def main_cause(self) -> tuple[str, Estimate] | None:
+        """The largest part of `waf` that is not the host's, as a key of `PARTS` and units per host unit, with the
+        interval of the whole: the host's part has none. None without parts."""
+        if not sum(self.waf_parts.values()):
+            return None
+        part = max((part for part in PARTS if part != "host"), key=lambda part: self.waf_parts.get(part, 0.0))
+        units, whole = self.waf_parts.get(part, 0.0), self.waf_estimate
+        half_width = (whole.high - whole.low) / 2 if whole else 0.0
+        return part, estimate.of_rounds(units, half_width, whole.n if whole else 1)
+
+    @property
     def waf_decimals(self) -> int:
         """The decimals of `waf` and its parts, which are not more certain than the whole: two, or fewer if its interval
         allows no more."""

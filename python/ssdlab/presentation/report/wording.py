@@ -5,7 +5,7 @@ import re
 
 from ssdlab.evidence import Estimate, estimate
 from ssdlab.foundation.quantities import NO_BREAK_SPACE as NO_BREAK_SPACE
-from ssdlab.foundation.quantities import format_deviation, format_share
+from ssdlab.foundation.quantities import format_deviation, format_effective, format_share
 from ssdlab.foundation.quantities import rounded as rounded
 from ssdlab.foundation.quantities import significant as significant
 from ssdlab.foundation.quantities import unbroken as unbroken
@@ -18,6 +18,11 @@ _PRECISE_WITHIN = 0.05
 def share(fraction: float, digits: int = 3) -> str:
     """0.07 -> "7 %", 0.127 -> "12.7 %"."""
     return unbroken(format_share(fraction, digits))
+
+
+def effective(fraction: float) -> str:
+    """An effective over-provisioning: 0.07 -> "7 %", 1952255.0 -> "above 1,000 %"."""
+    return unbroken(format_effective(fraction, 3))
 
 
 def deviation(fraction: float) -> str:

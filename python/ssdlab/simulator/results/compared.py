@@ -11,7 +11,7 @@ from ssdlab.presentation.report import ComparedVariant, VariantSpeed, WearStatis
 from ssdlab.presentation.report.headlines import Outcome
 from ssdlab.simulator.drives import standing
 from ssdlab.simulator.engine import plain
-from ssdlab.simulator.results import chosen_scale
+from ssdlab.simulator.results import chosen_scale, drive_state
 from ssdlab.simulator.results.breakdown import merged
 from ssdlab.simulator.results.energy import FIGURES
 from ssdlab.simulator.results.result import Result
@@ -21,15 +21,15 @@ from ssdlab.simulator.results.speed import Speed, speed
 def of_result(result: Result, label: str, notes: Sequence[str] = ()) -> ComparedVariant:
     """The result as a variant with this label; `notes` are those of the workload."""
     steady, wear, how = result.steady_state, result.wear, result.specification.chosen_scale
+    found, moved, waf = _speed(result), result.specification.moved_as_sold, result.waf_estimate
     own_notes = [*notes, *([f"{result.failure_kind}: {result.failure}"] if result.failure else [])]
     if steady and not steady.reached:
         shown = "that of the last rounds" if steady.round_waf else "of the whole last stage"
         own_notes.append(f"the steady state was not reached in {len(steady.round_waf)} rounds; WAF is {shown}")
-    if steady and steady.reached and not steady.is_precise and result.waf_estimate:
-        within = wording.share(result.waf_estimate.share, 2)
+    if steady and steady.reached and not steady.is_precise and waf:
+        within = wording.share(waf.share, 2)
         own_notes.append(f"the steady state was reached, but WAF is only known within {within}")
     energy = result.last_stage_energy
-    found, moved = _speed(result), result.specification.moved_as_sold
     return ComparedVariant(
         label=label,
         drive=str(result.specification.drive["name"]),
@@ -44,7 +44,7 @@ def of_result(result: Result, label: str, notes: Sequence[str] = ()) -> Compared
         latency_parts=_latency_parts(result, found.direction) if found else {},
         effective_over_provisioning=result.capacity.effective_over_provisioning,
         waf=result.settled_waf,
-        waf_estimate=result.waf_estimate,
+        waf_estimate=waf,
         waf_parts=result.settled_waf_parts or {},
         watts_mean=energy.watts_mean if energy else None,
         joules_per_host_gib={figure: energy.per_host_gib(figure) for figure in FIGURES} if energy else {},
@@ -63,6 +63,7 @@ def of_result(result: Result, label: str, notes: Sequence[str] = ()) -> Compared
         is_workload_scaled=result.specification.moved_times != 1,
         scale_chosen=chosen_scale.sentence(result.specification.scale, how) if how else None,
         specification=result.specification.to_dict(),
+        missing={"waf_parts": drive_state.TELLS_NO_PARTS} if waf and waf.has_only_ends else {},
     )
 
 

@@ -33,7 +33,8 @@ def write(
     `start` is how the drive began, in the words of `drive_state`; `notes` are remarks for the reader.
     """
     name = str(result.specification.drive["name"])
-    variants = [replace(of_result(result, name, notes), missing=dict.fromkeys(_OF_COMPARISONS, _WHERE))]
+    variant = of_result(result, name, notes)
+    variants = [replace(variant, missing={**variant.missing, **dict.fromkeys(_OF_COMPARISONS, _WHERE)})]
     page = comparison_page(
         variants,
         comparison_figures(variants),

@@ -8,7 +8,14 @@ from typing import Literal
 
 from ssdlab.evidence.clock import UNTIMED
 from ssdlab.evidence.scale import tails_said
-from ssdlab.foundation.quantities import format_bytes, format_bytes_binary, format_count, format_share
+from ssdlab.foundation.quantities import (
+    format_bytes,
+    format_bytes_binary,
+    format_count,
+    format_effective,
+    format_share,
+    is_nearly_empty,
+)
 from ssdlab.simulator.drives import standing
 from ssdlab.simulator.engine import plain
 from ssdlab.simulator.results.energy import CAUSES, Energy
@@ -131,7 +138,9 @@ def _drive(result: Result) -> list[str]:
     scale = result.specification.scale
     scaled = "" if scale == "1" else f", scaled to {scale} of the full drive, sizes and times of its jobs too"
     effective = capacity.effective_over_provisioning
-    effective_text = "-" if effective is None else format_share(effective)
+    effective_text = "-" if effective is None else format_effective(effective)
+    if effective is not None and is_nearly_empty(effective):
+        effective_text += " (the drive holds nearly no data)"
     ledger = result.ledger
     lines = [
         f"Drive {result.specification.drive['name']}{scaled}:",
