@@ -152,3 +152,16 @@ def test_two_folders_of_one_file_system_are_not_called_two_drives(tmp_path: Path
     assert rows([one, Target("simulated", "tiny")], figures)[0].ratio == pytest.approx(1 / 3)
     assert "lie on" not in caution([one, Target("simulated", "tiny")])
     assert caution([one, two]).startswith("Each target ran once")
+
+
+@pytest.mark.parametrize("scale", [(), ("--scale", "1/2")])
+def test_requests_of_a_scaled_drive_are_not_called_the_same(
+    ssdlab: Program, tmp_path: Path, scale: tuple[str, ...]
+) -> None:
+    (tmp_path / "two.fio").write_text(JOB)
+    drives = ("--target", "simulated:small.toml", "--target", "simulated:small.toml")
+    ended = ssdlab("compare", "targets", "two.fio", *drives, *scale, "--output", "out")
+    assert ended.returncode == 0, ended.stderr
+    page = (tmp_path / "out/report.html").read_text()
+    assert "the same requests" not in page
+    assert ("the same job on each target (simulated on 1/2 of the drive, with that share of" in page) is bool(scale)

@@ -129,6 +129,7 @@ def compare_targets(
         results=results,
         states=states,
         notes=job_file.notes(timed=True) if drives else (),
+        scale=changes.scale or targets.WHOLE,
     )
     form.say_files(directory, names)
 

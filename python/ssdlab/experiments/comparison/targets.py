@@ -7,6 +7,7 @@ in wall-clock time.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from ssdlab.presentation.report.figure import Figure
     from ssdlab.simulator.results import Result
 
+WHOLE = Fraction(1)
 KINDS = ("simulated", "device", "measured")
 
 
@@ -200,11 +202,13 @@ def write(
     results: Sequence[ResultJson | JsonObject],
     states: Mapping[str, str],
     notes: Sequence[str],
+    scale: Fraction = WHOLE,
 ) -> list[str]:
     """Writes `comparison.json`, the result of each target, pictures and `report.html`, all or none.
 
     `states` says of simulated targets in which state the drive began and ended, `notes` what a simulated drive makes of
-    the job otherwise than fio. Returns the names, the page last.
+    the job otherwise than fio; `scale` is that of the simulated drives and their jobs. Returns the names, the page
+    last.
     """
     names = ["comparison.json"]
     content = {
@@ -219,7 +223,7 @@ def write(
         for number, result in enumerate(results):
             names.append(f"result-{number}-{targets[number].kind}.json")
             (place / names[-1]).write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
-        drawn = _pictures(targets, compared)
+        drawn = _pictures(targets, compared, scale)
         names.extend(write_figures(drawn, place))
         page = _page(targets, compared, drawn, reasons, states, notes, title, command_line)
         (place / "report.html").write_text(page, encoding="utf-8")
@@ -246,10 +250,11 @@ def cells(row: Row) -> list[str]:
     return [*("-" if value is None else _number(value) for value in row.values), ratio]
 
 
-def _pictures(targets: Sequence[Target], compared: Sequence[Row]) -> "list[Figure]":
+def _pictures(targets: Sequence[Target], compared: Sequence[Row], scale: Fraction) -> "list[Figure]":
     """One picture per job, with a panel per figure and a bar per target, for figures of at least two targets."""
     from ssdlab.presentation.report.charts.published import Bar, published_bars
 
+    scaled = "" if scale == WHOLE else f" (simulated on {scale} of the drive, with that share of its requests)"
     drawn = []
     for number, job in enumerate(dict.fromkeys(row.job for row in compared)):
         shown = [row for row in compared if row.job == job and sum(value is not None for value in row.values) > 1]
@@ -265,7 +270,7 @@ def _pictures(targets: Sequence[Target], compared: Sequence[Row]) -> "list[Figur
             published_bars(
                 name=f"job-{number + 1}",
                 title=_figure_clause(job, targets, shown),
-                caption=f"{job}: the same requests on each target, each run once; figures that at least two targets "
+                caption=f"{job}: the same job on each target{scaled}, each run once; figures that at least two targets "
                 "report.",
                 bars=bars,
                 x_title="",
