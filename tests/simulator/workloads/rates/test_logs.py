@@ -569,6 +569,43 @@ def test_what_a_log_does_not_say(text: str, said: str, tmp_path: Path) -> None:
         log.device(None, "log.txt")
 
 
+_LINUX = "Linux 6.1.0 (db1)  03/12/2024  _x86_64_  (8 CPU)\n\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            f"{_LINUX}10:11:12 AM   UID       PID   kB_rd/s   kB_wr/s kB_ccwr/s iodelay  Command\n"
+            "10:11:13 AM     0       412      0.00     12.00      0.00       0  jbd2/sda1-8\n",
+            "pidstat, which has statistics of processes and no requests; record requests with `blktrace",
+        ),
+        (
+            "You did not select any stats, using -cdngy by default.\n"
+            "----total-usage---- -dsk/total- -net/total-\nusr sys idl wai stl| read  writ| recv  send\n",
+            "dstat, which has statistics of the whole machine and no requests",
+        ),
+        ("\n Performance counter stats for 'dd':\n\n  1.2 msec task-clock\n", "perf stat, which has statistics of"),
+        (f"{_LINUX}12:00:01 AM     CPU     %user     %nice\n12:10:01 AM     all      1.23      0.00\n", "of CPUs and"),
+        (f"{_LINUX}10:11:12 AM  CPU    %usr   %nice\n10:11:13 AM  all    1.01    0.00\n", "of CPUs and"),
+        (f"{_LINUX}avg-cpu:  %user   %nice\n           1.23    0.00\n", "of CPUs and"),
+        (f"{_LINUX}12:00:01 AM  tps  rtps  wtps\n12:10:01 AM  2.0  1.0  1.0\n", "output of sar -b, which has"),
+        ("top - 10:11:12 up 10 days,  2 users,  load average: 0.1, 0.2, 0.3\n", "output of top, which"),
+        (
+            '{\n  "fio version" : "fio-3.33",\n  "jobs": []\n}\n',
+            "output of fio --output-format=json, which has statistics",
+        ),
+        ("PERFILE2\0\0\1\2", "a recording of perf in binary; print its requests with `perf script -i FILE`"),
+    ],
+)
+def test_statistics_are_no_trace(text: str, said: str, tmp_path: Path) -> None:
+    """They were answered with the list of formats."""
+    path = tmp_path / "some.txt"
+    path.write_text(text)
+    with pytest.raises(InputError, match=rf"some\.txt: is .*{re.escape(said)}"), opened([str(path)], None, 0):
+        pass
+
+
 def test_a_device_is_chosen_by_name(tmp_path: Path) -> None:
     log = log_of(f"1764173883\n{_D1}1764173884\n{_D2}", tmp_path)
     # sda1 is a part of sda: its requests are among those of sda, and nobody has to choose.

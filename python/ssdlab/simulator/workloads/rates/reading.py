@@ -1,4 +1,4 @@
-"""Recognises a log of rates by its beginning, and reads it."""
+"""Recognises a log of rates by its beginning, and reads it; refuses statistics that are no rates of a drive."""
 
 import re
 from collections.abc import Callable
@@ -24,6 +24,21 @@ _AROUND = re.compile(
     re.M,
 )
 _PG_STAT_IO = re.compile(r"^.*\breads\b.*[|,].*\bwrites\b.*$", re.MULTILINE)
+
+# Statistics of other things than a drive's requests: their heads, and what they count.
+_STATISTICS = (
+    (re.compile(r"^.*\bPID\b.*\bkB_rd/s\s+kB_wr/s\b", re.M), "pidstat", "processes"),
+    (re.compile(r"^\s*Performance counter stats for\b", re.M), "perf stat", "counted events"),
+    (re.compile(r"^You did not select any stats, using -", re.M), "dstat", "the whole machine"),
+    (re.compile(r"^.*\btps\s+rtps\s+wtps\b", re.M), "sar -b", "the whole machine"),
+    (re.compile(r"^(?:.*\s)?CPU\s+%usr|^(?:.*\s)?(?:CPU|avg-cpu:)\s+%user", re.M), "sar, mpstat or iostat -c", "CPUs"),
+    (re.compile(r"^top - .*load average:", re.M), "top", "processes"),
+    (re.compile(r'^\s*\{\s*"fio version"\s*:'), "fio --output-format=json", "a job"),
+)
+_INSTEAD = (
+    "record requests with `blktrace -d /dev/sda -o - | blkparse -i -`, or log the rates of the drive with `iostat -x 1`"
+)
+_PERF_DATA = b"PERFILE2"
 
 
 _BY_HEAD = ((nmon.HEAD, nmon.read_text), (zpool.HEAD, zpool.read_text), (collectl.HEAD, collectl.read_text))
@@ -53,7 +68,19 @@ def _reader(head: str) -> Callable[[str, str], Log] | None:
     lines = [line for line in head.splitlines()[:200] if line.strip()]
     if any(counters.DISKSTATS_LINE.match(line) for line in lines[:3]):
         return counters.read_diskstats
+    for sign, program, of in _STATISTICS:
+        if sign.search(head):
+            return _refusing(f"is output of {program}, which has statistics of {of} and no requests; {_INSTEAD}")
     return None
+
+
+def _refusing(reason: str) -> Callable[[str, str], Log]:
+    """A reader of what is no log of a drive."""
+
+    def refuse(text: str, name: str) -> Log:
+        raise InputError(f"{name}: {reason}")
+
+    return refuse
 
 
 def is_log(path: str) -> bool:
@@ -79,5 +106,10 @@ def _head_reader(path: str) -> Callable[[str, str], Log] | None:
             head = compressed.unpacked(file).read(_HEAD_CHARACTERS)
     except compressed.BROKEN:
         return None
+    if head.startswith(_PERF_DATA):
+        return _refusing(
+            "is a recording of perf in binary; print its requests with `perf script -i FILE`, recorded with"
+            " `perf record -e block:block_rq_issue -a`"
+        )
     text = text_of(head)
     return None if text is None else _reader(_plain(text))
