@@ -276,6 +276,53 @@ def test_times_of_zones_that_are_known(zone: str, hours: float) -> None:
     assert report["local_time"]["time_t"] == 1_704_794_400 - hours * 3600
 
 
+_SCSI_HEAD = """smartctl 7.2 2020-12-30 r5155
+
+=== START OF INFORMATION SECTION ===
+Vendor:               A
+Product:              B
+Serial number:        C
+SMART Health Status: OK
+Percentage used endurance indicator: 7%
+
+SMART Self-test log
+Num  Test              Status                 segment  LifeTime  LBA_first_err [SK ASC ASQ]
+     Description                              number   (hours)
+"""
+
+
+def _scsi_test(number: int, result: str, segment: str = "-") -> str:
+    return f"#{number:2}  Background long   {result:<25}{segment:>4}   12345                 - [-   -    -]"
+
+
+@pytest.mark.parametrize(
+    ("results", "said"),
+    [
+        ([(7, "Failed in segment -->")], "Its last self-test failed (Failed in segment)."),
+        ([(4, "Completed, segment failed")], "Its last self-test failed (Completed, segment failed)."),
+        ([(3, "Unknown error, incomplete")], "Its last self-test failed (Unknown error, incomplete)."),
+        ([(15, "Self test in progress ..."), (5, "Failed in first segment")], "Its last self-test failed (Failed in"),
+        ([(0, "Completed"), (7, "Failed in segment -->")], None),
+        ([(1, "Aborted (by user command)"), (6, "Failed in second segment")], None),
+        ([(0, "Completed")], None),
+    ],
+)
+def test_the_last_self_test_of_a_sas_drive_counts(results: list[tuple[int, str]], said: str | None) -> None:
+    """A regression: it was read of SATA and NVMe drives only, and a SAS drive was fine."""
+    lines = [_scsi_test(number, string) for number, (_, string) in enumerate(results, start=1)]
+    (report,) = formats.recognised((_SCSI_HEAD + "\n".join([*lines, ""])).encode(), "x")
+    as_json = {
+        **{key: value for key, value in report.items() if not key.startswith("scsi_self_test")},
+        **{
+            f"scsi_self_test_{number}": {"code": {"value": 2}, "result": {"value": value, "string": string}}
+            for number, (value, string) in enumerate(results)
+        },
+    }
+    for each in (report, as_json):
+        reported = parse(each, "x").signs.reported
+        assert reported is None if said is None else str(reported).startswith(said)
+
+
 @pytest.mark.parametrize("serial", ["XXXXXXXX", "00000000000000000000", "xxxx-xxxx"])
 def test_a_serial_number_that_says_nothing_joins_no_drives(serial: str) -> None:
     assert parse(nvme(5) | {"serial_number": serial}, "a").identity == ""

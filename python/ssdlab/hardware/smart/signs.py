@@ -13,6 +13,10 @@ REPORTED = "reported_failure"
 """The key of a failure of a SATA drive that somebody else than the drive reports, as a sentence."""
 # NVM Express Base Specification 2.0, figure 214: fatal error, an unknown segment failed, segments failed.
 _NVME_TEST_FAILED = (5, 6, 7)
+# SPC-3, 7.2.10: 3 is an unknown error, 4 to 7 are failed segments, 15 is a test that still runs; 20 entries.
+_SCSI_TEST_FAILED = (3, 4, 5, 6, 7)
+_SCSI_TEST_RUNS = 15
+_SCSI_TESTS_MAX = 20
 _WARNING_MAX = 255
 _COUNTED_MAX = 1 << 32
 """A larger raw value contains several packed numbers."""
@@ -69,7 +73,7 @@ def of_ata(report: Mapping[str, Any], attributes: Sequence[Attribute]) -> Signs:
 
 
 def of_scsi(report: Mapping[str, Any]) -> Signs:
-    """Signs from the health status and the error counters."""
+    """Signs from the health status, the error counters and the newest self-test that has ended."""
     passed = _passed(report)
     counters = report.get("scsi_error_counter_log")
     errors = [
@@ -77,7 +81,11 @@ def of_scsi(report: Mapping[str, Any]) -> Signs:
         for log in (counters.values() if isinstance(counters, Mapping) else ())
         if isinstance(log, Mapping) and (uncorrected := whole(log.get("total_uncorrected_errors"))) is not None
     ]
-    return Signs(passed, int(passed is False), (), sum(errors) if errors else None)
+    tests = (_result(report.get(f"scsi_self_test_{number}")) for number in range(_SCSI_TESTS_MAX))
+    last = next((result for result in tests if result and result.get("value") != _SCSI_TEST_RUNS), {})
+    failed = last.get("value") in _SCSI_TEST_FAILED
+    said = _failed_test(last) if failed else None
+    return Signs(passed, int(passed is False), (), sum(errors) if errors else None, said)
 
 
 def of_plain(report: Mapping[str, Any], plain: Plain) -> Signs:
@@ -93,8 +101,15 @@ def _newest(log: Any) -> Mapping[str, Any]:
     return table[0] if isinstance(table, list) and table and isinstance(table[0], Mapping) else {}
 
 
+def _result(entry: Any) -> Mapping[str, Any]:
+    """The result in an entry of SCSI's log of self-tests; empty if there is none."""
+    result = entry.get("result") if isinstance(entry, Mapping) else None
+    return result if isinstance(result, Mapping) else {}
+
+
 def _failed_test(result: Any) -> str:
-    said = str(result.get("string", "")).strip()
+    # An arrow of smartctl points to the column of the segment.
+    said = str(result.get("string", "")).removesuffix("-->").strip()
     return f"Its last self-test failed{f' ({said})' if said else ''}."
 
 

@@ -61,6 +61,19 @@ _NVME_TEST_FAILED = re.compile(
     rf"^Num[ \t]+Test_Description.*Power_on_Hours.*\n[ \t]*0[ \t]+\S+[ \t]+({'|'.join(_NVME_TEST_RESULTS)})[ \t]",
     re.MULTILINE,
 )
+# Entries of the log of self-tests of SCSI, newest first, and the results of failed ones from 3 on (SPC-3, 7.2.10).
+_SCSI_TEST = re.compile(
+    r"^# ?\d+[ \t]+(?:Default|Background \w+|Foreground \w+|Abort background|Reserved\(\d\))[ \t]+"
+    r"(\S.*?)(?:[ \t]{2,}|$)",
+    re.MULTILINE,
+)
+_SCSI_TEST_RESULTS = (
+    "Unknown error, incomplete",
+    "Completed, segment failed",
+    "Failed in first segment",
+    "Failed in second segment",
+    "Failed in segment -->",
+)
 # What smartctl says when it reads nothing.
 _FAILURE = re.compile(
     r"^(?:/dev/\S+: |Smartctl open device: |Read |SMART support is: +Unavailable|Please specify device type).*$",
@@ -232,6 +245,11 @@ def _scsi(report: JsonObject, info: dict[str, str], text: str) -> None:
     hours = _HOURS.search(text)
     if hours:
         report["power_on_time"] = {"hours": int(hours[1])}
+    tests = (test[1] for test in _SCSI_TEST.finditer(text))
+    last = next((result for result in tests if not result.startswith("Self test in progress")), None)
+    if last in _SCSI_TEST_RESULTS:
+        value = _SCSI_TEST_RESULTS.index(last) + 3
+        report["scsi_self_test_0"] = {"result": {"value": value, "string": last}}
     # The columns: corrected fast and delayed, rereads, total, invocations, gigabytes, uncorrected.
     lines = {name: values.split() for name, values in _PROCESSED.findall(text)}
     counted = {
