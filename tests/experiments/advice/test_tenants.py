@@ -3,6 +3,7 @@
 import json
 import re
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 import ssdlab
 from in_process import call
 from ssdlab.errors import InputError, Note
-from ssdlab.experiments.advice.tenants import Compared, Tenant, TenantAdvice, advise_tenants
+from ssdlab.experiments.advice.tenants import Compared, Tenant, TenantAdvice, _sentence, advise_tenants
 from ssdlab.presentation.report import wording
 
 pytestmark = pytest.mark.filterwarnings("ignore::ssdlab.errors.Note")
@@ -103,6 +104,18 @@ def test_it_says_who_gains(advised: tuple[TenantAdvice, Path]) -> None:
     handles = advice.sentences[2].text
     assert handles.startswith("A placement handle for each tenant on the shared drive: WAF pages ")
     assert advice.frame().shape == (sum(len(each.figures) for each in advice.tenants), 5)
+
+
+def test_equal_figures_are_called_alike_and_said_once() -> None:
+    """A regression: "write p99 5.02 µs shared, 5.02 µs split", in the form of figures that differ."""
+    figures = [Compared("WAF", 2.0, 4.0), Compared("write p99", 5020.0, 5021.0), Compared("read p99", 8150.0, 7990.0)]
+    tenant = Tenant("a", 0.5, [*figures, Compared("life", 1.0, 1.02, is_better_high=True)], 3.0, 3.06)
+    said = _sentence(tenant).text.replace("\u00a0", " ")
+    assert (
+        "WAF 2.00 shared, 4.00 split; write p99 alike, 5.02 µs; read p99 alike, 8.15 µs shared, 7.99 µs split" in said
+    )
+    assert said.endswith("life alike, 3.00 years shared, 3.06 split.")
+    assert "life alike, split 1.02 times" in _sentence(replace(tenant, years_shared=None)).text
 
 
 def test_a_handle_each_keeps_the_log_in_its_own_erase_units(advised: tuple[TenantAdvice, Path]) -> None:

@@ -1,6 +1,7 @@
 """`ssdlab fleet tenants`: shared drives, a placement handle each, and a drive of its share for each."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -10,7 +11,7 @@ import ssdlab
 from in_process import call
 from ssdlab.errors import InputError
 from ssdlab.experiments.advice.tenants import TenantAdvice, advise_tenants
-from ssdlab.experiments.fleet.layouts import Layout, PlacedRow, best
+from ssdlab.experiments.fleet.layouts import Layout, PlacedRow, best, briefly_written
 from ssdlab.experiments.fleet.layouts_page import layout_rows
 from ssdlab.experiments.fleet.tenants import HANDLES, SHARED, SPLIT
 from ssdlab.foundation.foreign import TableRow
@@ -131,6 +132,13 @@ def test_the_same_command_runs_nothing_again(folder: Path, fleet: TableRow, caps
 
 def _row(layout: str, share: float, needed: float | None) -> PlacedRow:
     return PlacedRow(layout, "web", ("a",), 10, share, 2.0, 1e12, 1.0, needed, None, None, None, "key", 3.0)
+
+
+@pytest.mark.parametrize(("writes", "is_brief"), [(1.9996, False), (1.99, True)])
+def test_writes_that_are_printed_as_enough_are_enough(writes: float, is_brief: bool) -> None:
+    """A regression: tenants that wrote twice their sizes, 1.9996 times the drive's, "wrote less than 2 times"."""
+    row = replace(_row(SHARED, 1, 50), writes=writes)
+    assert briefly_written([Layout(SHARED, [row], has_all=True)]) == ([row] if is_brief else [])
 
 
 def test_a_layout_with_an_unknown_life_is_a_lower_bound() -> None:

@@ -299,8 +299,7 @@ def compared(
     if with_handles is not None:
         said.append(_of_handles(result, with_handles))
     writes = result.last_stage_ledger.host_written_bytes / result.capacity.user_bytes
-    # As it is printed: twice the tenants' sizes are 1.9996 times the drive's.
-    if round(writes, 2) < DRIVE_WRITES_MIN:
+    if is_brief(writes):
         said.append(
             Sentence(
                 f"The tenants wrote {wording.significant(writes)} times the size of the drive: write amplification may "
@@ -309,6 +308,12 @@ def compared(
             )
         )
     return TenantAdvice(_headline(tenants, result, with_handles), said, tenants, result, with_handles)
+
+
+def is_brief(drive_writes: float) -> bool:
+    """Whether so many drive writes are too few for the steady state. As they are printed: twice the tenants' sizes are
+    1.9996 times the drive's."""
+    return round(drive_writes, 2) < DRIVE_WRITES_MIN
 
 
 def _tenant(each: NamespaceResult, drive: Ledger, flash_bytes: float, daily_bytes: float | None) -> Tenant:
@@ -410,7 +415,14 @@ def _figure(tenant: Tenant, each: Compared) -> str:
     if each.name == "life":
         if tenant.years_shared is not None and tenant.years_split is not None:
             shared, split = (wording.significant(years) for years in (tenant.years_shared, tenant.years_split))
-            return f"life {shared} years shared, {split} split"
-        return f"life split {wording.significant(each.split)} times that of the shared drive"
+            return _side_by_side(each, "life", f"{shared} years", f"{split} years" if shared == split else split)
+        said = f"{wording.significant(each.split)} times that of the shared drive"
+        return f"life alike, split {said}" if each.better is None else f"life split {said}"
     form = wording.waf if each.name == "WAF" else wording.duration
-    return f"{each.name} {form(each.shared)} shared, {form(each.split)} split"
+    return _side_by_side(each, each.name, form(each.shared), form(each.split))
+
+
+def _side_by_side(each: Compared, name: str, shared: str, split: str) -> str:
+    """Both figures; once if they read the same, and called alike if they are."""
+    figures = shared if shared == split else f"{shared} shared, {split} split"
+    return f"{name} alike, {figures}" if each.better is None else f"{name} {figures}"

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
-from ssdlab.experiments.advice.tenants import ALIKE, DRIVE_WRITES_MIN
+from ssdlab.experiments.advice.tenants import ALIKE, is_brief
 from ssdlab.experiments.fleet.tenants import LAYOUTS, SHARED, Placed, TenantPlan
 from ssdlab.foundation.foreign import TableRow
 from ssdlab.theory import endurance
@@ -209,7 +209,7 @@ def briefly_written(layouts: Sequence[Layout]) -> list[PlacedRow]:
         row
         for layout in layouts
         for row in layout.rows
-        if layout.name == SHARED and row.writes is not None and row.writes < DRIVE_WRITES_MIN
+        if layout.name == SHARED and row.writes is not None and is_brief(row.writes)
     ]
 
 
