@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from ssdlab.hardware.smart.change import Change, Interval
 from ssdlab.hardware.smart.reading import Reading
+from ssdlab.theory.endurance import DAYS_PER_YEAR
 
-DAYS_PER_YEAR = 365
 DAYS_MIN = 0.25
 """The least time between two reports that gives a rate per day."""
 

@@ -7,6 +7,8 @@ time.
 import math
 
 DAYS_PER_YEAR = 365
+"""A year in every figure of a life, as in JEDEC's relation of TBW and DWPD."""
+HOURS_PER_YEAR = 24 * DAYS_PER_YEAR
 BYTES_PER_GB = 10**9
 BYTES_PER_TB = 10**12
 

@@ -41,7 +41,7 @@ def test_a_folder(ssdlab: Program) -> None:
     one = next(each for each in drives(done) if str(each["source"]).endswith("11.txt"))
     assert one["waf"] == pytest.approx(12182430 / 9654861)
     # 8 % used in 35,829 hours, so that the remaining 92 % last 11.5 times as long.
-    assert one["years_left"] == pytest.approx(35829 / 8766 * 92 / 8)
+    assert one["years_left"] == pytest.approx(35829 / 8760 * 92 / 8)
     assert one["life_bytes"] == pytest.approx(9654861 * 2**25 * 100 / 8)
 
 
@@ -142,7 +142,7 @@ def test_two_reports_of_one_drive_give_its_pace(ssdlab: Program, tmp_path: Path)
     assert only["recent_waf"] == pytest.approx(2.5)
     assert only["left_bytes"] == pytest.approx(11_000 * 2**30 * 90 / 10)
     # What wears the drive is written to flash: nine times the 12,500 GiB so far are left, at 250 GiB a day.
-    assert only["years_left"] == pytest.approx(12_500 * 90 / 10 / 250 / 365.25)
+    assert only["years_left"] == pytest.approx(12_500 * 90 / 10 / 250 / 365)
     assert only["years_by"] == "its used percentage and what was written to flash"
 
 
@@ -166,7 +166,7 @@ def test_a_percentage_that_the_written_bytes_cannot_have_used_gives_no_years(ssd
         (tmp_path / f"{name}.json").write_text(json.dumps(report))
     by_serial = {each["serial"]: each for each in drives(ssdlab("health", "reset.json", "worn.json", "--json"))}
     reset, worn = by_serial["reset"], by_serial["worn"]
-    assert worn["years_left"] == pytest.approx(146 / 8766 * 93 / 7) and worn["level"] == "attention"
+    assert worn["years_left"] == pytest.approx(146 / 8760 * 93 / 7) and worn["level"] == "attention"
     assert reset["years_left"] is None and reset["level"] == "note" and reset["endurance_class"] is None
     assert "7 % of its rated life is used after 1.5 drive writes from the host" in str(reset["concern"])
 

@@ -55,7 +55,7 @@ def test_more_spare_area_is_worth_what_advise_smart_says(ssdlab: Program, tmp_pa
 
 def test_nvme_says_how_much_is_used(ssdlab: Program, tmp_path: Path) -> None:
     ended = ssdlab(*_readings(tmp_path, nvme(0, used=10), nvme(10**6, used=20, day=365, warning=1)))
-    assert "by the rise of its used percentage: 7.99 (7.27 to 8.88) years left" in ended.stdout
+    assert "by the rise of its used percentage: 8 (7.27 to 8.89) years left" in ended.stdout
     assert "WAF          not known" in ended.stdout
     assert "SMART reports a critical warning" in ended.stdout
 

@@ -9,12 +9,13 @@ from typing import TypedDict
 from ssdlab.errors import InputError
 from ssdlab.foundation.quantities import parse_rate_with_unit, rounded
 from ssdlab.presentation.report import wording
+from ssdlab.theory.endurance import DAYS_PER_YEAR
 
 _LIFE = re.compile(r"\s*([0-9.]+)\s*(y|years?|d|days?|months?)\s*")
 _LATENCY = re.compile(r"\s*(read|write)\.(mean|p[0-9.]+)\s*=\s*([0-9.]+)\s*(ns|us|ms|s)\s*")
 _PRICE = re.compile(r"\s*([0-9.]+)\s*([A-Za-z]{3}|\$|€)\s*/\s*GB\s*")
 _NS = {"ns": 1, "us": 1000, "ms": 10**6, "s": 10**9}
-_YEARS = {"y": 1.0, "d": 1 / 365, "m": 1 / 12}
+_YEARS = {"y": 1.0, "d": 1 / DAYS_PER_YEAR, "m": 1 / 12}
 
 
 class LimitJson(TypedDict):

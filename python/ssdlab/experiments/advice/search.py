@@ -307,7 +307,7 @@ def _by_closed_form(trials: Trials, wanted: Sequence[Limit], own: float, most: f
     for limit in wanted:
         if limit.figure == "years" and trials.demand.writes_bytes_per_day:
             full = trials.setting.at(None, None)
-            bytes_in_life = trials.demand.writes_bytes_per_day * 365 * limit.bound
+            bytes_in_life = trials.demand.writes_bytes_per_day * endurance.DAYS_PER_YEAR * limit.bound
             bounds.append(full.endurance_cycles * full.capacity.physical_bytes / bytes_in_life)
     if not bounds:
         return None

@@ -11,9 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ssdlab.hardware.smart.change import Interval
+from ssdlab.theory.endurance import DAYS_PER_YEAR, HOURS_PER_YEAR
 
-HOURS_PER_YEAR = 24 * 365.25
-DAYS_PER_YEAR = 365.25
 RISE_PERCENT_MIN = 5
 """From this rise of the percentage between two reports on, it is more exact than what was written meanwhile."""
 _BY_TIME = "its used percentage and its time with power"

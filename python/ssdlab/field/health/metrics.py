@@ -12,8 +12,8 @@ from pathlib import Path
 import polars as pl
 
 from ssdlab.field.health.drive import Row
-from ssdlab.field.health.life import HOURS_PER_YEAR
 from ssdlab.presentation.report.files import write_atomically
+from ssdlab.theory.endurance import HOURS_PER_YEAR
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _SECONDS_PER_HOUR = 3600.0
