@@ -21,10 +21,6 @@ CIRCLES = {
     ("ftl", "ftl/placement_log"),
     ("ftl", "ftl/slc_cache"),
     ("ftl/layer", "ftl/layer/reduced/contents"),
-    ("timing/flash", "timing/flash/dies"),
-    ("timing/flash/background", "timing/flash/dies"),
-    ("timing/flash/suspension", "timing/flash/dies"),
-    ("timing/front", "timing/front/reading"),
 }
 
 _USE = re.compile(r"^\s*(pub(?:\([^)]*\))? )?use ([^;]+);", re.MULTILINE)

@@ -107,12 +107,9 @@ impl Run<'_> {
             .with_program_issue(self.drive.controller.program_us)
             .below(ftl);
         let flash = if self.is_fused { flash } else { flash.without_fusing() };
-        let front_end = FrontEnd {
-            command_ns: self.command_ns,
-            buffer_units: u64::from(self.buffer_units),
-            commands_per_second_max: self.commands_per_second_max,
-            ..FrontEnd::of(self.drive).unwrap()
-        };
+        let mut front_end = FrontEnd { command_ns: self.command_ns, ..FrontEnd::of(self.drive).unwrap() };
+        front_end.buffer.units = u64::from(self.buffer_units);
+        front_end.admission.commands_per_second_max = self.commands_per_second_max;
         Front::new(flash, &front_end)
     }
 

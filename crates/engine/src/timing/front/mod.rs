@@ -11,9 +11,10 @@
 //! It does the same for a group that a flush or a write past a volatile buffer waits for.
 
 pub(super) mod account;
+mod back_end;
 mod buffer;
+mod command_admission;
 mod command_slots;
-mod delays;
 pub(super) mod event_queue;
 mod flush_turns;
 mod front_end;
@@ -25,6 +26,7 @@ mod pacer;
 mod parts;
 mod path;
 mod power_limit;
+mod processing;
 pub mod read_counts;
 mod read_streams;
 mod reading;
@@ -46,22 +48,21 @@ use crate::request::Request;
 use crate::specification::Drive;
 use crate::specification::drive::reclaim_groups_of;
 use account::GcShare;
+use back_end::BackEnd;
 use buffer::BUFFERED_FIRST;
-use command_slots::CommandSlots;
-use delays::Delays;
+use command_admission::CommandAdmission;
 use event_queue::{Event, EventQueue, Step};
-use flush_turns::FlushTurns;
-pub use front_end::FrontEnd;
-use journal::Journal;
-use link::{Admission, Link};
+pub use front_end::{AdmissionTimes, Buffering, FrontEnd};
+use link::Link;
 use power_limit::PowerLimit;
+use processing::Processing;
+use read_counts::ReadCounts;
 use reading::OWN;
 pub use reading::Reading;
 use slots::Slots;
-use std::ops::Range;
 pub use striped::{Devices, StripedFront};
 pub use submission::{Completion, Submission};
-use write_admission::{Moment, WriteAdmission};
+use write_admission::WriteAdmission;
 
 /// How long a write without a buffer waits for others to fill its program group while other requests are in progress.
 /// Assumed: firmware has such a time, and none is published. It is long compared with any request, so that it only
@@ -145,24 +146,12 @@ pub enum Stepped {
 
 /// The front of one drive.
 pub struct Front {
-    flash: Flash,
+    back_end: BackEnd,
     slots: Slots,
-    /// None: commands enter at once.
-    admission: Option<Admission>,
-    /// Only for a drive with a limit.
-    power_limit: Option<Box<PowerLimit>>,
-    command_slots: Option<CommandSlots>,
+    commands: CommandAdmission,
     link: Option<Link>,
     writes: WriteAdmission,
-    /// Only for a volatile buffer.
-    journal: Option<Journal>,
-    /// Only on SATA.
-    flush_turns: Option<Box<FlushTurns>>,
-    tells_backlog: bool,
-    delays: Option<Box<Delays>>,
-    /// Only for a drive that fetches map pages or reads ahead.
-    reading: Option<Box<Reading>>,
-    command_ns: u64,
+    processing: Processing,
     holds_suspends: bool,
     coalesces: bool,
     event_queue: EventQueue,
@@ -174,40 +163,31 @@ pub struct Front {
     idle_since_ns: u64,
     /// Without a buffer: when the last write reached the flash.
     wrote_ns: u64,
-    decisions: Vec<Decision>,
 }
 
 impl Front {
     /// A front above a flash.
     pub fn new(flash: Flash, front_end: &FrontEnd) -> Self {
-        let has_buffer = front_end.buffer_units > 0;
+        let (buffering, tells_backlog) = (&front_end.buffer, front_end.tells_backlog);
         let [coalesces, frees_at_program] =
-            [front_end.coalesces, front_end.frees_at_program].map(|is| is && has_buffer);
-        let unit_bytes = flash.mapping_unit_bytes();
+            [buffering.coalesces, buffering.frees_at_program].map(|is| is && buffering.exists());
+        let writes = WriteAdmission::new(buffering, flash.mapping_unit_bytes());
         let flash = if coalesces || frees_at_program { flash.reporting_begun(frees_at_program) } else { flash };
-        let writes = WriteAdmission::new(front_end, unit_bytes);
+        let flash = if writes.asks_for_backlog() || tells_backlog { flash.counting_own() } else { flash };
         Self {
-            flash: if writes.asks_for_backlog() || front_end.tells_backlog { flash.counting_own() } else { flash },
-            tells_backlog: front_end.tells_backlog,
-            delays: Delays::new(front_end.delays.0, front_end.delays.1),
-            coalesces,
+            back_end: BackEnd::new(flash, writes.buffer.is_volatile(), tells_backlog),
             slots: Slots::default(),
-            admission: Admission::new(front_end),
-            power_limit: None,
-            command_slots: CommandSlots::new(front_end.command_slots, front_end.slots_in_turn),
+            commands: CommandAdmission::new(front_end),
             link: front_end.link.as_ref().map(Link::new),
-            journal: writes.buffer.is_volatile().then(Journal::default),
             writes,
-            flush_turns: front_end.is_sata.then(Box::default),
-            reading: None,
-            command_ns: front_end.command_ns,
-            holds_suspends: front_end.holds_suspends,
+            processing: Processing::new(front_end.command_ns, front_end.delays),
+            holds_suspends: buffering.holds_suspends,
+            coalesces,
             event_queue: EventQueue::new(),
             is_cut_short: false,
             now_ns: 0,
             idle_since_ns: 0,
             wrote_ns: 0,
-            decisions: Vec::new(),
         }
     }
 
@@ -222,13 +202,14 @@ impl Front {
             .with_program_issue(drive.controller.program_us)
             .below(layer);
         let power_limit = PowerLimit::new(drive)?;
-        let front = Self { power_limit, ..Self::new(flash, &FrontEnd::of(drive)?) };
+        let front = Self::new(flash, &FrontEnd::of(drive)?);
+        let front = Self { commands: front.commands.with_power_limit(power_limit), ..front };
         Ok(front.with_reading(Reading::new(drive)?))
     }
 
     /// Adds waits for map pages and streams to read ahead.
     pub fn with_reading(self, reading: Option<Box<Reading>>) -> Self {
-        Self { reading, ..self }
+        Self { back_end: self.back_end.with_reading(reading), ..self }
     }
 
     /// Starts at a given time, as after a loss of power.
@@ -239,29 +220,38 @@ impl Front {
     /// Whether nothing but a channel for each die and the dies give a request its time: no stage between host and flash,
     /// and flash of the simplest kind.
     pub fn is_plain(&self) -> bool {
-        let is_unlimited = self.admission.is_none() && self.command_slots.is_none() && self.power_limit.is_none();
-        let is_open = self.link.is_none() && self.reading.is_none() && self.delays.is_none() && !self.tells_backlog;
-        is_unlimited && is_open && !self.writes.buffer.exists() && self.flash.is_plain()
+        let is_open = self.commands.is_unlimited() && self.link.is_none() && self.processing.is_even();
+        is_open && !self.writes.buffer.exists() && self.back_end.is_plain()
     }
 
     /// The time of a request that waits for no flash.
     pub fn command_ns(&self) -> u64 {
-        self.command_ns
+        self.processing.command_ns
     }
 
     /// The flash below it.
     pub fn flash(&self) -> &Flash {
-        &self.flash
+        &self.back_end.flash
     }
 
     /// Units of the host that wait in the buffer or, without one, for their program group to fill.
     pub fn units_in_memory(&self) -> u64 {
-        if self.writes.buffer.exists() { self.writes.buffer.units() } else { self.flash.groups().units_waiting() }
+        if self.writes.buffer.exists() { self.writes.buffer.units() } else { self.flash().groups().units_waiting() }
+    }
+
+    /// The counts that `take_read_counts` would return.
+    pub fn read_counts(&self) -> Option<ReadCounts> {
+        self.back_end.read_counts()
+    }
+
+    /// The read-ahead since the last call; None for a drive without.
+    pub fn take_read_counts(&mut self) -> Option<ReadCounts> {
+        self.back_end.take_read_counts()
     }
 
     /// Performs operations that the drive decided on by itself, for which no request waits.
     pub fn carry_out(&mut self, decisions: &[Decision]) {
-        self.flash.carry_out(self.now_ns, decisions, BUFFERED_FIRST);
+        self.back_end.flash.carry_out(self.now_ns, decisions, BUFFERED_FIRST);
     }
 
     #[inline(always)]
@@ -307,9 +297,9 @@ impl Front {
                 return Ok(true);
             }
         }
-        let groups = self.flash.groups().waited_for();
+        let groups = self.flash().groups().waited_for();
         debug_assert!(!groups.is_empty(), "an empty buffer admits any write");
-        self.pad(&groups, sides.below)?;
+        self.back_end.pad(now_ns, &groups, sides.below)?;
         Ok(true)
     }
 
@@ -343,10 +333,11 @@ impl Front {
         events_max: u64,
         sides: &mut Sides<'_, Self>,
     ) -> Result<(u64, bool), ReadOnly> {
-        let events = self.flash.run(until_ns.min(self.event_queue.next_ns()), events_max);
-        self.now_ns = self.now_ns.max(self.flash.now_ns());
-        let has_begun = self.flash.take_begun();
-        let concerns_host = has_begun || !self.flash.finished().is_empty();
+        let flash = &mut self.back_end.flash;
+        let events = flash.run(until_ns.min(self.event_queue.next_ns()), events_max);
+        self.now_ns = self.now_ns.max(flash.now_ns());
+        let has_begun = flash.take_begun();
+        let concerns_host = has_begun || !flash.finished().is_empty();
         if concerns_host {
             self.note_finished(sides)?;
         }
@@ -381,17 +372,13 @@ impl Front {
     /// anything else is due.
     fn run_background(&mut self, until_ns: u64, drive: &mut dyn TimedDrive) -> Result<bool, ReadOnly> {
         let until_ns = until_ns.min(self.event_queue.next_ns());
-        let rests_at_ns = self.flash.rests_at_ns().max(self.now_ns);
-        if self.flash.next_event_ns().is_some() || rests_at_ns >= until_ns {
+        let rests_at_ns = self.flash().rests_at_ns().max(self.now_ns);
+        if self.flash().next_event_ns().is_some() || rests_at_ns >= until_ns {
             return Ok(false);
         }
         self.now_ns = rests_at_ns;
-        match drive.run_background(self.now_ns, self.idle_since_ns)? {
-            Idle::Decided => {
-                drive.take_decisions(&mut self.decisions);
-                self.flash.carry_out(self.now_ns, &self.decisions, BUFFERED_FIRST);
-                Ok(true)
-            }
+        match self.back_end.run_background(self.now_ns, self.idle_since_ns, drive)? {
+            Idle::Decided => Ok(true),
             Idle::NothingBefore(then_ns) if then_ns > self.now_ns && then_ns < until_ns => {
                 self.now_ns = then_ns;
                 Ok(true)
@@ -400,17 +387,9 @@ impl Front {
         }
     }
 
-    /// Pads program groups, so that their waiting data is programmed.
-    fn pad(&mut self, groups: &[Range<u32>], drive: &mut dyn TimedDrive) -> Result<(), ReadOnly> {
-        drive.pad(groups)?;
-        drive.take_decisions(&mut self.decisions);
-        self.flash.carry_out(self.now_ns, &self.decisions, BUFFERED_FIRST);
-        Ok(())
-    }
-
     /// Whether a request waits that can go on only with further writes, which do not come.
     fn is_stuck(&self, now_ns: u64) -> bool {
-        let in_open_groups = self.flash.groups().units_waiting();
+        let in_open_groups = self.flash().groups().units_waiting();
         if !self.writes.buffer.exists() {
             // Without a buffer any request in progress may be followed by a write, but not for ever.
             let all_wait = self.slots.units_outstanding == in_open_groups && !self.event_queue.is_serving();
@@ -421,26 +400,22 @@ impl Front {
         let is_waited_for = self.writes.are_waiting() || (in_open_groups > 0 && self.writes.buffer.is_awaited());
         is_waited_for
             && self.writes.buffer.units() == in_open_groups
-            && !self.writes.knows_next(&self.slots, self.moment())
-    }
-
-    fn moment(&self) -> Moment {
-        Moment { now_ns: self.now_ns, freed_units: self.flash.freed_units(), has_backlog: self.flash.has_own_backlog() }
+            && !self.writes.knows_next(&self.slots, self.back_end.moment(now_ns))
     }
 
     fn note_finished(&mut self, sides: &mut Sides<'_, Self>) -> Result<(), ReadOnly> {
         // Determined before an answer causes further operations. Programs that have only begun carry no information on
         // it.
-        let has_service = !self.flash.finished().is_empty();
-        let service = has_service.then(|| self.flash.service());
+        let has_service = !self.back_end.flash.finished().is_empty();
+        let service = has_service.then(|| self.flash().service());
         let buffered_units = self.writes.buffer.units();
         // The answers cause no further entries.
         let mut noted = Ok(());
-        for index in 0..self.flash.finished().len() {
-            let part = self.flash.finished()[index];
+        for index in 0..self.back_end.flash.finished().len() {
+            let part = self.back_end.flash.finished()[index];
             noted = noted.and_then(|()| self.note_part(part, service.as_ref(), sides));
         }
-        self.flash.finished().clear();
+        self.back_end.flash.finished().clear();
         noted?;
         self.writes.freed(self.now_ns, buffered_units.saturating_sub(self.writes.buffer.units()));
         self.take_waiting_into_buffer(service.as_ref(), Part::HostOperations, sides)
@@ -492,10 +467,7 @@ impl Front {
     /// When the controller will have processed the request; it counts for that long.
     #[inline]
     fn process(&mut self, slot: u32) -> u64 {
-        let mut at_ns = self.now_ns.max(self.flash.program_issue_ends_ns()) + self.command_ns;
-        if let Some(delays) = &mut self.delays {
-            at_ns = delays.answer_ns(at_ns);
-        }
+        let at_ns = self.processing.ends_ns(self.now_ns.max(self.flash().program_issue_ends_ns()));
         self.slots.account(slot).spend(Part::Controller, at_ns);
         at_ns
     }
@@ -517,7 +489,7 @@ impl Front {
             self.write_journal(flushed, sides.below);
         }
         let freed_by = service.map(|service| (service, GcShare::of(service)));
-        while let Some((slot, part)) = self.writes.next_admitted(&self.slots, self.moment()) {
+        while let Some((slot, part)) = self.writes.next_admitted(&self.slots, self.back_end.moment(self.now_ns)) {
             let account = self.slots.account(slot);
             match freed_by {
                 Some((service, share)) => account.spend_on_room(service, share),
@@ -533,15 +505,15 @@ impl Front {
     #[inline]
     pub(super) fn note_waiting(&mut self) {
         if self.holds_suspends {
-            self.flash.hold_suspends(self.writes.are_waiting());
+            self.back_end.flash.hold_suspends(self.writes.are_waiting());
         }
-        let moment = self.moment();
+        let moment = self.back_end.moment(self.now_ns);
         self.writes.wake_ups(moment).for_each(|(at_ns, step)| self.event_queue.step(at_ns, step, 0));
     }
 
     /// A closed buffer admits one of the waiting writes.
     fn trickle(&mut self, sides: &mut Sides<'_, Self>) -> Result<(), ReadOnly> {
-        let moment = self.moment();
+        let moment = self.back_end.moment(self.now_ns);
         if let Some((slot, part)) = self.writes.trickled(&self.slots, moment) {
             self.slots.account(slot).spend(Part::Queueing, self.now_ns);
             self.admit_first(slot, part, sides)?;
@@ -557,7 +529,7 @@ impl Front {
         let parts = *self.slots.account(slot).parts();
         let completion = self.slots.complete(slot, self.now_ns);
         // The next enters its slot before the host can submit more.
-        if let Some(next) = self.command_slots.as_mut().and_then(CommandSlots::leave) {
+        if let Some(next) = self.commands.leave_slot() {
             self.slots.account(next).spend(Part::Queueing, self.now_ns);
             self.admit(next, sides)?;
         }
@@ -578,7 +550,7 @@ impl Intake for Front {
     }
 
     fn next_event_ns(&self) -> Option<u64> {
-        self.event_queue.next_event_ns().into_iter().chain(self.flash.next_event_ns()).min()
+        self.event_queue.next_event_ns().into_iter().chain(self.flash().next_event_ns()).min()
     }
 
     fn outstanding(&self) -> u32 {

@@ -1,16 +1,20 @@
 //! The path of a request through the drive: through the controller's admission, over the link, into the buffer or the
-//! flash, and back.
+//! flash, and back; and that of a read that waits for map pages or for read-ahead (`reading`).
 
 use super::account::Account;
+use super::buffer::BUFFERED_FIRST;
 use super::event_queue::Step;
-use super::journal::Journal;
-use super::link::{Admitted, Direction};
+use super::link::Direction;
+use super::map_waits::ChainId;
 use super::parts::WritePart;
+use super::read_streams::{ReadStreams, SegmentId};
+use super::reading::{OWN, SEGMENT};
 use super::write_admission::Arrival;
 use super::{Front, Sides, Submission, TimedDrive};
 use crate::error::ReadOnly;
-use crate::request::{Operation, Request};
+use crate::request::Operation;
 use crate::timing::breakdown::Part;
+use crate::timing::flash::Finished;
 use crate::timing::service::Service;
 
 impl Front {
@@ -38,30 +42,20 @@ impl Front {
     /// The drive has the command, and admits it within its limit.
     #[inline(always)]
     pub(super) fn limit_commands(&mut self, slot: u32, sides: &mut Sides<'_, Self>) -> Result<(), ReadOnly> {
-        if self.admission.is_some() || self.power_limit.is_some() {
-            let now_ns = self.now_ns;
-            let allowed_ns =
-                self.power_limit.as_mut().map_or(now_ns, |limit| limit.admit(now_ns, sides.below.ledger()));
-            let admitted = match &mut self.admission {
-                Some(admission) => admission.admit(allowed_ns, &self.slots.request(slot)),
-                None => Admitted { begins_ns: allowed_ns, enters_ns: allowed_ns },
-            };
-            if admitted.enters_ns > self.now_ns {
-                self.slots.account(slot).spend(Part::Queueing, admitted.begins_ns);
-                self.slots.account(slot).spend(Part::Controller, admitted.enters_ns);
-                self.event_queue.step(admitted.enters_ns, Step::Admitted, slot);
-                return Ok(());
-            }
-        }
-        self.enter(slot, sides)
+        let (request, below) = (self.slots.request(slot), &*sides.below);
+        let Some(admitted) = self.commands.limit(self.now_ns, &request, || below.ledger()) else {
+            return self.enter(slot, sides);
+        };
+        self.slots.account(slot).spend(Part::Queueing, admitted.begins_ns);
+        self.slots.account(slot).spend(Part::Controller, admitted.enters_ns);
+        self.event_queue.step(admitted.enters_ns, Step::Admitted, slot);
+        Ok(())
     }
 
-    /// After its admission: enters the sides.below, and takes one of the controller's slots, or waits for it.
+    /// After its admission: enters the drive, and takes one of the controller's slots, or waits for it.
     #[inline(always)]
     pub(super) fn enter(&mut self, slot: u32, sides: &mut Sides<'_, Self>) -> Result<(), ReadOnly> {
-        if let Some(turns) = &mut self.flush_turns
-            && !turns.enter(slot, self.slots.is_flush(slot))
-        {
+        if !self.commands.takes_turn(slot, self.slots.is_flush(slot)) {
             return Ok(());
         }
         self.take_command_slot(slot, sides)
@@ -69,10 +63,8 @@ impl Front {
 
     /// A command that waited for a flush, or a flush that waited for others, goes on.
     pub(super) fn leave_turn(&mut self, is_flush: bool, sides: &mut Sides<'_, Self>) -> Result<(), ReadOnly> {
-        if let Some(turns) = &mut self.flush_turns {
-            turns.leave(is_flush);
-        }
-        while let Some(next) = self.flush_turns.as_mut().and_then(|turns| turns.next()) {
+        self.commands.leave_turn(is_flush);
+        while let Some(next) = self.commands.next_turn() {
             self.slots.account(next).spend(Part::Queueing, self.now_ns);
             self.take_command_slot(next, sides)?;
         }
@@ -85,9 +77,7 @@ impl Front {
             // The flush behind a write keeps its slot.
             return self.bring(slot, 0, sides);
         }
-        if let Some(command_slots) = &mut self.command_slots
-            && !command_slots.enter(slot, self.slots.submission(slot).tag)
-        {
+        if !self.commands.takes_slot(slot, self.slots.submission(slot).tag) {
             return Ok(());
         }
         self.admit(slot, sides)
@@ -97,13 +87,13 @@ impl Front {
     #[inline(always)]
     pub(super) fn admit(&mut self, slot: u32, sides: &mut Sides<'_, Self>) -> Result<(), ReadOnly> {
         let request = self.slots.request(slot);
-        if self.reading.is_some() && self.submit_to_stream(slot, sides)? {
+        if self.back_end.has_reading() && self.submit_to_stream(slot, sides)? {
             return Ok(());
         }
         match request.operation {
             Operation::Read => self.execute(slot, sides),
             Operation::Write if self.writes.buffer.exists() => {
-                let moment = self.moment();
+                let moment = self.back_end.moment(self.now_ns);
                 match self.writes.arrived(slot, &self.slots, moment) {
                     Arrival::Enters(part) => self.pass(slot, part, sides),
                     Arrival::InParts => self.take_waiting_into_buffer(None, Part::HostOperations, sides),
@@ -179,8 +169,8 @@ impl Front {
     fn take_into_buffer(&mut self, slot: u32, part: WritePart, sides: &mut Sides<'_, Self>) -> Result<(), ReadOnly> {
         let WritePart { request, is_last, .. } = part;
         let tag = self.slots.submission(slot).tag;
-        let is_waited_for = self.writes.buffer.is_volatile() && request.is_through && self.flush_turns.is_none();
-        if self.coalesces && !is_waited_for && sides.below.replace(&request, self.flash.in_memory()) {
+        let is_waited_for = self.writes.buffer.is_volatile() && request.is_through && !self.commands.has_flush_turns();
+        if self.coalesces && !is_waited_for && sides.below.replace(&request, self.back_end.flash.in_memory()) {
             sides.above.executed(tag, self.now_ns, sides.below.ledger());
             if is_last {
                 self.answer_after_command(slot);
@@ -188,15 +178,13 @@ impl Front {
             return Ok(());
         }
         self.writes.entered();
-        if self.tells_backlog {
-            sides.below.note_backlog(self.flash.has_own_backlog());
-        }
-        self.decide(tag, &request, sides.below)?;
+        self.back_end.tell_backlog(sides.below);
+        self.back_end.decide(self.now_ns, tag, &request, sides.below)?;
         sides.above.executed(tag, self.now_ns, sides.below.ledger());
         if is_waited_for {
             return self.write_through(slot, part, sides.below);
         }
-        let units = self.carry_out_for(self.writes.buffer.tag());
+        let units = self.back_end.carry_out_for(self.now_ns, self.writes.buffer.tag());
         self.writes.buffer.take(u64::from(units));
         if is_last {
             self.answer_after_command(slot);
@@ -206,7 +194,7 @@ impl Front {
 
     /// A write that completes only when it is in flash, although there is a buffer.
     fn write_through(&mut self, slot: u32, part: WritePart, drive: &mut dyn TimedDrive) -> Result<(), ReadOnly> {
-        let units = self.carry_out_for(slot);
+        let units = self.back_end.carry_out_for(self.now_ns, slot);
         self.writes.buffer.take_through(u64::from(units));
         // One more stands for the parts to come.
         self.slots.wait_for(slot, units + u32::from(part.is_first));
@@ -216,8 +204,8 @@ impl Front {
         if self.slots.units_arrived(slot, 1) {
             self.answer_after_command(slot);
         }
-        let groups = self.flash.groups().waited_for_by(slot);
-        self.pad(&groups, drive)
+        let groups = self.back_end.flash.groups().waited_for_by(slot);
+        self.back_end.pad(self.now_ns, &groups, drive)
     }
 
     fn flush(&mut self, slot: u32, drive: &mut dyn TimedDrive) -> Result<(), ReadOnly> {
@@ -225,18 +213,16 @@ impl Front {
             self.write_journal(slot, drive);
             return Ok(());
         }
-        let groups = self.flash.groups().waited_for();
-        self.pad(&groups, drive)
+        let groups = self.back_end.flash.groups().waited_for();
+        self.back_end.pad(self.now_ns, &groups, drive)
     }
 
     /// The data that a flush waited for is in flash. The map's changes follow, if they are in memory that is lost with
     /// the power; then the flush is answered.
     pub(super) fn write_journal(&mut self, slot: u32, drive: &mut dyn TimedDrive) {
-        if !self.journal.as_mut().is_some_and(Journal::begin_unit) {
+        if !self.back_end.write_journal(self.now_ns, slot, drive) {
             return self.answer_after_command(slot);
         }
-        let units = self.flash.program_journal(self.now_ns, slot);
-        drive.note_journal(units);
         // Its contents are in the buffer until then.
         self.writes.buffer.take_through(1);
         self.slots.wait_for(slot, 1);
@@ -244,7 +230,7 @@ impl Front {
 
     /// The unit of the journal that a flush waited for is in flash.
     pub(super) fn journal_came(&mut self, slot: u32, service: Option<&Service>) {
-        self.journal.as_mut().expect("it wrote a unit").end_unit();
+        self.back_end.journal_came();
         if let Some(service) = service {
             self.slots.account(slot).spend_on_flash(service);
         }
@@ -254,59 +240,15 @@ impl Front {
     #[inline(always)]
     fn execute(&mut self, slot: u32, sides: &mut Sides<'_, Self>) -> Result<(), ReadOnly> {
         let Submission { request, tag, .. } = self.slots.submission(slot);
-        self.decide(tag, &request, sides.below)?;
+        self.back_end.decide(self.now_ns, tag, &request, sides.below)?;
         sides.above.executed(tag, self.now_ns, sides.below.ledger());
-        let units = self.carry_out_for(slot);
-        self.wait_for(slot, units);
-        Ok(())
-    }
-
-    /// Lets the drive decide on a request, with the information it needs.
-    #[inline(always)]
-    fn decide(&mut self, tag: u32, request: &Request, drive: &mut dyn TimedDrive) -> Result<(), ReadOnly> {
-        if self.flash.is_asked_for_load() {
-            self.flash.tell_load(self.now_ns, drive.load_by_die());
-        }
-        if request.operation != Operation::Read
-            && let Some(journal) = &mut self.journal
-        {
-            journal.note_change();
-        }
-        // The unit is a power of two; a partial write reads first.
-        let in_part = (request.offset_bytes | u64::from(request.length_bytes)) & (self.flash.mapping_unit_bytes() - 1);
-        let may_read = request.operation == Operation::Read || in_part > 0 || self.reading.is_some();
-        if may_read {
-            self.with_memory(drive, |drive| drive.decide(tag, request))?;
-        } else {
-            drive.decide(tag, request)?;
-        }
-        drive.take_decisions(&mut self.decisions);
-        Ok(())
-    }
-
-    /// Lends the drive the record of the controller's memory while it decides on reads.
-    #[inline]
-    pub(super) fn with_memory<T>(
-        &mut self,
-        drive: &mut dyn TimedDrive,
-        decide: impl FnOnce(&mut dyn TimedDrive) -> T,
-    ) -> T {
-        if self.flash.in_memory().is_empty() {
-            return decide(drive);
-        }
-        drive.exchange_memory(self.flash.in_memory());
-        let decided = decide(drive);
-        drive.exchange_memory(self.flash.in_memory());
-        decided
-    }
-
-    /// The slot waits for this many units; for none, only the command's processing time passes.
-    #[inline(always)]
-    fn wait_for(&mut self, slot: u32, units: u32) {
+        let units = self.back_end.carry_out_for(self.now_ns, slot);
         self.slots.wait_for(slot, units);
+        // For no unit only the command's processing time passes.
         if units == 0 {
             self.answer_after_command(slot);
         }
+        Ok(())
     }
 
     /// The request has been executed; data read is yet to be transferred.
@@ -321,11 +263,136 @@ impl Front {
                 return Ok(());
             }
         }
-        if self.flush_turns.is_some() && self.slots.begin_flush(slot) {
+        if self.commands.has_flush_turns() && self.slots.begin_flush(slot) {
             self.leave_turn(false, sides)?;
             // For the submitter both are one write.
             return self.leave_host(slot, sides);
         }
         self.complete(slot, sides)
+    }
+
+    /// Units of the controller's own read have arrived.
+    pub(super) fn own_read_ended(
+        &mut self,
+        slot: u32,
+        units: u32,
+        sides: &mut Sides<'_, Self>,
+    ) -> Result<(), ReadOnly> {
+        if slot >= SEGMENT {
+            return self.segment_arrived(slot & !SEGMENT, units, Part::HostOperations, sides);
+        }
+        let chain = slot & !OWN;
+        match self.back_end.reading().miss_ns() {
+            0 => self.map_page_arrived(chain, sides),
+            miss_ns => {
+                self.event_queue.step(self.now_ns + miss_ns, Step::MapPage, chain);
+                Ok(())
+            }
+        }
+    }
+
+    /// The firmware has a map page: reads what waited for it, up to the next map page.
+    pub(super) fn map_page_arrived(&mut self, chain: ChainId, sides: &mut Sides<'_, Self>) -> Result<(), ReadOnly> {
+        let (slot, is_last) = self.back_end.map_page_arrived(self.now_ns, chain);
+        if is_last
+            && slot >= SEGMENT
+            && let Some(stream) = self.streams().translated(slot & !SEGMENT)
+        {
+            self.serve(stream, Part::Map, sides)?;
+        }
+        match slot {
+            SEGMENT.. => self.segment_arrived(slot & !SEGMENT, 1, Part::Map, sides),
+            BUFFERED_FIRST.. => {
+                self.writes.buffer.finish(slot);
+                self.take_waiting_into_buffer(None, Part::Map, sides)
+            }
+            _ => {
+                if self.slots.request(slot).operation == Operation::Write && self.writes.buffer.exists() {
+                    self.writes.buffer.finish_through();
+                }
+                self.slots.account(slot).spend(Part::Map, self.now_ns);
+                if self.slots.units_arrived(slot, 1) { self.answer(slot, sides) } else { Ok(()) }
+            }
+        }
+    }
+
+    fn segment_arrived(
+        &mut self,
+        segment: SegmentId,
+        units: u32,
+        waited_for: Part,
+        sides: &mut Sides<'_, Self>,
+    ) -> Result<(), ReadOnly> {
+        match self.streams().arrived(segment, units) {
+            Some(stream) => self.serve(stream, waited_for, sides),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether the request belongs to a stream, which then serves it. Others take the usual path.
+    pub(super) fn submit_to_stream(&mut self, slot: u32, sides: &mut Sides<'_, Self>) -> Result<bool, ReadOnly> {
+        let Submission { request, tag, .. } = self.slots.submission(slot);
+        let Some(stream) = self.back_end.reading().stream_of(&request) else { return Ok(false) };
+        self.streams().wait(stream, slot, request.offset_bytes + u64::from(request.length_bytes));
+        // Stands for all of its units, so that it does not count as waiting for further writes.
+        self.slots.wait_for(slot, 1);
+        sides.below.count_read(&request);
+        sides.above.executed(tag, self.now_ns, sides.below.ledger());
+        let at_ns = self.process(slot);
+        if at_ns > self.now_ns || self.link.is_none() {
+            self.event_queue.step(at_ns, Step::Processed, stream as u32);
+        } else {
+            self.streams().processed(stream);
+        }
+        self.serve(stream, Part::HostOperations, sides)?;
+        Ok(true)
+    }
+
+    /// The controller has processed a read of the stream: its data may already be here.
+    pub(super) fn stream_read_processed(&mut self, stream: usize, sides: &mut Sides<'_, Self>) -> Result<(), ReadOnly> {
+        self.streams().processed(stream);
+        self.serve(stream, Part::HostOperations, sides)
+    }
+
+    /// Fetches while the window has space, and transfers what has arrived. `waited_for` is what the requests waited for,
+    /// if not the flash operation that has just ended.
+    fn serve(&mut self, stream: usize, waited_for: Part, sides: &mut Sides<'_, Self>) -> Result<(), ReadOnly> {
+        loop {
+            self.back_end.read_ahead(self.now_ns, stream, sides.below);
+            let Some(piece) = self.streams().next_piece(stream) else { return Ok(()) };
+            // Of a read that has just ended: the flash knows nothing of those before, nor of a program once others follow.
+            let has_read = matches!(self.back_end.flash.finished().first(), Some(Finished::Read { .. }));
+            let service = (has_read && waited_for != Part::Map).then(|| self.back_end.flash.service());
+            let account = self.slots.account(piece.slot);
+            if let Some(service) = service.filter(|service| service.ended_ns == self.now_ns) {
+                account.spend_on_flash(&service);
+            }
+            account.spend(waited_for, self.now_ns);
+            if let Some(link) = &mut self.link {
+                let at_ns = link.carry_piece(self.now_ns, Direction::Out, piece.bytes, piece.ends_request);
+                account.spend(Part::Link, at_ns);
+                self.event_queue.step(at_ns, Step::Delivered, stream as u32);
+                continue;
+            }
+            if let Some(slot) = self.streams().delivered(stream)
+                && self.slots.units_arrived(slot, 1)
+            {
+                // As an event: the next request must not be served within this one, and so on.
+                self.event_queue.step(self.now_ns, Step::Sent, slot);
+            }
+        }
+    }
+
+    /// A piece has crossed the link: it frees space in the window, and may complete its request.
+    pub(super) fn piece_delivered(&mut self, stream: usize, sides: &mut Sides<'_, Self>) -> Result<(), ReadOnly> {
+        if let Some(slot) = self.streams().delivered(stream) {
+            self.slots.units_arrived(slot, 1);
+            self.complete(slot, sides)?;
+        }
+        self.serve(stream, Part::HostOperations, sides)
+    }
+
+    fn streams(&mut self) -> &mut ReadStreams {
+        self.back_end.reading().streams()
     }
 }

@@ -1,25 +1,20 @@
 //! Reads that wait for more than their own pages: for map pages that are not in memory (`map_waits`), and for
 //! read-ahead of a sequential stream (`read_streams`). Only for drives with one of the two.
 
-use super::buffer::BUFFERED_FIRST;
-use super::event_queue::Step;
-use super::link::Direction;
 use super::map_waits::{ChainId, MapWaits, Next};
 use super::read_counts::{ReadCounter, ReadCounts};
 use super::read_streams::{ReadStreams, SegmentId};
-use super::{Front, Sides, Submission};
-use crate::error::{ReadOnly, SpecificationError};
+use crate::error::SpecificationError;
 use crate::ledger::Cause;
 use crate::request::{Operation, Request};
 use crate::specification::Drive;
-use crate::timing::breakdown::Part;
 use crate::timing::decision::Decision;
-use crate::timing::flash::Finished;
+use crate::timing::flash::Flash;
 use crate::units::Ppn;
 
 /// Slots from this number on stand for the controller's own reads: chains of map pages, or segments read ahead.
 pub(super) const OWN: u32 = 1 << 31;
-const SEGMENT: u32 = OWN | 1 << 30;
+pub(super) const SEGMENT: u32 = OWN | 1 << 30;
 
 /// See the file's description.
 pub struct Reading {
@@ -59,218 +54,102 @@ impl Reading {
             })
         }))
     }
-}
 
-impl Front {
-    /// Passes the drive's decisions to the flash, on behalf of `slot`. Returns how many units, and map pages, the slot
-    /// waits for.
-    #[inline]
-    pub(super) fn carry_out_for(&mut self, slot: u32) -> u32 {
-        if self.reading.is_some() {
-            return self.carry_out_what_waits_for_nothing(slot).0;
-        }
-        self.flash.carry_out(self.now_ns, &self.decisions, slot)
-    }
-
-    /// Also returns whether anything waits for a map page.
-    fn carry_out_what_waits_for_nothing(&mut self, slot: u32) -> (u32, bool) {
-        let reading = self.reading.as_mut().expect("only drives with map pages or streams come here");
-        let held = reading.map_waits.hold_back(&mut self.decisions, slot);
-        let units = self.flash.carry_out(self.now_ns, &self.decisions, slot);
+    /// Passes decisions to the flash, on behalf of `slot`, except for what waits for a map page. Returns how many units,
+    /// and map pages, the slot waits for, and whether anything waits for a map page.
+    pub fn carry_out(
+        &mut self,
+        now_ns: u64,
+        decisions: &mut Vec<Decision>,
+        slot: u32,
+        flash: &mut Flash,
+    ) -> (u32, bool) {
+        let held = self.map_waits.hold_back(decisions, slot);
+        let units = flash.carry_out(now_ns, decisions, slot);
         let Some((chain, first, waited_for)) = held else { return (units, false) };
-        self.read_map_page(chain, first);
+        read_map_page(now_ns, chain, first, flash);
         (units + waited_for, true)
     }
 
-    fn read_map_page(&mut self, chain: ChainId, ppn: Ppn) {
-        self.flash.carry_out(self.now_ns, &[Decision::Read(ppn, Cause::Host)], OWN | chain);
+    /// The firmware's time on a map page.
+    pub fn miss_ns(&self) -> u64 {
+        self.miss_ns
     }
 
-    /// Units of the controller's own read have arrived.
-    pub(super) fn own_read_ended(
-        &mut self,
-        slot: u32,
-        units: u32,
-        sides: &mut Sides<'_, Self>,
-    ) -> Result<(), ReadOnly> {
-        if slot >= SEGMENT {
-            return self.segment_arrived(slot & !SEGMENT, units, Part::HostOperations, sides);
-        }
-        let chain = slot & !OWN;
-        match self.reading().miss_ns {
-            0 => self.map_page_arrived(chain, sides),
-            miss_ns => {
-                self.event_queue.step(self.now_ns + miss_ns, Step::MapPage, chain);
-                Ok(())
-            }
-        }
-    }
-
-    /// The firmware has a map page: reads what waited for it, up to the next map page.
-    pub(super) fn map_page_arrived(&mut self, chain: ChainId, sides: &mut Sides<'_, Self>) -> Result<(), ReadOnly> {
-        let slot = self.reading().map_waits.slot(chain);
-        let mut released = std::mem::take(&mut self.reading().released);
-        let next = self.reading().map_waits.arrived(chain, &mut released);
-        self.flash.carry_out(self.now_ns, &released, slot);
-        self.reading().released = released;
+    /// See `BackEnd::map_page_arrived`.
+    pub fn map_page_arrived(&mut self, now_ns: u64, chain: ChainId, flash: &mut Flash) -> (u32, bool) {
+        let slot = self.map_waits.slot(chain);
+        let next = self.map_waits.arrived(chain, &mut self.released);
+        flash.carry_out(now_ns, &self.released, slot);
         match next {
-            Next::MapPage(ppn) => self.read_map_page(chain, ppn),
-            Next::Done if slot >= SEGMENT => {
-                if let Some(stream) = self.streams().translated(slot & !SEGMENT) {
-                    self.serve(stream, Part::Map, sides)?;
-                }
+            Next::MapPage(ppn) => {
+                read_map_page(now_ns, chain, ppn, flash);
+                (slot, false)
             }
-            Next::Done => {}
-        }
-        match slot {
-            SEGMENT.. => self.segment_arrived(slot & !SEGMENT, 1, Part::Map, sides),
-            BUFFERED_FIRST.. => {
-                self.writes.buffer.finish(slot);
-                self.take_waiting_into_buffer(None, Part::Map, sides)
-            }
-            _ => {
-                if self.slots.request(slot).operation == Operation::Write && self.writes.buffer.exists() {
-                    self.writes.buffer.finish_through();
-                }
-                self.slots.account(slot).spend(Part::Map, self.now_ns);
-                if self.slots.units_arrived(slot, 1) { self.answer(slot, sides) } else { Ok(()) }
-            }
+            Next::Done => (slot, true),
         }
     }
 
-    fn segment_arrived(
-        &mut self,
-        segment: SegmentId,
-        units: u32,
-        waited_for: Part,
-        sides: &mut Sides<'_, Self>,
-    ) -> Result<(), ReadOnly> {
-        match self.streams().arrived(segment, units) {
-            Some(stream) => self.serve(stream, waited_for, sides),
-            None => Ok(()),
+    /// Reads a segment ahead, on which the drive has decided.
+    pub fn fetch(&mut self, now_ns: u64, segment: SegmentId, decisions: &mut Vec<Decision>, flash: &mut Flash) {
+        decisions.retain(|decision| !matches!(decision, Decision::ReadFromMemory(..)));
+        gather_pages(decisions);
+        self.count_segment(decisions, flash);
+        let (units, waits) = self.carry_out(now_ns, decisions, SEGMENT | segment, flash);
+        self.streams().fetches(segment, units);
+        if !waits {
+            self.streams().translated(segment);
         }
     }
 
-    /// Whether the request belongs to a stream, which then serves it. Others take the usual path.
-    pub(super) fn submit_to_stream(&mut self, slot: u32, sides: &mut Sides<'_, Self>) -> Result<bool, ReadOnly> {
-        let Submission { request, tag, .. } = self.slots.submission(slot);
-        let Some(streams) = self.reading.as_mut().and_then(|reading| reading.streams.as_mut()) else {
-            return Ok(false);
-        };
-        let Request { offset_bytes, length_bytes, .. } = request;
-        if request.operation != Operation::Read {
-            streams.changed(offset_bytes, length_bytes);
-            return Ok(false);
-        }
-        let Some(stream) = streams.stream_of(offset_bytes, length_bytes) else { return Ok(false) };
-        streams.wait(stream, slot, offset_bytes + u64::from(length_bytes));
-        // Stands for all of its units, so that it does not count as waiting for further writes.
-        self.slots.wait_for(slot, 1);
-        sides.below.count_read(&request);
-        sides.above.executed(tag, self.now_ns, sides.below.ledger());
-        let at_ns = self.process(slot);
-        if at_ns > self.now_ns || self.link.is_none() {
-            self.event_queue.step(at_ns, Step::Processed, stream as u32);
-        } else {
-            self.streams().processed(stream);
-        }
-        self.serve(stream, Part::HostOperations, sides)?;
-        Ok(true)
-    }
-
-    /// The controller has processed a read of the stream: its data may already be here.
-    pub(super) fn stream_read_processed(&mut self, stream: usize, sides: &mut Sides<'_, Self>) -> Result<(), ReadOnly> {
-        self.streams().processed(stream);
-        self.serve(stream, Part::HostOperations, sides)
-    }
-
-    /// Fetches while the window has space, and transfers what has arrived. `waited_for` is what the requests waited for,
-    /// if not the flash operation that has just ended.
-    fn serve(&mut self, stream: usize, waited_for: Part, sides: &mut Sides<'_, Self>) -> Result<(), ReadOnly> {
-        loop {
-            while let Some((segment, offset_bytes, length_bytes)) = self.streams().next_segment(stream) {
-                self.with_memory(sides.below, |drive| drive.read_ahead(offset_bytes, length_bytes));
-                sides.below.take_decisions(&mut self.decisions);
-                self.decisions.retain(|decision| !matches!(decision, Decision::ReadFromMemory(..)));
-                gather_pages(&mut self.decisions);
-                self.count_segment();
-                let (units, waits) = self.carry_out_what_waits_for_nothing(SEGMENT | segment);
-                self.streams().fetches(segment, units);
-                if !waits {
-                    self.streams().translated(segment);
-                }
-            }
-            let Some(piece) = self.streams().next_piece(stream) else { return Ok(()) };
-            // Of a read that has just ended: the flash knows nothing of those before, nor of a program once others follow.
-            let has_read = matches!(self.flash.finished().first(), Some(Finished::Read { .. }));
-            let service = (has_read && waited_for != Part::Map).then(|| self.flash.service());
-            let account = self.slots.account(piece.slot);
-            if let Some(service) = service.filter(|service| service.ended_ns == self.now_ns) {
-                account.spend_on_flash(&service);
-            }
-            account.spend(waited_for, self.now_ns);
-            if let Some(link) = &mut self.link {
-                let at_ns = link.carry_piece(self.now_ns, Direction::Out, piece.bytes, piece.ends_request);
-                account.spend(Part::Link, at_ns);
-                self.event_queue.step(at_ns, Step::Delivered, stream as u32);
-                continue;
-            }
-            if let Some(slot) = self.streams().delivered(stream)
-                && self.slots.units_arrived(slot, 1)
-            {
-                // As an event: the next request must not be served within this one, and so on.
-                self.event_queue.step(self.now_ns, Step::Sent, slot);
-            }
-        }
-    }
-
-    fn count_segment(&mut self) {
-        let counter = &mut self.reading.as_mut().expect("only drives with map pages or streams come here").counter;
+    fn count_segment(&mut self, decisions: &[Decision], flash: &Flash) {
         let mut map_pages = 0;
         let mut last = None;
-        for decision in &self.decisions {
+        for decision in decisions {
             match decision {
                 Decision::Read(_, Cause::Metadata) => map_pages += 1,
                 Decision::Read(ppn, Cause::Host) => {
-                    let page = ppn.0 / counter.units_per_page();
+                    let page = ppn.0 / self.counter.units_per_page();
                     if last.replace(page) != Some(page) {
-                        counter.page(self.flash.die_of(page));
+                        self.counter.page(flash.die_of(page));
                     }
                 }
                 _ => {}
             }
         }
-        counter.end_segment(map_pages);
+        self.counter.end_segment(map_pages);
     }
 
-    /// The counts that `take_read_counts` would return.
-    pub fn read_counts(&self) -> Option<ReadCounts> {
-        let reading = self.reading.as_ref().filter(|reading| reading.streams.is_some())?;
-        Some(reading.counter.counts)
+    /// The stream that a request belongs to, which then serves it; others take the usual path. A change invalidates what
+    /// was read ahead.
+    pub fn stream_of(&mut self, request: &Request) -> Option<usize> {
+        let streams = self.streams.as_mut()?;
+        let &Request { operation, offset_bytes, length_bytes, .. } = request;
+        if operation != Operation::Read {
+            streams.changed(offset_bytes, length_bytes);
+            return None;
+        }
+        streams.stream_of(offset_bytes, length_bytes)
+    }
+
+    /// The streams of a drive that reads ahead.
+    pub fn streams(&mut self) -> &mut ReadStreams {
+        self.streams.as_mut().expect("only drives that read ahead come here")
+    }
+
+    /// The counts that `take_counts` would return.
+    pub fn counts(&self) -> Option<ReadCounts> {
+        self.streams.as_ref().map(|_| self.counter.counts)
     }
 
     /// The read-ahead since the last call; None for a drive without.
-    pub fn take_read_counts(&mut self) -> Option<ReadCounts> {
-        let reading = self.reading.as_mut().filter(|reading| reading.streams.is_some())?;
-        Some(std::mem::take(&mut reading.counter.counts))
+    pub fn take_counts(&mut self) -> Option<ReadCounts> {
+        self.streams.as_ref().map(|_| std::mem::take(&mut self.counter.counts))
     }
+}
 
-    /// A piece has crossed the link: it frees space in the window, and may complete its request.
-    pub(super) fn piece_delivered(&mut self, stream: usize, sides: &mut Sides<'_, Self>) -> Result<(), ReadOnly> {
-        if let Some(slot) = self.streams().delivered(stream) {
-            self.slots.units_arrived(slot, 1);
-            self.complete(slot, sides)?;
-        }
-        self.serve(stream, Part::HostOperations, sides)
-    }
-
-    fn reading(&mut self) -> &mut Reading {
-        self.reading.as_mut().expect("only drives with map pages or streams come here")
-    }
-
-    fn streams(&mut self) -> &mut ReadStreams {
-        self.reading().streams.as_mut().expect("only drives that read ahead come here")
-    }
+fn read_map_page(now_ns: u64, chain: ChainId, ppn: Ppn, flash: &mut Flash) {
+    flash.carry_out(now_ns, &[Decision::Read(ppn, Cause::Host)], OWN | chain);
 }
 
 /// A page read transfers all units of the page: reads of one page become neighbours, which the flash performs as one.

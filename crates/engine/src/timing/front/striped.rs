@@ -69,7 +69,7 @@ impl Front {
     #[inline]
     fn next_of_device(&self) -> (u64, Rank) {
         let event_queue_ns = self.event_queue.next_ns();
-        match self.flash.next_event_ns() {
+        match self.flash().next_event_ns() {
             Some(flash_ns) if flash_ns < event_queue_ns => (flash_ns, Rank::Flash),
             _ => (event_queue_ns, Rank::EventQueue),
         }
@@ -111,7 +111,7 @@ impl StripedFront {
 
     /// The mean share of `elapsed_ns` in which the dies were busy; all devices have the same number of dies.
     pub fn utilization(&self, elapsed_ns: u64) -> f64 {
-        let sum: f64 = self.devices.iter().map(|device| device.flash.utilization(elapsed_ns)).sum();
+        let sum: f64 = self.devices.iter().map(|device| device.flash().utilization(elapsed_ns)).sum();
         sum / self.devices.len() as f64
     }
 

@@ -2,9 +2,9 @@
 //! closes (`buffer`), that slows the host down during garbage collection (`throttle`), or that admits evenly what finds
 //! the buffer full (`pacer`). Each names the time of the next admission that room alone does not decide.
 
-use super::FrontEnd;
 use super::buffer::Buffer;
 use super::event_queue::Step;
+use super::front_end::Buffering;
 use super::pacer::Pacer;
 use super::parts::{PartedWrites, WritePart};
 use super::slots::Slots;
@@ -42,18 +42,18 @@ pub(super) struct WriteAdmission {
 }
 
 impl WriteAdmission {
-    pub fn new(front_end: &FrontEnd, unit_bytes: u64) -> Self {
-        let buffer = Buffer::new(front_end.buffer_units, front_end.is_volatile)
-            .closing_at(front_end.buffer_close_units)
-            .resuming_at(front_end.buffer_resume_units)
-            .trickling(front_end.closed_per_second);
+    pub fn new(buffering: &Buffering, unit_bytes: u64) -> Self {
+        let buffer = Buffer::new(buffering.units, buffering.is_volatile)
+            .closing_at(buffering.close_units)
+            .resuming_at(buffering.resume_units)
+            .trickling(buffering.closed_per_second);
         let exists = buffer.exists();
         Self {
             buffer,
             waiting: VecDeque::new(),
-            parts: PartedWrites::new(unit_bytes, front_end.buffer_units_until_closed()),
-            throttle: Throttle::new(front_end.gc_admission_share).filter(|_| exists),
-            pacer: (exists && front_end.is_paced).then(|| Pacer::new(front_end.buffer_units)),
+            parts: PartedWrites::new(unit_bytes, buffering.units_until_closed()),
+            throttle: Throttle::new(buffering.gc_admission_share).filter(|_| exists),
+            pacer: (exists && buffering.is_paced).then(|| Pacer::new(buffering.units)),
             is_full: false,
         }
     }

@@ -9,7 +9,7 @@ mod pacing;
 mod zone_turn;
 
 use super::flash::Flash;
-use super::front::{Front, FrontEnd, Intake, Stepped};
+use super::front::{Buffering, Front, FrontEnd, Intake, Stepped};
 use crate::error::ReadOnly;
 pub use contract::Client;
 pub use halt::{Halt, Stuck};
@@ -28,7 +28,11 @@ pub struct Host<F: Intake> {
 impl Host<Front> {
     /// For a drive without link and limit. A buffer of 0 units stands for none.
     pub fn new(flash: Flash, command_ns: u64, buffer_units: u32) -> Self {
-        let front_end = FrontEnd { command_ns, buffer_units: u64::from(buffer_units), ..FrontEnd::default() };
+        let front_end = FrontEnd {
+            command_ns,
+            buffer: Buffering { units: u64::from(buffer_units), ..Buffering::default() },
+            ..FrontEnd::default()
+        };
         Self::before(Front::new(flash, &front_end))
     }
 }

@@ -1,12 +1,39 @@
-//! Occasional delays of the controller: a share of the commands that need no flash takes longer, by exponentially
-//! distributed times. Answers keep their order, as those of firmware that serves one command after another.
+//! The controller's time on a command, which it takes beside that of the flash.
+//!
+//! A share of the commands may take longer, by exponentially distributed times; answers then keep their order, as those
+//! of firmware that serves one command after another.
 
 use crate::random::Random;
 use crate::random::power::log2;
 use std::f64::consts::LN_2;
 
 #[derive(Clone, Debug)]
-pub(super) struct Delays {
+pub(super) struct Processing {
+    pub command_ns: u64,
+    delays: Option<Box<Delays>>,
+}
+
+impl Processing {
+    /// `delays`: the share of commands that take longer, and their mean additional time.
+    pub fn new(command_ns: u64, delays: (f64, f64)) -> Self {
+        Self { command_ns, delays: Delays::new(delays.0, delays.1) }
+    }
+
+    /// Whether all commands take the same time.
+    pub fn is_even(&self) -> bool {
+        self.delays.is_none()
+    }
+
+    /// When a command is answered whose processing begins at this time.
+    #[inline]
+    pub fn ends_ns(&mut self, begins_ns: u64) -> u64 {
+        let at_ns = begins_ns + self.command_ns;
+        self.delays.as_mut().map_or(at_ns, |delays| delays.answer_ns(at_ns))
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Delays {
     /// The share of delayed commands.
     share: f64,
     mean_ns: f64,
@@ -17,13 +44,13 @@ pub(super) struct Delays {
 
 impl Delays {
     /// None if no command is delayed.
-    pub fn new(share: f64, mean_ns: f64) -> Option<Box<Self>> {
+    fn new(share: f64, mean_ns: f64) -> Option<Box<Self>> {
         let random = Random::new(0x6465_6c61);
         (share > 0.0 && mean_ns > 0.0).then(|| Box::new(Self { share, mean_ns, random, answered_ns: 0 }))
     }
 
     /// When a command is answered that would be at this time.
-    pub fn answer_ns(&mut self, at_ns: u64) -> u64 {
+    fn answer_ns(&mut self, at_ns: u64) -> u64 {
         let drawn = self.random.unit();
         let more_ns =
             if drawn < self.share { (-log2(drawn / self.share) * LN_2 * self.mean_ns).round() as u64 } else { 0 };
