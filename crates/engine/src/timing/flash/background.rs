@@ -6,8 +6,6 @@
 //! operation, an internal operation that was due in the meantime counts as begun on time, and only its remainder delays
 //! the die.
 
-use super::dies::{Dies, Phase};
-use super::operation::{Array, Operation, Work};
 use crate::specification::drive::Nand;
 
 #[derive(Clone, Debug)]
@@ -33,7 +31,7 @@ impl Background {
 
     /// Until when a die that is to start an operation now is busy with its internal operation, having been idle since
     /// `rested_from_ns`; None if it is not.
-    fn ends_ns(&mut self, die: usize, rested_from_ns: u64, now: u64) -> Option<u64> {
+    pub fn ends_ns(&mut self, die: usize, rested_from_ns: u64, now: u64) -> Option<u64> {
         let due_ns = &mut self.due_ns[die];
         if *due_ns > now {
             return None;
@@ -44,25 +42,6 @@ impl Background {
         let last_begun_ns = if missed > 0 { *due_ns + missed * self.period_ns } else { begun_ns };
         *due_ns += (missed + 1) * self.period_ns;
         Some(last_begun_ns + self.duration_ns).filter(|&ends_ns| ends_ns > now)
-    }
-}
-
-impl Dies {
-    pub(super) fn with_background(mut self, background: Option<Box<Background>>) -> Self {
-        self.is_fused &= background.is_none();
-        self.background = background;
-        self
-    }
-
-    /// Whether an idle die, idle since its last end, must first complete its internal operation.
-    #[cold]
-    pub(super) fn begins_background(&mut self, now: u64, index: usize) -> bool {
-        let (Some(background), die) = (&mut self.background, &mut self.dies[index]) else { return false };
-        let Some(ends_ns) = background.ends_ns(index, die.end_ns, now) else { return false };
-        die.current = Operation::new(Array::Nothing, Work::Quiet, 0, 0);
-        (die.started_ns, die.end_ns, die.phase) = (now, ends_ns, Phase::LastPart);
-        self.events.set(index, ends_ns);
-        true
     }
 }
 

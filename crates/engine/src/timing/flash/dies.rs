@@ -10,119 +10,14 @@
 
 use super::background::Background;
 use super::copy_turns::CopyTurns;
+use super::die::{Die, Phase};
 use super::in_memory::GroupId;
 use super::operation::{Array, Costs, Operation, Work};
-use super::ring::Ring;
 use super::service::{Ended, Queued, Service};
 use super::suspension::Suspension;
 use super::winner_tree::{WinnerTree, key};
 use crate::specification::drive::{ReadRetries, SlcCache};
 use std::hint::select_unpredictable;
-
-/// The state of a die.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
-pub(super) enum Phase {
-    Idle,
-    /// A chain that nobody waits for; its end may have passed.
-    Quiet,
-    ReadingArray,
-    /// Waiting for and using its channel after the array operation, or any other operation that ends with an event.
-    LastPart,
-    /// Suspending an operation for reads of the host.
-    Suspending,
-    Suspended,
-    ReadingWhileSuspended,
-    LastPartWhileSuspended,
-    /// The remainder of a suspended operation.
-    Resumed,
-}
-
-/// As large as two cache lines, so that each die has its own and its address is a shift.
-#[derive(Clone, Debug)]
-#[repr(align(128))]
-pub(super) struct Die {
-    pub(super) reads: Ring,
-    /// Operations in progress remain in the queue until they are done.
-    pub(super) others: Ring,
-    /// The duration of all queued operations that have not begun, without waits for the channel; maintained only where
-    /// it is used.
-    pub(super) queued_ns: u64,
-    /// How many of `others` are in progress or done, one after another.
-    pub(super) chained: u32,
-    pub(super) phase: Phase,
-    channel: u32,
-    /// The operation that ends with the die's event.
-    pub(super) current: Operation,
-    /// When the current operation, or the first of a chain, started.
-    pub(super) started_ns: u64,
-    /// When the last operation of the chain ends.
-    pub(super) end_ns: u64,
-    pub(super) busy_ns: u64,
-    /// The part of the busy time spent for the host; the rest was for the drive itself.
-    pub(super) host_ns: u64,
-    /// The time spent for the drive itself until the current read was queued.
-    pub(super) own_work_then_ns: u64,
-    /// The start of the read performed during a suspension, and the end of the last one.
-    pub(super) read_started_ns: u64,
-}
-
-impl Die {
-    fn new(channel: u32) -> Self {
-        Self {
-            reads: Ring::default(),
-            others: Ring::default(),
-            queued_ns: 0,
-            chained: 0,
-            phase: Phase::Idle,
-            channel,
-            current: Operation::from_word(0),
-            started_ns: 0,
-            end_ns: 0,
-            busy_ns: 0,
-            host_ns: 0,
-            own_work_then_ns: 0,
-            read_started_ns: u64::MAX,
-        }
-    }
-
-    /// The operation that ended at `end_ns` is done.
-    #[inline(always)]
-    pub(super) fn finish(&mut self, end_ns: u64) {
-        self.others.forget(self.chained);
-        self.chained = 0;
-        self.busy_ns += end_ns - self.started_ns;
-        self.phase = Phase::Idle;
-    }
-
-    /// Extends the chain by queued operations, up to one that somebody waits for. Returns whether there is one.
-    #[inline(always)]
-    fn lengthen(&mut self, costs: &Costs, keeps_load: bool) -> bool {
-        while self.chained < self.others.len() {
-            if self.lengthen_by(Operation::from_word(self.others.get(self.chained)), costs, keeps_load) {
-                return true;
-            }
-        }
-        self.phase = Phase::Quiet;
-        false
-    }
-
-    /// Extends the chain by the next queued operation. Returns whether somebody waits for it.
-    #[inline(always)]
-    fn lengthen_by(&mut self, operation: Operation, costs: &Costs, keeps_load: bool) -> bool {
-        let duration_ns = costs.duration_ns(operation);
-        self.chained += 1;
-        self.end_ns += duration_ns;
-        if keeps_load {
-            self.queued_ns -= duration_ns;
-        }
-        let is_waited_for = !operation.is_quiet();
-        if is_waited_for {
-            self.current = operation;
-            self.phase = Phase::LastPart;
-        }
-        is_waited_for
-    }
-}
 
 /// Whether an operation that ends at `end_ns` is done at `now`, after the event with the key `last_event`. One that
 /// ends at exactly this time is done only if its own event would have occurred by then: simultaneous events occur in
@@ -134,21 +29,21 @@ pub fn has_ended(end_ns: u64, now: u64, index: usize, last_event: u64) -> bool {
 
 pub struct Dies {
     pub(super) costs: Costs,
-    pub(super) dies: Vec<Die>,
+    dies: Vec<Die>,
     channel_free_at: Vec<u64>,
-    pub(super) events: WinnerTree,
+    events: WinnerTree,
     /// The key of the last event: events with a lower key have occurred.
-    pub(super) last_event: u64,
+    last_event: u64,
     has_own_channels: bool,
     pub(super) is_fused: bool,
     /// Whether `free_at_ns` is used.
-    pub(super) keeps_load: bool,
+    keeps_load: bool,
     /// Only for flash that suspends programs and erases.
-    pub(super) suspension: Option<Box<Suspension>>,
+    suspension: Option<Box<Suspension>>,
     /// Only for flash that reads pages of copies together.
     copy_turns: Option<Box<CopyTurns>>,
     /// Only for flash whose dies have an internal operation.
-    pub(super) background: Option<Box<Background>>,
+    background: Option<Box<Background>>,
     /// Groups whose programs have begun since the last report; only if requested.
     begun: Option<Vec<GroupId>>,
     /// Operations of the drive itself that are queued or in progress; only if counted.
@@ -230,6 +125,20 @@ impl Dies {
         Self { is_fused: self.is_fused && copy_turns.is_none(), copy_turns, ..self }
     }
 
+    pub(super) fn with_suspension(self, suspension: Option<Box<Suspension>>) -> Self {
+        Self { suspension, ..self }
+    }
+
+    pub(super) fn with_background(self, background: Option<Box<Background>>) -> Self {
+        Self { is_fused: self.is_fused && background.is_none(), background, ..self }
+    }
+
+    pub(super) fn hold_suspends(&mut self, is_held: bool) {
+        if let Some(suspension) = &mut self.suspension {
+            suspension.hold(is_held);
+        }
+    }
+
     pub fn without_fusing(self) -> Self {
         Self { is_fused: false, ..self }
     }
@@ -273,6 +182,56 @@ impl Dies {
         let die = &mut self.dies[index];
         die.finish(now);
         Some(die.current)
+    }
+
+    /// `take_event` for a die that has suspended or resumed an operation.
+    #[cold]
+    fn take_event_of_suspended(&mut self, now: u64, index: usize) -> Option<Operation> {
+        match self.dies[index].phase {
+            Phase::Suspending => {
+                self.read_or_resume(now, index);
+                None
+            }
+            Phase::ReadingWhileSuspended => {
+                let end = self.use_channel(now, index, self.dies[index].current);
+                self.dies[index].phase = Phase::LastPartWhileSuspended;
+                self.events.set(index, end);
+                None
+            }
+            Phase::LastPartWhileSuspended => {
+                self.dies[index].phase = Phase::Suspended;
+                Some(self.dies[index].current)
+            }
+            _ => {
+                self.suspension.as_mut().expect("it was resumed").end(index);
+                self.dies[index].finish(now);
+                Some(self.dies[index].current)
+            }
+        }
+    }
+
+    /// Starts the next read of a die with a suspended operation, or resumes the operation.
+    #[cold]
+    fn read_or_resume(&mut self, now: u64, index: usize) {
+        let die = &mut self.dies[index];
+        if let Some(word) = die.reads.pop() {
+            die.current = Operation::from_word(word);
+            die.own_work_then_ns = die.reads.pop().expect("each read has its reading");
+            die.read_started_ns = now;
+            self.note_begun(index, Operation::from_word(word));
+            self.start_current(now, index);
+            let die = &mut self.dies[index];
+            die.end_ns = u64::MAX;
+            die.phase = match die.phase {
+                Phase::ReadingArray => Phase::ReadingWhileSuspended,
+                _ => Phase::LastPartWhileSuspended,
+            };
+            return;
+        }
+        die.current = Operation::from_word(die.others.get(0));
+        die.phase = Phase::Resumed;
+        die.end_ns = now + self.suspension.as_ref().expect("it was suspended").rest_ns(index);
+        self.events.set(index, die.end_ns);
     }
 
     /// Lets a die that has completed an operation start the next one.
@@ -335,8 +294,10 @@ impl Dies {
                 self.events.set(index, die.end_ns);
             }
         }
-        if self.suspension.is_some() {
-            self.suspend(now, index);
+        if let Some(suspension) = &mut self.suspension
+            && let Some(reads_at_ns) = suspension.suspend(now, index, &mut self.dies[index], &self.costs)
+        {
+            self.events.set(index, reads_at_ns);
         }
         self.go_on(now, index);
     }
@@ -392,6 +353,17 @@ impl Dies {
         }
     }
 
+    /// Whether an idle die, idle since its last end, must first complete its internal operation.
+    #[cold]
+    fn begins_background(&mut self, now: u64, index: usize) -> bool {
+        let (Some(background), die) = (&mut self.background, &mut self.dies[index]) else { return false };
+        let Some(ends_ns) = background.ends_ns(index, die.end_ns, now) else { return false };
+        die.current = Operation::new(Array::Nothing, Work::Quiet, 0, 0);
+        (die.started_ns, die.end_ns, die.phase) = (now, ends_ns, Phase::LastPart);
+        self.events.set(index, ends_ns);
+        true
+    }
+
     /// Whether the die's current turn of copies continues, so that reads of the host wait.
     #[inline(always)]
     fn goes_on_copying(&mut self, index: usize) -> bool {
@@ -402,7 +374,7 @@ impl Dies {
     }
 
     #[inline(always)]
-    pub(super) fn start_current(&mut self, now: u64, index: usize) {
+    fn start_current(&mut self, now: u64, index: usize) {
         if self.has_own_channels {
             return self.start_with_own_channel(now, index);
         }
@@ -439,7 +411,7 @@ impl Dies {
 
     /// Grants the die its channel, now or after earlier requests. Returns when the transfer ends.
     #[inline(always)]
-    pub(super) fn use_channel(&mut self, now: u64, index: usize, operation: Operation) -> u64 {
+    fn use_channel(&mut self, now: u64, index: usize, operation: Operation) -> u64 {
         let free_at = &mut self.channel_free_at[self.dies[index].channel as usize];
         *free_at = now.max(*free_at) + self.costs.transfer_ns(operation);
         *free_at
@@ -452,7 +424,7 @@ impl Dies {
 
     /// An operation was added to the queue of a die.
     #[inline(always)]
-    pub(super) fn note_queued(&mut self, index: usize, operation: Operation) {
+    fn note_queued(&mut self, index: usize, operation: Operation) {
         if self.keeps_load {
             self.dies[index].queued_ns += self.costs.duration_ns(operation);
         }
@@ -465,7 +437,7 @@ impl Dies {
 
     /// An operation leaves the queue of a die and begins.
     #[inline(always)]
-    pub(super) fn note_begun(&mut self, index: usize, operation: Operation) {
+    fn note_begun(&mut self, index: usize, operation: Operation) {
         if self.keeps_load {
             self.dies[index].queued_ns -= self.costs.duration_ns(operation);
         }

@@ -6,6 +6,7 @@
 
 mod background;
 mod copy_turns;
+mod die;
 pub(super) mod dies;
 pub(super) mod erase_turns;
 pub(super) mod groups;

@@ -6,9 +6,8 @@
 //! is in the array and can be suspended again, so it costs throughput and delays no read. A transfer of data to the die
 //! is not interrupted. Only one operation of a die is in progress, which is the first of its queue.
 
-use super::dies::{Die, Dies, Phase};
-use super::operation::{Array, Operation};
-use super::service::Ended;
+use super::die::{Die, Phase};
+use super::operation::{Array, Costs};
 use crate::random::Random;
 use crate::specification::drive::Nand;
 
@@ -72,124 +71,42 @@ impl Suspension {
     pub fn rest_ns(&self, index: usize) -> u64 {
         self.resume_ns + self.dies[index].rest_ns
     }
-}
 
-impl Die {
-    fn is_suspended_of_host(&self) -> bool {
-        Operation::from_word(self.others.get(0)).is_of_host()
+    /// Sets whether nothing is suspended for now.
+    pub fn hold(&mut self, is_held: bool) {
+        self.is_held = is_held;
     }
 
-    /// How long a die that has suspended or resumed an operation has worked for the drive itself until now.
-    #[cold]
-    pub(super) fn own_work_suspended_ns(&self, now: u64) -> u64 {
-        let until_ns = match self.phase {
-            _ if self.is_suspended_of_host() => self.started_ns,
-            Phase::ReadingWhileSuspended | Phase::LastPartWhileSuspended => self.read_started_ns,
-            _ => now,
-        };
-        self.busy_ns - self.host_ns + until_ns - self.started_ns
-    }
-
-    /// Counts a read that has just ended during a suspension, and the suspended operation's time before it.
-    #[cold]
-    pub(super) fn end_of_read_between(&mut self, now: u64, index: usize) -> Ended {
-        let host_from_ns = if self.is_suspended_of_host() { self.started_ns } else { self.read_started_ns };
-        self.host_ns += now - host_from_ns;
-        self.busy_ns += now - self.started_ns;
-        let Self { current, read_started_ns, own_work_then_ns, .. } = *self;
-        (self.started_ns, self.read_started_ns) = (now, now);
-        Ended { operation: current, die: index, started_ns: read_started_ns, own_work_then_ns }
-    }
-}
-
-impl Dies {
-    pub(super) fn with_suspension(mut self, suspension: Option<Box<Suspension>>) -> Self {
-        self.suspension = suspension;
-        self
-    }
-
-    pub(super) fn hold_suspends(&mut self, is_held: bool) {
-        if let Some(suspension) = &mut self.suspension {
-            suspension.is_held = is_held;
+    /// A read has arrived at a die: suspends its operation, if that helps. Returns when the die can read.
+    pub fn suspend(&mut self, now: u64, index: usize, die: &mut Die, costs: &Costs) -> Option<u64> {
+        if self.is_held || die.chained != 1 || !matches!(die.phase, Phase::LastPart | Phase::Resumed) {
+            return None;
         }
-    }
-
-    /// A read has arrived at a die: suspends its operation, if that helps.
-    pub(super) fn suspend(&mut self, now: u64, index: usize) {
-        let (Some(suspension), die) = (&mut self.suspension, &mut self.dies[index]) else { return };
-        if suspension.is_held || die.chained != 1 || !matches!(die.phase, Phase::LastPart | Phase::Resumed) {
-            return;
-        }
-        let of_die = suspension.dies[index];
+        let of_die = self.dies[index];
         let array_ns = match die.phase {
             Phase::Resumed => of_die.rest_ns,
-            _ => self.costs.array_ns(die.current),
+            _ => costs.array_ns(die.current),
         };
         let least_ns = match die.current.array() {
-            Array::Program => suspension.program_suspend_ns,
-            Array::Erase => suspension.erase_suspend_ns,
-            Array::Nothing | Array::Read => return,
+            Array::Program => self.program_suspend_ns,
+            Array::Erase => self.erase_suspend_ns,
+            Array::Nothing | Array::Read => return None,
         };
-        let suspend_ns = least_ns + suspension.more_ns();
+        let suspend_ns = least_ns + self.more_ns();
         // Before the array operation begins, its data is in transfer, or it is being resumed.
         let from_ns = now.max(die.end_ns - array_ns);
-        let is_worn = suspension.per_operation_max > 0 && of_die.suspends == suspension.per_operation_max;
+        let is_worn = self.per_operation_max > 0 && of_die.suspends == self.per_operation_max;
         if is_worn || from_ns + suspend_ns >= die.end_ns {
-            return;
+            return None;
         }
-        let rest_ns = suspension.rest_after_ns(die.current.array(), array_ns, die.end_ns - from_ns);
-        suspension.dies[index] = OfDie { rest_ns, suspends: of_die.suspends + 1 };
+        let rest_ns = self.rest_after_ns(die.current.array(), array_ns, die.end_ns - from_ns);
+        self.dies[index] = OfDie { rest_ns, suspends: of_die.suspends + 1 };
         (die.phase, die.end_ns) = (Phase::Suspending, u64::MAX);
-        self.events.set(index, from_ns + suspend_ns);
+        Some(from_ns + suspend_ns)
     }
 
-    /// `take_event` for a die that has suspended or resumed an operation.
-    #[cold]
-    pub(super) fn take_event_of_suspended(&mut self, now: u64, index: usize) -> Option<Operation> {
-        match self.dies[index].phase {
-            Phase::Suspending => {
-                self.read_or_resume(now, index);
-                None
-            }
-            Phase::ReadingWhileSuspended => {
-                let end = self.use_channel(now, index, self.dies[index].current);
-                self.dies[index].phase = Phase::LastPartWhileSuspended;
-                self.events.set(index, end);
-                None
-            }
-            Phase::LastPartWhileSuspended => {
-                self.dies[index].phase = Phase::Suspended;
-                Some(self.dies[index].current)
-            }
-            _ => {
-                self.suspension.as_mut().expect("it was resumed").dies[index] = OfDie::default();
-                self.dies[index].finish(now);
-                Some(self.dies[index].current)
-            }
-        }
-    }
-
-    /// Starts the next read of a die with a suspended operation, or resumes the operation.
-    #[cold]
-    pub(super) fn read_or_resume(&mut self, now: u64, index: usize) {
-        let die = &mut self.dies[index];
-        if let Some(word) = die.reads.pop() {
-            die.current = Operation::from_word(word);
-            die.own_work_then_ns = die.reads.pop().expect("each read has its reading");
-            die.read_started_ns = now;
-            self.note_begun(index, Operation::from_word(word));
-            self.start_current(now, index);
-            let die = &mut self.dies[index];
-            die.end_ns = u64::MAX;
-            die.phase = match die.phase {
-                Phase::ReadingArray => Phase::ReadingWhileSuspended,
-                _ => Phase::LastPartWhileSuspended,
-            };
-            return;
-        }
-        die.current = Operation::from_word(die.others.get(0));
-        die.phase = Phase::Resumed;
-        die.end_ns = now + self.suspension.as_ref().expect("it was suspended").rest_ns(index);
-        self.events.set(index, die.end_ns);
+    /// The operation of a die that was suspended is done.
+    pub fn end(&mut self, index: usize) {
+        self.dies[index] = OfDie::default();
     }
 }
