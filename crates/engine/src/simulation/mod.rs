@@ -16,6 +16,7 @@ mod requests;
 mod rounds;
 mod series;
 mod source;
+mod stages;
 mod stripe;
 #[cfg(test)]
 mod tests;
@@ -31,8 +32,7 @@ use crate::error::SpecificationError;
 pub use crate::ftl::StateError;
 use crate::ledger::{Ledger, NamespaceLedger};
 use crate::specification::drive::{allocated_bytes, identifiers_for};
-use crate::specification::job::Direction;
-use crate::specification::{Job, Specification, Until};
+use crate::specification::{Job, Specification};
 use crate::workload::host_zones::{SharedZones, ZonedStream};
 use crate::workload::store::StoreStream;
 use crate::workload::{Stream, StreamError};
@@ -45,9 +45,7 @@ pub use memory::{Memory, memory_of, memory_of_drive};
 pub use outcome::{
     JobBreakdown, JobOutcome, JobTiming, NamespaceOutcome, Outcome, StageOutcome, SteadyStateOutcome, Timing,
 };
-use patience::Patience;
 pub use requests::Requests;
-use rounds::Rounds;
 use serde::Serialize;
 pub use source::{Arrival, RequestSource, SourceError};
 use std::io::{Read, Write};
@@ -116,35 +114,6 @@ fn stream_of(job: &Job, specification: &Specification) -> Result<Stream, Specifi
     let identifiers = identifiers_for(&specification.drive, job.addresses_bytes()).unwrap_or(1);
     let chosen = job.identifiers.as_ref().map(|chosen| chosen.on_drive(identifiers));
     Stream::new(&Job { identifiers: chosen, ..job.clone() }).map_err(|error| of_job(job, error))
-}
-
-/// The patience with the rounds of a stage that begins now, on this drive.
-fn patience_for(until: &Until, drive: &dyn SimulatedDrive) -> Patience {
-    let &Until::SteadyState { round_bytes, host_bytes_max, .. } = until else { return Patience::default() };
-    let capacity = drive.capacity();
-    let erased_units = u64::from(drive.free_erase_units()) * u64::from(capacity.data_units_per_erase_unit);
-    let erased_bytes = erased_units * u64::from(capacity.mapping_unit_bytes);
-    Patience::new(drive.ledger(), erased_bytes, round_bytes, host_bytes_max)
-}
-
-/// The rounds of the last stage, if the run continues until the steady state. A stage without writes would never
-/// settle, so it has none; a given source, such as a trace, checks that itself when it restarts.
-fn rounds_of(specification: &Specification, is_given: bool) -> Result<Option<Rounds>, SpecificationError> {
-    let Until::SteadyState { round_bytes, host_bytes_max, precision } = specification.until else { return Ok(None) };
-    if round_bytes == 0 {
-        return Err(SpecificationError::new("until.round_bytes", round_bytes, "1 or more"));
-    }
-    if let Some(precision) = precision.filter(|&precision| !(precision > 0.0 && precision < 1.0)) {
-        return Err(SpecificationError::new("until.precision", precision, "above 0 and below 1"));
-    }
-    let writes = |job: &Job| match job.direction {
-        Direction::Write | Direction::TrimWrite => true,
-        Direction::ReadWrite => job.read_percent < 100.0,
-        Direction::Read | Direction::Trim => false,
-    };
-    let last_stage = specification.jobs.last().map(|job| job.stage);
-    let can_settle = is_given || specification.jobs.iter().any(|job| Some(job.stage) == last_stage && writes(job));
-    Ok(can_settle.then(|| Rounds::new(round_bytes, host_bytes_max, precision)))
 }
 
 /// A run with or without a clock.

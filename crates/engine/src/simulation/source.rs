@@ -110,3 +110,73 @@ pub struct Arrival {
     /// Whether they have arrival times; otherwise each completion admits another.
     pub has_times: bool,
 }
+
+/// What a job draws from its source.
+pub struct Supply {
+    source: Box<dyn RequestSource>,
+    drawn: u64,
+    /// How many more requests may be drawn, if the job is ended early.
+    left: u64,
+    restarts: u32,
+}
+
+impl Supply {
+    /// All requests of the source.
+    pub fn new(source: Box<dyn RequestSource>) -> Self {
+        Self { source, drawn: 0, left: u64::MAX, restarts: 0 }
+    }
+
+    /// Draws at most this many requests; at its end the source restarts, if it `repeats`. Returns their number; 0 at the
+    /// end.
+    pub fn draw(
+        &mut self,
+        count_max: usize,
+        repeats: bool,
+        mut draw: impl FnMut(&mut dyn RequestSource, usize) -> Result<usize, SourceError>,
+    ) -> Result<usize, SourceError> {
+        let count_max = count_max.min(usize::try_from(self.left).unwrap_or(usize::MAX));
+        if count_max == 0 {
+            return Ok(0);
+        }
+        let mut count = draw(&mut *self.source, count_max)?;
+        if count == 0 && repeats {
+            self.source.restart();
+            self.restarts += 1;
+            count = draw(&mut *self.source, count_max)?;
+        }
+        self.drawn += count as u64;
+        self.left -= count as u64;
+        Ok(count)
+    }
+
+    /// The number of requests drawn.
+    pub fn drawn(&self) -> u64 {
+        self.drawn
+    }
+
+    /// How often the source has restarted.
+    pub fn restarts(&self) -> u32 {
+        self.restarts
+    }
+
+    /// Ends the job after this many further requests; so many of those drawn were put back.
+    pub fn end_after(&mut self, requests: u64, put_back: u64) {
+        self.drawn -= put_back;
+        self.left = requests;
+    }
+
+    /// Whether nothing is left to draw, unless the source restarts.
+    pub fn is_over(&self) -> bool {
+        self.left == 0 || self.progress() >= 1.0
+    }
+
+    /// The completed share of the source, from 0 to 1.
+    pub fn progress(&self) -> f64 {
+        self.source.progress()
+    }
+
+    /// See `RequestSource::store_counts`.
+    pub fn store_counts(&self) -> Option<StoreCounts> {
+        self.source.store_counts()
+    }
+}

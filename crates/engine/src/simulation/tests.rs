@@ -3,7 +3,9 @@
 
 use super::*;
 use crate::request::{Operation, Request};
+use crate::specification::Until;
 use crate::specification::drive::*;
+use crate::specification::job::Direction;
 
 const UNIT: u64 = 4096;
 

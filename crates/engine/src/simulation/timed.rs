@@ -8,22 +8,17 @@ mod stillness;
 use super::checks::{check_before_tables, check_there_is_one, check_times};
 use super::intervals::Intervals;
 use super::outcome::Timing;
-use super::patience::Patience;
 use super::rounds::Rounds;
-use super::series::Series;
 use super::source::{Arrival, RequestSource, SourceError};
+use super::stages::{Stages, rounds_of};
 use super::time_series::{Sample, TimeSeries};
 use super::timed_job::RunningJob;
 use super::timed_rounds::RoundTimes;
 use super::undirected::in_groups;
-use super::{
-    InitialState, JobOutcome, NamespaceOutcome, Outcome, Progress, StageOutcome, SteadyStateOutcome, patience_for,
-    refuse_state, rounds_of,
-};
+use super::{InitialState, JobOutcome, Outcome, Progress, refuse_state};
 use crate::error::{ReadOnly, SpecificationError};
-use crate::ftl::NamespaceCounts;
 use crate::ledger::Ledger;
-use crate::specification::{Specification, Until};
+use crate::specification::Specification;
 use crate::timing::host::Halt;
 use crate::workload::host_zones::SharedZones;
 pub(super) use machine::Machine;
@@ -36,24 +31,15 @@ const EVENTS_AT_ONCE: u64 = 512;
 pub struct TimedSimulation {
     pub(super) machine: Machine,
     pub(super) jobs: Jobs,
-    stages: Vec<StageOutcome>,
+    stages: Stages,
     /// The jobs of the current stage, as a range of `jobs`.
     pub(super) active: std::ops::Range<usize>,
-    rounds: Option<Rounds>,
-    until: Until,
-    /// With the rounds of the last stage.
-    patience: Patience,
-    last_stage: u32,
-    counted_unit_bytes: u32,
-    series: Series,
     /// Events until the next sample of the drive; independent of the steps in which the run is advanced.
     events_to_look: u64,
     pub(super) failure: Option<ReadOnly>,
     stillness: Stillness,
     /// The state of the zones, shared by jobs that write zone by zone.
     pub(super) zones: SharedZones,
-    /// The counters by namespace when the stage began.
-    namespaces_before: Vec<NamespaceCounts>,
 }
 
 /// The jobs as the client of the host.
@@ -121,13 +107,13 @@ impl TimedSimulation {
         if let Some(state) = state {
             machine.drive_mut().load_state(state.input, state.times).map_err(refuse_state)?;
         }
-        let counted_unit_bytes = machine.drive().capacity().counted_unit_bytes;
+        let repeats_stage = rounds.is_some().then_some(last_stage);
         Ok(Self {
-            namespaces_before: machine.drive().namespaces().to_vec(),
+            stages: Stages::new(specification, last_stage, rounds, machine.drive()),
             machine,
             jobs: Jobs {
                 jobs,
-                repeats_stage: rounds.is_some().then_some(last_stage),
+                repeats_stage,
                 is_settled: false,
                 over_before: 0,
                 source_error: None,
@@ -136,14 +122,7 @@ impl TimedSimulation {
                 time_series: TimeSeries::default(),
                 intervals: specification.interval_ns.map(Intervals::new),
             },
-            stages: Vec::new(),
             active: 0..0,
-            rounds,
-            until: specification.until.clone(),
-            patience: Patience::default(),
-            last_stage,
-            counted_unit_bytes,
-            series: Series::new(specification.series_points_max, drive_specification.ftl.user_bytes),
             events_to_look: EVENTS_AT_ONCE,
             failure: None,
             stillness: Stillness::default(),
@@ -166,50 +145,27 @@ impl TimedSimulation {
         (self.active.is_empty() && self.active.end == self.jobs.jobs.len()) || self.failure.is_some()
     }
 
-    /// Panics if an identity of the ledger does not hold: then the engine is wrong, and every figure of the run with
-    /// it.
+    /// The outcome; see `Stages::into_outcome`.
     pub fn finish(mut self) -> Outcome {
         if !self.active.is_empty() {
             self.note_end_of_stage();
         }
-        if let Err(broken) = self.machine.drive().check_accounts() {
-            panic!("the ledger does not add up: {broken}");
-        }
         self.jobs.settle_account();
-        let simulated_ns = self.machine.now_ns();
-        let (stages, series, time_series, intervals) =
-            (self.stages, self.series, self.jobs.time_series, self.jobs.intervals);
-        let jobs = self.jobs.jobs.into_iter().map(|job| job.into_outcome(simulated_ns)).collect();
-        let steady_state = self.rounds.map(Rounds::into_outcome);
-        let (namespaces_before, failure) = (self.namespaces_before, self.failure);
-        let records =
-            Records { stages, series, time_series, intervals, namespaces_before, jobs, steady_state, failure };
-        records.close(&self.machine)
+        let (machine, now_ns) = (&self.machine, self.machine.now_ns());
+        let timing = timing_of(machine, self.jobs.time_series, self.jobs.intervals);
+        let jobs = self.jobs.jobs.into_iter().map(|job| job.into_outcome(now_ns)).collect();
+        self.stages.into_outcome(machine.drive(), jobs, Some(timing), self.failure)
     }
 
     /// The outcome if the run ended now.
     pub(super) fn outcome(&self) -> Outcome {
-        let simulated_ns = self.machine.now_ns();
-        let (mut stages, mut series) = (self.stages.clone(), self.series.clone());
-        if let (false, Some(stage)) = (self.active.is_empty(), stages.last_mut()) {
-            series.end_stage(stage.stage, self.machine.drive());
-            stage.host_written_bytes_end = self.ledger().host_written_bytes;
-            stage.read_ahead = self.machine.read_counts();
+        let mut stages = self.stages.clone();
+        if !self.active.is_empty() {
+            stages.end(self.stage(), self.machine.drive(), self.machine.read_counts());
         }
-        if let Err(broken) = self.machine.drive().check_accounts() {
-            panic!("the ledger does not add up: {broken}");
-        }
-        let records = Records {
-            stages,
-            series,
-            time_series: self.jobs.time_series.clone(),
-            intervals: self.jobs.intervals.clone(),
-            namespaces_before: self.namespaces_before.clone(),
-            jobs: self.jobs.outcomes_at(simulated_ns),
-            steady_state: self.rounds.clone().map(Rounds::into_outcome),
-            failure: self.failure,
-        };
-        records.close(&self.machine)
+        let timing = timing_of(&self.machine, self.jobs.time_series.clone(), self.jobs.intervals.clone());
+        let jobs = self.jobs.outcomes_at(self.machine.now_ns());
+        stages.into_outcome(self.machine.drive(), jobs, Some(timing), self.failure)
     }
 
     pub(super) fn ledger(&self) -> &Ledger {
@@ -247,7 +203,7 @@ impl TimedSimulation {
     fn look(&mut self, goes_on: Result<bool, ReadOnly>) {
         let stage = self.stage();
         let ledger = *self.ledger();
-        self.series.note(stage, self.machine.drive());
+        self.stages.note(stage, self.machine.drive());
         if let Some(intervals) = &mut self.jobs.intervals {
             intervals.note(self.machine.now_ns(), &ledger);
         }
@@ -257,10 +213,9 @@ impl TimedSimulation {
             programmed_units_total: ledger.programmed_units.total(),
             free_erase_units: self.machine.drive().free_erase_units(),
         });
-        if let Some(rounds) = self.rounds.as_mut().filter(|_| stage == self.last_stage && !self.jobs.is_settled) {
-            self.jobs.is_settled =
-                rounds.note(&ledger, self.counted_unit_bytes, Some((self.machine.now_ns(), &mut self.jobs.round)))
-                    || self.patience.is_over(&ledger);
+        if !self.jobs.is_settled {
+            let clock = Some((self.machine.now_ns(), &mut self.jobs.round));
+            self.jobs.is_settled = self.stages.is_settled(stage, self.machine.drive(), clock);
         }
         match goes_on {
             Ok(true) => {}
@@ -274,13 +229,8 @@ impl TimedSimulation {
     }
 
     fn note_end_of_stage(&mut self) {
-        let stage = self.stage();
-        self.series.end_stage(stage, self.machine.drive());
-        let host_written_bytes_end = self.ledger().host_written_bytes;
         let read_ahead = self.machine.take_read_counts();
-        let stage = self.stages.last_mut().expect("a stage has started");
-        stage.host_written_bytes_end = host_written_bytes_end;
-        stage.read_ahead = read_ahead;
+        self.stages.end(self.stage(), self.machine.drive(), read_ahead);
     }
 
     fn start_stage(&mut self, first: usize) {
@@ -290,19 +240,8 @@ impl TimedSimulation {
         };
         let end = first + self.jobs.jobs[first..].iter().take_while(|job| job.stage == stage).count();
         self.active = first..end;
-        let host_written_bytes_start = self.ledger().host_written_bytes;
-        self.namespaces_before.copy_from_slice(self.machine.drive().namespaces());
-        let host_written_bytes_end = host_written_bytes_start;
-        self.stages.push(StageOutcome { stage, host_written_bytes_start, host_written_bytes_end, read_ahead: None });
-        self.series.note(stage, self.machine.drive());
+        self.stages.begin(stage, self.machine.drive());
         let ledger = *self.ledger();
-        if let Some(rounds) = self.rounds.as_mut().filter(|_| stage == self.last_stage) {
-            let capacity = self.machine.drive().capacity();
-            let erased_units =
-                u64::from(self.machine.drive().free_erase_units()) * u64::from(capacity.data_units_per_erase_unit);
-            rounds.start(&ledger, erased_units * u64::from(capacity.mapping_unit_bytes / capacity.counted_unit_bytes));
-        }
-        self.patience = patience_for(&self.until, self.machine.drive());
         self.jobs.settle_account();
         self.jobs.account = Account { job: first as u32, begin: ledger, end: ledger };
         let plans = self.jobs.jobs[self.active.clone()].iter_mut().map(|job| std::mem::take(&mut job.plan)).collect();
@@ -312,61 +251,21 @@ impl TimedSimulation {
     }
 
     fn progress(&self) -> Progress {
-        let host_written_bytes = self.ledger().host_written_bytes;
-        let is_finished = self.is_finished();
-        let now_ns = self.machine.now_ns();
-        let is_settling = |job: &RunningJob| self.jobs.repeats_stage == Some(job.stage);
-        let done = match &self.rounds {
-            _ if is_finished => 1.0,
-            Some(rounds) if !self.active.is_empty() && self.stage() == self.last_stage => {
-                rounds.progress(host_written_bytes)
-            }
-            _ => {
-                let counted = self.jobs.jobs.iter().filter(|job| !is_settling(job)).map(|job| job.progress(now_ns));
-                let (sum, count) = counted.fold((0.0, 0), |(sum, count), progress| (sum + progress, count + 1));
-                let share = if self.rounds.is_some() { Rounds::SHARE_BEFORE } else { 1.0 };
-                share * sum / f64::from(count.max(1))
-            }
-        };
-        Progress { done, host_written_bytes, is_finished }
+        let (is_finished, now_ns) = (self.is_finished(), self.machine.now_ns());
+        let stage = (!self.active.is_empty()).then(|| self.stage());
+        let jobs = self.jobs.jobs.iter().map(|job| (job.stage, job.progress(now_ns)));
+        let done = if is_finished { 1.0 } else { self.stages.progress(stage, self.machine.drive(), jobs) };
+        Progress { done, host_written_bytes: self.ledger().host_written_bytes, is_finished }
     }
 }
 
-/// The records of a run.
-struct Records {
-    stages: Vec<StageOutcome>,
-    series: Series,
-    time_series: TimeSeries,
-    intervals: Option<Intervals>,
-    namespaces_before: Vec<NamespaceCounts>,
-    jobs: Vec<JobOutcome>,
-    steady_state: Option<SteadyStateOutcome>,
-    failure: Option<ReadOnly>,
-}
-
-impl Records {
-    fn close(self, machine: &Machine) -> Outcome {
-        let (simulated_ns, drive) = (machine.now_ns(), machine.drive());
-        Outcome {
-            ledger: *drive.ledger(),
-            capacity: drive.capacity(),
-            wear: drive.wear(),
-            zones: drive.zones(),
-            namespaces: NamespaceOutcome::all(drive.namespaces(), &self.namespaces_before),
-            reclaim_groups: Some(drive.group_counts()).filter(|groups| !groups.is_empty()),
-            placement: drive.placement_report(),
-            stages: self.stages,
-            steady_state: self.steady_state,
-            series: self.series.into_columns(),
-            timing: Some(Timing {
-                simulated_ns,
-                die_utilization: machine.die_utilization(),
-                series: self.time_series.into_columns(simulated_ns),
-                intervals: self.intervals.map(|intervals| intervals.into_rows(simulated_ns, drive.ledger())),
-            }),
-            failure: self.failure.map(|reason| reason.to_string()),
-            jobs: self.jobs,
-        }
+fn timing_of(machine: &Machine, time_series: TimeSeries, intervals: Option<Intervals>) -> Timing {
+    let simulated_ns = machine.now_ns();
+    Timing {
+        simulated_ns,
+        die_utilization: machine.die_utilization(),
+        series: time_series.into_columns(simulated_ns),
+        intervals: intervals.map(|intervals| intervals.into_rows(simulated_ns, machine.drive().ledger())),
     }
 }
 
@@ -374,7 +273,7 @@ impl Jobs {
     /// Adds the open account to its job, unless that is in its ramp time.
     fn settle_account(&mut self) {
         let Account { job, begin, end } = &mut self.account;
-        if let Some(job) = self.jobs.get_mut(*job as usize).filter(|job| !job.is_ramping) {
+        if let Some(job) = self.jobs.get_mut(*job as usize).filter(|job| !job.is_ramping()) {
             job.outcome.ledger += *end - *begin;
         }
         *begin = *end;
@@ -384,7 +283,7 @@ impl Jobs {
     fn outcomes_at(&self, now_ns: u64) -> Vec<JobOutcome> {
         let mut outcomes: Vec<_> = self.jobs.iter().map(|job| job.outcome_at(now_ns)).collect();
         let Account { job, begin, end } = self.account;
-        let counts = self.jobs.get(job as usize).is_some_and(|job| !job.is_ramping);
+        let counts = self.jobs.get(job as usize).is_some_and(|job| !job.is_ramping());
         if let Some(outcome) = outcomes.get_mut(job as usize).filter(|_| counts) {
             outcome.ledger += end - begin;
         }
@@ -396,27 +295,10 @@ impl Jobs {
         &mut self,
         job: u32,
         count_max: usize,
-        mut draw: impl FnMut(&mut dyn RequestSource, usize) -> Result<usize, SourceError>,
+        draw: impl FnMut(&mut dyn RequestSource, usize) -> Result<usize, SourceError>,
     ) {
         let job = &mut self.jobs[job as usize];
-        let count_max = count_max.min(usize::try_from(job.left).unwrap_or(usize::MAX));
-        if count_max == 0 {
-            return;
-        }
-        let mut drawn = draw(&mut *job.source, count_max);
-        if matches!(drawn, Ok(0)) && (job.time_based || self.repeats_stage == Some(job.stage)) {
-            job.source.restart();
-            job.restarts += 1;
-            drawn = draw(&mut *job.source, count_max);
-        }
-        let count = *drawn.as_ref().unwrap_or(&0) as u64;
-        job.drawn += count;
-        job.left -= count;
-        self.note_error(drawn);
-    }
-
-    fn note_error(&mut self, drawn: Result<usize, SourceError>) {
-        if let Err(error) = drawn {
+        if let Err(error) = job.draw(count_max, self.repeats_stage == Some(job.stage), draw) {
             self.source_error = Some(error);
         }
     }

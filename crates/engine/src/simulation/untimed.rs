@@ -5,21 +5,15 @@
 
 use super::checks::{check_before_tables, check_there_is_one};
 use super::drive::{SimulatedDrive, build};
-use super::patience::Patience;
-use super::rounds::Rounds;
-use super::series::Series;
-use super::source::{RequestSource, SourceError};
+use super::source::{RequestSource, SourceError, Supply};
+use super::stages::{Stages, rounds_of};
 use super::stripe::Stripe;
 use super::undirected::in_groups;
-use super::{
-    InitialState, JobOutcome, NamespaceOutcome, Outcome, Progress, StageOutcome, patience_for, refuse_state, rounds_of,
-    source_of,
-};
+use super::{InitialState, JobOutcome, Outcome, Progress, refuse_state, source_of};
 use crate::error::{ReadOnly, SpecificationError};
-use crate::ftl::NamespaceCounts;
 use crate::request::Request;
 use crate::specification::job::EndsOthers;
-use crate::specification::{Drive, Job, Specification, Until};
+use crate::specification::{Drive, Job, Specification};
 use crate::workload::host_zones::SharedZones;
 
 /// The most requests that a job issues before another has its turn: enough for prefetching.
@@ -29,36 +23,25 @@ const TURN_REQUESTS_MAX: u64 = 256;
 pub struct Simulation {
     pub(super) drive: Box<dyn SimulatedDrive>,
     pub(super) jobs: Vec<RunningJob>,
-    stages: Vec<StageOutcome>,
+    stages: Stages,
     /// The jobs of the current stage, as a range of `jobs`.
     pub(super) active: std::ops::Range<usize>,
     /// The job whose turn it is.
     pub(super) turn: usize,
-    rounds: Option<Rounds>,
-    until: Until,
-    /// With the rounds of the last stage.
-    patience: Patience,
-    last_stage: u32,
-    counted_unit_bytes: u32,
-    series: Series,
     /// The requests of the current turn, and how many are executed.
     pub(super) batch: Vec<Request>,
     pub(super) executed: usize,
     pub(super) failure: Option<ReadOnly>,
     /// The state of the zones, shared by jobs that write zone by zone.
     pub(super) zones: SharedZones,
-    /// The counters by namespace when the stage began.
-    namespaces_before: Vec<NamespaceCounts>,
 }
 
 pub(super) struct RunningJob {
-    pub(super) source: Box<dyn RequestSource>,
+    pub(super) supply: Supply,
     pub(super) stage: u32,
     turn_requests: usize,
     pub(super) is_done: bool,
     ends_others: EndsOthers,
-    /// Requests that it may still draw, if the job is ended early.
-    pub(super) left: u64,
     pub(super) outcome: JobOutcome,
 }
 
@@ -87,7 +70,6 @@ impl Simulation {
         state: Option<InitialState<'_>>,
     ) -> Result<Self, SpecificationError> {
         check_before_tables(specification)?;
-        let user_bytes = specification.drive.ftl.user_bytes;
         let is_given = given.is_some();
         let zones = SharedZones::default();
         let own_jobs = specification.jobs.iter().map(|job| RunningJob::new(job, specification, &zones));
@@ -98,20 +80,12 @@ impl Simulation {
         if let Some(state) = state {
             drive.load_state(state.input, state.times).map_err(refuse_state)?;
         }
-        let counted_unit_bytes = drive.capacity().counted_unit_bytes;
         Ok(Self {
-            namespaces_before: drive.namespaces().to_vec(),
+            stages: Stages::new(specification, last_stage, rounds, &*drive),
             drive,
             jobs,
-            stages: Vec::new(),
             active: 0..0,
             turn: 0,
-            rounds,
-            until: specification.until.clone(),
-            patience: Patience::default(),
-            last_stage,
-            counted_unit_bytes,
-            series: Series::new(specification.series_points_max, user_bytes),
             batch: Vec::with_capacity(TURN_REQUESTS_MAX as usize),
             executed: 0,
             failure: None,
@@ -139,37 +113,24 @@ impl Simulation {
         &*self.drive
     }
 
-    /// Panics if an identity of the ledger does not hold: then the engine is wrong, and every figure of the run with
-    /// it.
+    /// The outcome; see `Stages::into_outcome`.
     pub fn finish(self) -> Outcome {
         self.outcome()
     }
 
     /// The outcome if the run ended now.
     pub(super) fn outcome(&self) -> Outcome {
-        let (mut series, mut stages) = (self.series.clone(), self.stages.clone());
-        if let Some(first) = self.jobs.get(self.active.start).filter(|_| !self.active.is_empty()) {
-            series.end_stage(first.stage, &*self.drive);
-            stages.last_mut().expect("a stage has started").host_written_bytes_end = self.host_written_bytes();
+        let mut stages = self.stages.clone();
+        if let Some(stage) = self.stage() {
+            stages.end(stage, &*self.drive, None);
         }
-        if let Err(broken) = self.drive.check_accounts() {
-            panic!("the ledger does not add up: {broken}");
-        }
-        Outcome {
-            ledger: *self.drive.ledger(),
-            capacity: self.drive.capacity(),
-            wear: self.drive.wear(),
-            zones: self.drive.zones(),
-            namespaces: NamespaceOutcome::all(self.drive.namespaces(), &self.namespaces_before),
-            reclaim_groups: Some(self.drive.group_counts()).filter(|groups| !groups.is_empty()),
-            placement: self.drive.placement_report(),
-            stages,
-            steady_state: self.rounds.clone().map(Rounds::into_outcome),
-            series: series.into_columns(),
-            timing: None,
-            failure: self.failure.map(|reason| reason.to_string()),
-            jobs: self.jobs.iter().map(RunningJob::outcome_now).collect(),
-        }
+        let jobs = self.jobs.iter().map(RunningJob::outcome_now).collect();
+        stages.into_outcome(&*self.drive, jobs, None, self.failure)
+    }
+
+    /// The current stage, if one has begun.
+    fn stage(&self) -> Option<u32> {
+        (!self.active.is_empty()).then(|| self.jobs[self.active.start].stage)
     }
 
     /// Executes at most this many of the turn's remaining requests, and first draws a turn if there is none. Returns
@@ -206,40 +167,24 @@ impl Simulation {
     /// Whether the next turn is known to be empty, so that no request is needed to find out what follows.
     pub(super) fn has_turn_without_requests(&self) -> bool {
         let is_between_turns = self.executed == self.batch.len() && !self.active.is_empty();
-        is_between_turns && {
-            let job = &self.jobs[self.turn];
-            self.rounds.is_none() && (job.left == 0 || job.source.progress() >= 1.0)
-        }
+        is_between_turns && !self.stages.has_rounds() && self.jobs[self.turn].supply.is_over()
     }
 
     fn draw_turn(&mut self) -> Result<(), SourceError> {
         let job = &mut self.jobs[self.turn];
         self.batch.clear();
         self.executed = 0;
-        let wanted = job.turn_requests.min(usize::try_from(job.left).unwrap_or(usize::MAX));
-        let mut issued = job.source.fill(&mut self.batch, wanted)?;
-        if issued == 0 {
-            // Until the steady state a job of the last stage restarts; a source that is empty even then is at its end.
-            if self.rounds.is_some() && job.stage == self.last_stage {
-                job.source.restart();
-                issued = job.source.fill(&mut self.batch, wanted)?;
-            }
-            job.is_done = issued == 0;
-        }
-        job.left -= issued as u64;
+        // Until the steady state a job of the last stage restarts; a source that is empty even then is at its end.
+        let (wanted, repeats) = (job.turn_requests, self.stages.repeats(job.stage));
+        let issued = job.supply.draw(wanted, repeats, |source, count_max| source.fill(&mut self.batch, count_max))?;
+        job.is_done = issued == 0;
         Ok(())
     }
 
     pub(super) fn end_turn(&mut self) {
         let stage = self.jobs[self.turn].stage;
-        self.series.note(stage, &*self.drive);
-        let is_settled = match &mut self.rounds {
-            Some(rounds) if stage == self.last_stage => {
-                rounds.note(self.drive.ledger(), self.counted_unit_bytes, None)
-                    || self.patience.is_over(self.drive.ledger())
-            }
-            _ => false,
-        };
+        self.stages.note(stage, &*self.drive);
+        let is_settled = self.stages.is_settled(stage, &*self.drive, None);
         self.pass_on_the_turn(is_settled);
     }
 
@@ -249,7 +194,7 @@ impl Simulation {
         let job = &self.jobs[self.turn];
         if job.is_done && job.ends_others > EndsOthers::None {
             let last = if job.ends_others == EndsOthers::All { self.jobs.len() } else { self.active.end };
-            self.jobs[self.active.start..last].iter_mut().for_each(|other| other.left = 0);
+            self.jobs[self.active.start..last].iter_mut().for_each(|other| other.supply.end_after(0, 0));
         }
         let jobs = self.active.len();
         let first = self.active.start;
@@ -258,9 +203,7 @@ impl Simulation {
         match next {
             Some(turn) if !is_settled => self.turn = turn,
             _ => {
-                let stage = self.jobs[first].stage;
-                self.series.end_stage(stage, &*self.drive);
-                self.stages.last_mut().expect("a stage has started").host_written_bytes_end = self.host_written_bytes();
+                self.stages.end(self.jobs[first].stage, &*self.drive, None);
                 self.active = self.active.end..self.active.end;
             }
         }
@@ -274,54 +217,21 @@ impl Simulation {
         let end = first + self.jobs[first..].iter().take_while(|job| job.stage == stage).count();
         self.active = first..end;
         self.turn = first;
-        let host_written_bytes_start = self.host_written_bytes();
-        self.namespaces_before.copy_from_slice(self.drive.namespaces());
-        self.stages.push(StageOutcome {
-            stage,
-            host_written_bytes_start,
-            host_written_bytes_end: host_written_bytes_start,
-            read_ahead: None,
-        });
-        self.series.note(stage, &*self.drive);
-        if let Some(rounds) = self.rounds.as_mut().filter(|_| stage == self.last_stage) {
-            let capacity = self.drive.capacity();
-            let erased_units = u64::from(self.drive.free_erase_units()) * u64::from(capacity.data_units_per_erase_unit);
-            rounds.start(
-                self.drive.ledger(),
-                erased_units * u64::from(capacity.mapping_unit_bytes / capacity.counted_unit_bytes),
-            );
-        }
-        self.patience = patience_for(&self.until, &*self.drive);
+        self.stages.begin(stage, &*self.drive);
         share_turns(&mut self.jobs[first..end], self.drive.capacity().user_units);
     }
 
-    fn host_written_bytes(&self) -> u64 {
-        self.drive.ledger().host_written_bytes
-    }
-
     fn progress(&self) -> Progress {
-        let host_written_bytes = self.host_written_bytes();
         let is_finished = self.is_finished();
-        let settles = |job: &RunningJob| self.rounds.is_some() && job.stage == self.last_stage;
-        let done = match &self.rounds {
-            _ if is_finished => 1.0,
-            Some(rounds) if !self.active.is_empty() && settles(&self.jobs[self.active.start]) => {
-                rounds.progress(host_written_bytes)
-            }
-            _ => {
-                let counted = self.jobs.iter().filter(|job| !settles(job)).map(|job| job.source.progress());
-                let (sum, count) = counted.fold((0.0, 0), |(sum, count), progress| (sum + progress, count + 1));
-                let share = if self.rounds.is_some() { Rounds::SHARE_BEFORE } else { 1.0 };
-                share * sum / f64::from(count.max(1))
-            }
-        };
-        Progress { done, host_written_bytes, is_finished }
+        let jobs = self.jobs.iter().map(|job| (job.stage, job.supply.progress()));
+        let done = if is_finished { 1.0 } else { self.stages.progress(self.stage(), &*self.drive, jobs) };
+        Progress { done, host_written_bytes: self.drive.ledger().host_written_bytes, is_finished }
     }
 }
 
 impl RunningJob {
     fn outcome_now(&self) -> JobOutcome {
-        JobOutcome { store: self.source.store_counts(), ..self.outcome.clone() }
+        JobOutcome { store: self.supply.store_counts(), ..self.outcome.clone() }
     }
 
     pub(super) fn new(
@@ -332,21 +242,15 @@ impl RunningJob {
         // Until its stage starts, the number of requests is the job's depth.
         let turn_requests = job.iodepth as usize;
         let outcome = JobOutcome::new(&job.name, job.clone, job.stage);
-        let source = source_of(job, specification, zones)?;
-        Ok(Self {
-            source,
-            stage: job.stage,
-            turn_requests,
-            is_done: false,
-            ends_others: job.ends_others,
-            left: u64::MAX,
-            outcome,
-        })
+        let supply = Supply::new(source_of(job, specification, zones)?);
+        let ends_others = job.ends_others;
+        Ok(Self { supply, stage: job.stage, turn_requests, is_done: false, ends_others, outcome })
     }
 
     fn given(name: &str, stage: u32, source: Box<dyn RequestSource>) -> Self {
         let outcome = JobOutcome::new(name, 0, stage);
-        Self { source, stage, turn_requests: 1, is_done: false, ends_others: EndsOthers::None, left: u64::MAX, outcome }
+        let supply = Supply::new(source);
+        Self { supply, stage, turn_requests: 1, is_done: false, ends_others: EndsOthers::None, outcome }
     }
 }
 

@@ -45,23 +45,21 @@ impl Steps for TimedSimulation {
 
     fn issued(&self, job: usize) -> u64 {
         let upcoming = if self.active.contains(&job) { self.machine.upcoming(job as u32) } else { 0 };
-        self.jobs.jobs[job].drawn - upcoming
+        self.jobs.jobs[job].supply.drawn() - upcoming
     }
 
     fn is_over(&self, job: usize) -> bool {
-        self.jobs.jobs[job].end_ns.is_some()
+        self.jobs.jobs[job].has_ended()
     }
 
     fn drawn(&self, job: usize) -> (f64, u32) {
-        let job = &self.jobs.jobs[job];
-        (job.source.progress(), job.restarts)
+        let supply = &self.jobs.jobs[job].supply;
+        (supply.progress(), supply.restarts())
     }
 
     fn limit(&mut self, job: usize, requests: u64) {
         let (kept, drawn) = self.machine.keep_upcoming(job as u32, requests);
-        let job = &mut self.jobs.jobs[job];
-        job.drawn -= drawn - kept;
-        job.left = requests - kept;
+        self.jobs.jobs[job].supply.end_after(requests - kept, drawn - kept);
     }
 
     fn append(&mut self, job: &Job, specification: &Specification) -> Result<(), SpecificationError> {
@@ -83,15 +81,11 @@ impl Steps for TimedSimulation {
         let die_utilization = self.machine.die_utilization();
         let (mut reads, mut writes) = (Histogram::default(), Histogram::default());
         for job in &self.jobs.jobs[..self.active.end] {
-            reads.merge(&job.latencies[Operation::Read as usize]);
-            writes.merge(&job.latencies[Operation::Write as usize]);
-            let counted = [job.outcome.read.ios, job.outcome.write.ios, job.outcome.trim.ios];
-            look.completed.iter_mut().zip(counted).for_each(|(sum, ios)| *sum += ios);
             // The observed totals do not decrease when a job resets its counts.
-            if let Some(before) = &job.before {
-                reads.merge(&before.latencies[Operation::Read as usize]);
-                writes.merge(&before.latencies[Operation::Write as usize]);
-                look.completed.iter_mut().zip(before.ios).for_each(|(sum, ios)| *sum += ios);
+            for (latencies, ios) in job.counted() {
+                reads.merge(&latencies[Operation::Read as usize]);
+                writes.merge(&latencies[Operation::Write as usize]);
+                look.completed.iter_mut().zip(ios).for_each(|(sum, ios)| *sum += ios);
             }
         }
         Look { clock: Some(ClockLook { now_ns, die_utilization, reads, writes }), ..look }

@@ -40,7 +40,7 @@ impl Steps for Simulation {
     }
 
     fn drawn(&self, job: usize) -> (f64, u32) {
-        (self.jobs[job].source.progress(), 0)
+        (self.jobs[job].supply.progress(), 0)
     }
 
     fn limit(&mut self, job: usize, requests: u64) {
@@ -49,7 +49,7 @@ impl Steps for Simulation {
         if of_turn > 0 {
             self.batch.truncate(self.executed + kept as usize);
         }
-        self.jobs[job].left = requests - kept;
+        self.jobs[job].supply.end_after(requests - kept, 0);
         if of_turn > 0 && kept == 0 {
             self.end_turn();
         }

@@ -1,7 +1,5 @@
 //! The jobs of a run as the host's client: what it draws from them, and what they count.
 
-use super::super::depth_search::Verdict;
-use super::super::job_limits::{JobFailure, Limit};
 use super::{Jobs, RunningJob};
 use crate::ledger::Ledger;
 use crate::request::{Operation, Request};
@@ -20,13 +18,7 @@ impl Client for Jobs {
     }
 
     fn draw_arrivals(&mut self, job: u32, out: &mut Vec<Request>, arrivals_ns: &mut Vec<u64>, count_max: usize) {
-        let job = &mut self.jobs[job as usize];
-        let mut drawn = job.source.fill_arrivals(out, arrivals_ns, count_max);
-        if matches!(drawn, Ok(0)) && self.repeats_stage == Some(job.stage) {
-            job.source.restart();
-            drawn = job.source.fill_arrivals(out, arrivals_ns, count_max);
-        }
-        self.note_error(drawn);
+        self.draw_by(job, count_max, |source, count_max| source.fill_arrivals(out, arrivals_ns, count_max));
     }
 
     fn is_over(&self, number: u32, now_ns: u64) -> bool {
@@ -36,10 +28,7 @@ impl Client for Jobs {
     }
 
     fn may_issue(&mut self, number: u32, outstanding: u32, now_ns: u64) -> bool {
-        let job = &mut self.jobs[number as usize];
-        let Some(search) = &mut job.search else { return true };
-        let counts_anew = outstanding == 0 && search.rest(now_ns);
-        let may_issue = search.may_issue(outstanding);
+        let (may_issue, counts_anew) = self.jobs[number as usize].may_issue(outstanding, now_ns);
         if counts_anew {
             self.settle_account();
             self.jobs[number as usize].count_anew(now_ns);
@@ -66,45 +55,9 @@ impl Client for Jobs {
         }
         if self.jobs[completion.tag as usize].ramp_ends(completion.completed_ns) {
             self.settle_account();
-            self.jobs[completion.tag as usize].is_ramping = false;
+            self.jobs[completion.tag as usize].end_ramp();
         }
-        let job = &mut self.jobs[completion.tag as usize];
-        if let Some(limits) = &mut job.limits {
-            let time_ns = job.start_ns.and_then(|start_ns| completion.completed_ns.checked_sub(start_ns));
-            job.is_done |= limits.add(&completion, time_ns);
-        }
-        if job.is_ramping {
-            return;
-        }
-        let requests = job.outcome.requests_mut(completion.operation);
-        requests.ios += 1;
-        requests.bytes += u64::from(completion.length_bytes);
-        job.add_latency(completion.operation, completion.completed_ns - completion.issued_ns, parts);
-        if completion.is_through
-            && let Some(through) = &mut job.through
-        {
-            through.add(completion.completed_ns - completion.issued_ns);
-        }
-        if let Some(search) = job.search.as_mut().filter(|_| completion.operation != Operation::Flush) {
-            match search.add(completion.completed_ns - completion.issued_ns, completion.completed_ns) {
-                Verdict::GoesOn => {}
-                Verdict::Done => job.is_done = true,
-                Verdict::TooLate { allowed_ns, found_ns } => {
-                    let direction = completion.operation;
-                    let failure = JobFailure::at(Limit::LatencyNsMax, direction, allowed_ns, found_ns, &completion);
-                    job.too_late.get_or_insert(failure);
-                    job.is_done = true;
-                }
-            }
-        }
-        let start_ns = job.start_ns.unwrap_or(0);
-        if let Some(log) = &mut job.log {
-            log.add(&completion, start_ns);
-        }
-        if let Some(rounds) = job.rounds.as_mut().filter(|_| completion.operation != Operation::Flush) {
-            rounds.add(completion.completed_ns - start_ns, completion.length_bytes);
-            job.is_done |= rounds.attained();
-        }
+        self.jobs[completion.tag as usize].completed(&completion, parts);
     }
 
     fn started(&mut self, job: u32, now_ns: u64) {
@@ -120,6 +73,6 @@ impl Client for Jobs {
             // A job that was ended by another may end fewer itself.
             self.over_before = self.over_before.max(self.jobs.partition_point(is_to_end) as u32);
         }
-        self.jobs[job as usize].end_ns = Some(now_ns);
+        self.jobs[job as usize].end(now_ns);
     }
 }

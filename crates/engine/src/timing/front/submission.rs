@@ -33,3 +33,11 @@ pub struct Completion {
     /// When it completed.
     pub completed_ns: u64,
 }
+
+impl Completion {
+    /// Its latency.
+    #[inline]
+    pub fn latency_ns(&self) -> u64 {
+        self.completed_ns - self.issued_ns
+    }
+}
