@@ -88,17 +88,11 @@ pub struct ZonedStream {
     stream: Stream,
     shared: SharedZones,
     rules: ZonedJob,
-    /// Its index among the jobs with zones.
-    number: usize,
+    part: Part,
     sequential: bool,
     writes: bool,
     /// The size of the smallest request.
     least_bytes: u64,
-    /// The start of its part of the drive.
-    offset_bytes: u64,
-    size_bytes: u64,
-    /// The zones entirely within its part.
-    zones: std::ops::Range<u64>,
     /// The position of a sequential job: its zone, and for reads the byte in it.
     cursor: (u64, u64),
     /// The zone filled by the last request: it is closed when the next is drawn, so after that was issued.
@@ -113,6 +107,66 @@ pub struct ZonedStream {
     /// The write that follows a reset, and its zone.
     pending: Option<(Request, u64)>,
     is_at_end: bool,
+}
+
+/// A job's part of the drive.
+struct Part {
+    /// The job's index among those with zones.
+    job: usize,
+    /// The zones entirely within it.
+    zones: std::ops::Range<u64>,
+    /// The most zones that the job has open; 0: no limit.
+    open_max: u32,
+}
+
+impl Part {
+    fn zone_at(&self, offset_bytes: u64, zones: &HostZones) -> u64 {
+        (offset_bytes / zones.zone_bytes).clamp(self.zones.start, self.zones.end - 1)
+    }
+
+    fn size_bytes(&self, zones: &HostZones) -> u64 {
+        (self.zones.end - self.zones.start) * zones.zone_bytes
+    }
+
+    /// What is written, by zone.
+    fn written_bytes<'z>(&self, zones: &'z HostZones) -> &'z [u64] {
+        &zones.written_bytes[self.zones.start as usize..self.zones.end as usize]
+    }
+
+    /// The nearest zone with this much data, higher before lower at equal distance.
+    fn with_data(&self, from: u64, bytes: u64, zones: &HostZones) -> Option<u64> {
+        let has = |zone: &u64| self.zones.contains(zone) && zones.written_bytes[*zone as usize] >= bytes;
+        let steps = self.zones.end - self.zones.start;
+        (1..=steps).find_map(|step| {
+            let below = from.checked_sub(step);
+            Some(from + step).filter(has).or(below.filter(has))
+        })
+    }
+
+    /// Whether the zone is open, or can be opened.
+    fn opens(&self, zone: u64, zones: &mut HostZones) -> bool {
+        if zones.open.iter().any(|&(open, _)| open == zone) {
+            return true;
+        }
+        let own = zones.open.iter().filter(|&&(_, job)| job == self.job).count() as u32;
+        let is_within = |most: u32, count: u32| most == 0 || count < most;
+        let may = is_within(zones.open_max, zones.open.len() as u32) && is_within(self.open_max, own);
+        if may {
+            zones.open.push((zone, self.job));
+        }
+        may
+    }
+
+    /// One of the open zones, at the same relative position as the offset in the job's part, as fio chooses it.
+    fn open_instead(&self, offset_bytes: u64, zones: &HostZones) -> Result<u64, NoZone> {
+        let own: Vec<u64> = zones.open.iter().map(|&(zone, _)| zone).filter(|zone| self.zones.contains(zone)).collect();
+        if own.is_empty() {
+            return Err(NoZone { open: zones.open.len() });
+        }
+        let along = u128::from(offset_bytes.saturating_sub(self.zones.start * zones.zone_bytes));
+        let index = along * own.len() as u128 / u128::from(self.size_bytes(zones));
+        Ok(own[(index as usize).min(own.len() - 1)])
+    }
 }
 
 /// The result of moving a request.
@@ -178,14 +232,11 @@ impl ZonedStream {
         Ok(Self {
             stream,
             shared: Arc::clone(shared),
-            number,
             sequential: job.sequential,
             writes: is_writing,
             least_bytes: if direction == Direction::Read { reads.0 } else { writes.0 }.max(1),
-            offset_bytes: first * zone_bytes,
-            size_bytes: (whole.end - whole.start) * zone_bytes,
             cursor: (whole.start, 0),
-            zones: whole,
+            part: Part { job: number, zones: whole, open_max: rules.job_open_max },
             filled: None,
             writes_to_reset: writes_between_resets(&rules),
             random: Random::new(job.seed ^ 0x7a72_7761),
@@ -256,7 +307,7 @@ impl ZonedStream {
     /// Restarts the job.
     pub fn restart(&mut self) {
         self.stream.restart();
-        self.cursor = (self.zones.start, 0);
+        self.cursor = (self.part.zones.start, 0);
         self.is_at_end = false;
     }
 
@@ -269,7 +320,7 @@ impl ZonedStream {
         match request.operation {
             Operation::Read => {
                 // fio inverts the direction while there is nothing to read.
-                let holds_data = || self.zones.clone().any(|zone| zones.written_bytes[zone as usize] > 0);
+                let holds_data = || self.part.written_bytes(zones).iter().any(|&bytes| bytes > 0);
                 if self.writes && !self.rules.read_beyond_pointer && !holds_data() {
                     let write = Request { operation: Operation::Write, ..request };
                     return self.write(write, zones);
@@ -282,31 +333,17 @@ impl ZonedStream {
         }
     }
 
-    fn zone_at(&self, offset_bytes: u64, zones: &HostZones) -> u64 {
-        (offset_bytes / zones.zone_bytes).clamp(self.zones.start, self.zones.end - 1)
-    }
-
-    /// The nearest zone with this much data, higher before lower at equal distance.
-    fn with_data(&self, from: u64, bytes: u64, zones: &HostZones) -> Option<u64> {
-        let has = |zone: &u64| self.zones.contains(zone) && zones.written_bytes[*zone as usize] >= bytes;
-        let steps = self.zones.end - self.zones.start;
-        (1..=steps).find_map(|step| {
-            let below = from.checked_sub(step);
-            Some(from + step).filter(has).or(below.filter(has))
-        })
-    }
-
     fn read(&mut self, request: Request, zones: &mut HostZones) -> Moved {
         if self.rules.read_beyond_pointer {
             return Moved::To(request);
         }
         let length = u64::from(request.length_bytes);
-        let drawn = if self.sequential { self.cursor.0 } else { self.zone_at(request.offset_bytes, zones) };
+        let drawn = if self.sequential { self.cursor.0 } else { self.part.zone_at(request.offset_bytes, zones) };
         let mut zone = drawn;
         let mut at = if self.sequential { self.cursor.1 } else { request.offset_bytes - zone * zones.zone_bytes };
         let wants = if self.sequential { at + self.least_bytes } else { self.least_bytes };
         if *zones.written(zone) < wants {
-            let Some(found) = self.with_data(zone, self.least_bytes, zones) else { return Moved::Nothing };
+            let Some(found) = self.part.with_data(zone, self.least_bytes, zones) else { return Moved::Nothing };
             (zone, at) = (found, if self.sequential { 0 } else { at });
         }
         let range = *zones.written(zone);
@@ -322,8 +359,12 @@ impl ZonedStream {
     }
 
     fn write(&mut self, request: Request, zones: &mut HostZones) -> Result<Moved, NoZone> {
-        let wanted = if self.sequential { self.cursor.0 } else { self.zone_at(request.offset_bytes, zones) };
-        let zone = if self.opens(wanted, zones) { wanted } else { self.open_instead(request.offset_bytes, zones)? };
+        let wanted = if self.sequential { self.cursor.0 } else { self.part.zone_at(request.offset_bytes, zones) };
+        let zone = if self.part.opens(wanted, zones) {
+            wanted
+        } else {
+            self.part.open_instead(request.offset_bytes, zones)?
+        };
         if let Some(overwrite) = self.overwrite(request, zone, zones) {
             return Ok(Moved::To(overwrite));
         }
@@ -353,7 +394,7 @@ impl ZonedStream {
             self.filled = Some(zone);
         }
         if self.sequential {
-            let next = if zone + 1 < self.zones.end { zone + 1 } else { self.zones.start };
+            let next = if zone + 1 < self.part.zones.end { zone + 1 } else { self.part.zones.start };
             self.cursor = (if is_filled { next } else { zone }, 0);
         }
         let start = zone * zones.zone_bytes;
@@ -374,38 +415,13 @@ impl ZonedStream {
         Some(Request { offset_bytes, length_bytes: length as u32, ..request })
     }
 
-    /// Whether the zone is open, or can be opened.
-    fn opens(&self, zone: u64, zones: &mut HostZones) -> bool {
-        if zones.open.iter().any(|&(open, _)| open == zone) {
-            return true;
-        }
-        let own = zones.open.iter().filter(|&&(_, job)| job == self.number).count() as u32;
-        let is_within = |most: u32, count: u32| most == 0 || count < most;
-        let may = is_within(zones.open_max, zones.open.len() as u32) && is_within(self.rules.job_open_max, own);
-        if may {
-            zones.open.push((zone, self.number));
-        }
-        may
-    }
-
-    /// One of the open zones, at the same relative position as the offset in the job's part, as fio chooses it.
-    fn open_instead(&self, offset_bytes: u64, zones: &HostZones) -> Result<u64, NoZone> {
-        let own: Vec<u64> = zones.open.iter().map(|&(zone, _)| zone).filter(|zone| self.zones.contains(zone)).collect();
-        if own.is_empty() {
-            return Err(NoZone { open: zones.open.len() });
-        }
-        let along = u128::from(offset_bytes.saturating_sub(self.offset_bytes));
-        let index = along * own.len() as u128 / u128::from(self.size_bytes);
-        Ok(own[(index as usize).min(own.len() - 1)])
-    }
-
     /// Whether enough of the job's part is written, and enough writes have passed, for the zone to be reset.
     fn is_reset_due(&mut self, zones: &HostZones) -> bool {
         if self.rules.reset_frequency <= 0.0 {
             return false;
         }
-        let written: u64 = self.zones.clone().map(|zone| zones.written_bytes[zone as usize]).sum();
-        if (written as f64) < self.size_bytes as f64 * self.rules.reset_threshold {
+        let written: u64 = self.part.written_bytes(zones).iter().sum();
+        if (written as f64) < self.part.size_bytes(zones) as f64 * self.rules.reset_threshold {
             return false;
         }
         self.writes_to_reset -= 1;
@@ -418,9 +434,9 @@ impl ZonedStream {
 
     /// A trim of a zone: at random only of a zone with data.
     fn reset(&mut self, request: Request, zones: &mut HostZones) -> Moved {
-        let drawn = self.zone_at(request.offset_bytes, zones);
+        let drawn = self.part.zone_at(request.offset_bytes, zones);
         let is_empty = *zones.written(drawn) == 0;
-        let zone = if self.sequential || !is_empty { Some(drawn) } else { self.with_data(drawn, 1, zones) };
+        let zone = if self.sequential || !is_empty { Some(drawn) } else { self.part.with_data(drawn, 1, zones) };
         let Some(zone) = zone else { return Moved::Nothing };
         *zones.written(zone) = 0;
         zones.open.retain(|&(open, _)| open != zone);

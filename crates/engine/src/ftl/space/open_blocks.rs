@@ -25,9 +25,7 @@ pub struct OpenBlocks {
     /// Units after which the turn may pass: those of a program group, or 1 with a policy that goes by addresses.
     group_units: Divisor,
     program_units: Divisor,
-    policy: DieChoice,
-    /// For policies with random choice.
-    random: Random,
+    chooser: Chooser,
     /// Whether the next die with space takes the next group.
     takes_turns: bool,
     goes_by_address: bool,
@@ -45,9 +43,30 @@ pub struct OpenBlocks {
     parked: Vec<Frontier>,
     /// By die: its erase units.
     erase_units: Vec<Vec<EraseUnit>>,
+}
+
+/// Chooses the die of each group.
+struct Chooser {
+    policy: DieChoice,
+    /// For policies with random choice.
+    random: Random,
     /// By die: when its queued work ends, as last reported, plus what was queued since.
     free_at_ns: Vec<u64>,
     group_ns: u64,
+}
+
+impl Chooser {
+    /// The die after `last`, for a group whose address belongs to the die `home`.
+    #[inline(always)]
+    fn choose(&mut self, last: u32, home: u32, is_timed: bool, has_room: impl Fn(u32) -> bool) -> u32 {
+        let dies = self.free_at_ns.len() as u32;
+        let view = View { last, home, dies, has_room, free_at_ns: &self.free_at_ns };
+        let die = self.policy.choose(&view, &mut self.random);
+        if is_timed {
+            self.free_at_ns[die as usize] += self.group_ns;
+        }
+        die
+    }
 }
 
 /// The open blocks in a saved state.
@@ -105,16 +124,18 @@ impl OpenBlocks {
             homes: vec![0; usize::from(streams)],
             takes_turns: policy.takes_turns(),
             has_parity: drive.parity.units_per_stripe > 0,
-            policy,
-            random: Random::new(seed ^ 0x6469_6573),
+            chooser: Chooser {
+                policy,
+                random: Random::new(seed ^ 0x6469_6573),
+                free_at_ns: vec![0; dies as usize],
+                group_ns: ((drive.nand.program_us_mean() + transfer_us) * 1000.0).round().max(1.0) as u64,
+            },
             // So that the first group goes to the first die.
             active: vec![0; usize::from(streams)],
             turns: vec![0; usize::from(streams)],
             is_open_everywhere: vec![false; usize::from(streams)],
             parked: vec![Frontier::shut(); usize::from(streams) * dies as usize],
             erase_units,
-            free_at_ns: vec![0; dies as usize],
-            group_ns: ((drive.nand.program_us_mean() + transfer_us) * 1000.0).round().max(1.0) as u64,
         })
     }
 
@@ -147,16 +168,17 @@ impl OpenBlocks {
     }
 
     pub fn uses_load(&self) -> bool {
-        self.policy.uses_load()
+        self.chooser.policy.uses_load()
     }
 
     /// The times at which the queued work of each die ends, to be updated.
     pub fn free_at_ns(&mut self) -> &mut [u64] {
-        &mut self.free_at_ns
+        &mut self.chooser.free_at_ns
     }
 
     pub fn state(&self) -> OpenBlocksState {
-        OpenBlocksState { active: self.active.clone(), parked: self.parked.clone(), random: Some(self.random.clone()) }
+        let random = Some(self.chooser.random.clone());
+        OpenBlocksState { active: self.active.clone(), parked: self.parked.clone(), random }
     }
 
     /// Restores what `state` returned; `larger` converts an open block to one of this drive, if possible. The error
@@ -180,7 +202,7 @@ impl OpenBlocks {
         self.is_open_everywhere.fill(false);
         self.parked = parked;
         if let Some(random) = &state.random {
-            self.random = random.clone();
+            self.chooser.random = random.clone();
         }
         Ok(())
     }
@@ -355,13 +377,8 @@ impl Space {
         // If none has, the host collects garbage wherever that frees space, and tries again.
         let none_has_room = !(0..open_blocks.dies).any(has_room);
         let may_take = |die| none_has_room || has_room(die);
-        let (home, dies) = (open_blocks.homes[stream.index()], open_blocks.dies);
-        let view = View { last, home, dies, has_room: may_take, free_at_ns: &open_blocks.free_at_ns };
-        let die = open_blocks.policy.choose(&view, &mut open_blocks.random);
+        let die = open_blocks.chooser.choose(last, open_blocks.homes[stream.index()], is_timed, may_take);
         assert!(may_take(die), "a die is chosen that has room");
-        if is_timed {
-            open_blocks.free_at_ns[die as usize] += open_blocks.group_ns;
-        }
         open_blocks.active[stream.index()] = die;
         *frontier = std::mem::replace(&mut parked[die as usize], Frontier::shut());
     }
@@ -406,12 +423,7 @@ impl Space {
             return false;
         }
         let last = open_blocks.active[stream.index()];
-        let (home, dies) = (open_blocks.homes[stream.index()], open_blocks.dies);
-        let view = View { last, home, dies, has_room: |_| true, free_at_ns: &open_blocks.free_at_ns };
-        let die = open_blocks.policy.choose(&view, &mut open_blocks.random);
-        if is_timed {
-            open_blocks.free_at_ns[die as usize] += open_blocks.group_ns;
-        }
+        let die = open_blocks.chooser.choose(last, open_blocks.homes[stream.index()], is_timed, |_| true);
         if die != last {
             open_blocks.active[stream.index()] = die;
             let of_stream = open_blocks.slots_of(stream);

@@ -90,9 +90,8 @@ impl<F: Intake> Requester<F> for Issuing<'_> {
         if job.is_plain {
             return self.issue_plain(number, front, drives).map(|_| ());
         }
-        let trim_ends = job.is_trimming && operation == Operation::Trim;
-        job.is_trimming &= !trim_ends;
-        let shares_zones = job.shares_zones;
+        let trim_ends = job.trims.completed(operation);
+        let shares_zones = job.trims.shares_zones;
         if shares_zones {
             self.schedule.zones.completed();
             if trim_ends {
@@ -176,7 +175,7 @@ impl Issuing<'_> {
     #[inline]
     fn issue<F: Intake>(&mut self, number: u32, front: &mut F, drives: &mut F::Drives<'_>) -> Result<bool, ReadOnly> {
         let now_ns = front.now_ns();
-        let shares_zones = self.job(number).shares_zones;
+        let shares_zones = self.job(number).trims.shares_zones;
         // A chosen reset is carried out, since the other jobs rely on it.
         let resets = shares_zones && self.schedule.zones.is_held_by(number);
         if self.client.is_over(number, now_ns) && !resets {
@@ -191,7 +190,7 @@ impl Issuing<'_> {
             Turn::Now => {
                 let Some(&request) = self.next_request(number, front, drives) else {
                     // A job that is ended early may have lost its reset.
-                    if resets && !self.job(number).is_trimming {
+                    if resets && !self.job(number).trims.is_in_progress() {
                         self.schedule.zones.release(number);
                         self.wake_sharers(true, front, drives)?;
                     }
@@ -200,15 +199,13 @@ impl Issuing<'_> {
                 let Schedule { jobs, zones, .. } = &mut *self.schedule;
                 let job = &mut jobs[number as usize];
                 let is_trim = request.operation == Operation::Trim;
-                if job.shares_zones && is_trim {
+                if shares_zones && is_trim {
                     zones.hold(number);
                 }
-                let outstanding = if job.shares_zones { zones.outstanding() } else { job.outstanding };
-                if job.has_trims_alone && outstanding > 0 && (is_trim || job.is_trimming) {
+                if !job.trims.admits(is_trim, if shares_zones { zones.outstanding() } else { job.outstanding }) {
                     job.parked += 1;
                     return Ok(false);
                 }
-                job.is_trimming = job.has_trims_alone && is_trim;
                 job.upcoming.next += 1;
                 request
             }
@@ -221,12 +218,11 @@ impl Issuing<'_> {
                 return Ok(false);
             }
         };
-        let job = self.job(number);
-        job.outstanding += 1;
-        if job.shares_zones {
+        if shares_zones {
             self.schedule.zones.submitted();
         }
         let job = self.job(number);
+        job.outstanding += 1;
         if let Some(pacing) = &mut job.pacing {
             pacing.issued(&request);
         }
@@ -285,7 +281,7 @@ impl Issuing<'_> {
         }
         for number in 0..self.schedule.jobs.len() as u32 {
             let job = self.job(number);
-            if job.shares_zones && job.state == State::Runs && job.parked > 0 {
+            if job.trims.shares_zones && job.state == State::Runs && job.parked > 0 {
                 self.wake(number, front, drives)?;
             }
         }

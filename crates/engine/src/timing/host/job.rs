@@ -1,6 +1,7 @@
 //! A job of the current stage: its drawn requests, the number outstanding, and what it waits for.
 
 use super::pacing::{Pacing, Plan};
+use super::zone_turn::TrimTurn;
 use crate::request::Request;
 
 /// Requests drawn and not yet issued.
@@ -54,10 +55,7 @@ pub(super) struct Job {
     pub host_ns: u32,
     pub has_arrivals: bool,
     pub seeks_depth: bool,
-    pub has_trims_alone: bool,
-    pub shares_zones: bool,
-    /// Only for such a job.
-    pub is_trimming: bool,
+    pub trims: TrimTurn,
     /// Whether it has none of these features and no pacing, so that its next request is always due.
     pub is_plain: bool,
 }
@@ -89,8 +87,7 @@ impl Job {
             host_ns,
             has_arrivals,
             seeks_depth,
-            has_trims_alone,
-            shares_zones,
+            trims: TrimTurn::new(has_trims_alone, shares_zones),
             ..Self::default()
         }
     }

@@ -5,6 +5,44 @@
 //! chosen, so that writes keep their order by themselves; a job that has chosen a reset holds back all of them until the
 //! reset is done. Unlike fio's lock this holds up writes to other zones as well, for one write and one reset.
 
+use crate::request::Operation;
+
+/// A job's own trims of zones.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct TrimTurn {
+    /// Whether other jobs write the same zones.
+    pub shares_zones: bool,
+    /// Whether a trim waits for the outstanding requests, and later ones for it.
+    are_alone: bool,
+    is_in_progress: bool,
+}
+
+impl TrimTurn {
+    pub fn new(are_alone: bool, shares_zones: bool) -> Self {
+        Self { shares_zones, are_alone, is_in_progress: false }
+    }
+
+    pub fn is_in_progress(&self) -> bool {
+        self.is_in_progress
+    }
+
+    /// Whether the job's next request may be issued now, with so many others on their way.
+    pub fn admits(&mut self, is_trim: bool, outstanding: u32) -> bool {
+        let waits = self.are_alone && outstanding > 0 && (is_trim || self.is_in_progress);
+        if !waits {
+            self.is_in_progress = self.are_alone && is_trim;
+        }
+        !waits
+    }
+
+    /// Returns whether the request that has completed is a trim that others waited for.
+    pub fn completed(&mut self, operation: Operation) -> bool {
+        let ends = self.is_in_progress && operation == Operation::Trim;
+        self.is_in_progress &= !ends;
+        ends
+    }
+}
+
 /// The jobs among which it applies are those with `shares_zones`.
 #[derive(Debug, Default)]
 pub(super) struct ZoneTurn {

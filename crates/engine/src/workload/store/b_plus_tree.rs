@@ -33,13 +33,53 @@ pub struct BPlusTree {
     interval: u32,
     /// The pages to be written by the checkpoint that has just started.
     dirty: Vec<u32>,
-    /// Tables and indexes, of `pages_per_part` pages each, with their pieces of the volume.
-    parts: Vec<Vec<Piece>>,
-    pages_per_part: u64,
-    rebuilds_every: u32,
-    next_rebuilt: usize,
+    tables: Tables,
     log: Log,
 }
+
+/// Tables and indexes of so many pages each, of which one after another is rebuilt.
+#[derive(Clone, Debug)]
+struct Tables {
+    page_bytes: u64,
+    pages_per_part: u64,
+    /// Their pieces of the volume.
+    parts: Vec<Vec<Piece>>,
+    /// Intervals between two rebuilds; 0: none.
+    rebuilds_every: u32,
+    next_rebuilt: usize,
+}
+
+impl Tables {
+    fn of_page(&self, page: u64) -> usize {
+        (page / self.pages_per_part) as usize
+    }
+
+    fn place_of(&self, page: u64) -> u64 {
+        let mut within = page % self.pages_per_part * self.page_bytes;
+        for piece in &self.parts[self.of_page(page)] {
+            if within < piece.length_bytes {
+                return piece.offset_bytes + within;
+            }
+            within -= piece.length_bytes;
+        }
+        unreachable!("a part has room for its pages")
+    }
+
+    /// Moves the next table or index into a new file, if one is to be rebuilt in this interval. Returns its index, and
+    /// the pieces of the old file and of the new one.
+    fn rebuild(&mut self, interval: u32, space: &mut Space) -> Result<Option<Rebuilt>, NoSpace> {
+        if self.rebuilds_every == 0 || !interval.is_multiple_of(self.rebuilds_every) {
+            return Ok(None);
+        }
+        let part = self.next_rebuilt;
+        self.next_rebuilt = (part + 1) % self.parts.len();
+        let bytes = self.parts[part].iter().map(|piece| piece.length_bytes).sum();
+        let pieces = space.allocate(bytes)?;
+        Ok(Some((part, std::mem::replace(&mut self.parts[part], pieces.clone()), pieces)))
+    }
+}
+
+type Rebuilt = (usize, Vec<Piece>, Vec<Piece>);
 
 #[derive(Clone, Debug)]
 enum Log {
@@ -103,10 +143,13 @@ impl BPlusTree {
             updated_in: vec![0; count as usize],
             interval: 0,
             dirty: Vec::new(),
-            parts,
-            pages_per_part,
-            rebuilds_every: rebuilds_every_checkpoints,
-            next_rebuilt: 0,
+            tables: Tables {
+                page_bytes,
+                pages_per_part,
+                parts,
+                rebuilds_every: rebuilds_every_checkpoints,
+                next_rebuilt: 0,
+            },
             log,
         })
     }
@@ -120,18 +163,18 @@ impl BPlusTree {
         let (mut log, mut pages, mut rebuilt) = (Vec::new(), Vec::new(), Vec::new());
         let no_longer_needed = self.write_log(log_bytes, &mut log)?;
         share_out(updates * self.record_bytes, &mut log);
-        let is_due = self.rebuilds_every > 0 && self.interval.is_multiple_of(self.rebuilds_every);
-        let old = if is_due { Some(self.rebuild(&mut rebuilt)?) } else { None };
+        let moved = self.tables.rebuild(self.interval, &mut self.space)?;
         // Rebuilt pages are written as part of the new file.
-        let gone = old.as_ref().map(|&(part, _)| part as u64);
-        for page in dirty.into_iter().map(u64::from).filter(|page| Some(page / self.pages_per_part) != gone) {
-            let mut request = Request::new(Operation::Write, self.place_of(page), self.page_bytes as u32);
+        let gone = moved.as_ref().map(|&(part, ..)| part);
+        for page in dirty.into_iter().map(u64::from).filter(|&page| Some(self.tables.of_page(page)) != gone) {
+            let mut request = Request::new(Operation::Write, self.tables.place_of(page), self.page_bytes as u32);
             request.content.identifier = self.requests.identifier(1);
             pages.push(Planned { request, cause: Cause::Level(0), user_bytes: 0 });
         }
-        if let Some((_, pieces)) = old {
-            self.requests.delete(&mut rebuilt, &pieces);
-            self.space.free(&pieces);
+        if let Some((_, old, new)) = moved {
+            self.requests.write(&mut rebuilt, &new, Cause::Rebuilt);
+            self.requests.delete(&mut rebuilt, &old);
+            self.space.free(&old);
         }
         // The log of the last interval is deleted when the checkpoint is complete; by then the log of this interval has
         // been written.
@@ -190,27 +233,6 @@ impl BPlusTree {
             }
         }
     }
-
-    /// Writes the next table or index into a new file. Returns its index and the pieces of the old file.
-    fn rebuild(&mut self, out: &mut Vec<Planned>) -> Result<(usize, Vec<Piece>), NoSpace> {
-        let part = self.next_rebuilt;
-        self.next_rebuilt = (part + 1) % self.parts.len();
-        let bytes = self.parts[part].iter().map(|piece| piece.length_bytes).sum();
-        let pieces = self.space.allocate(bytes)?;
-        self.requests.write(out, &pieces, Cause::Rebuilt);
-        Ok((part, std::mem::replace(&mut self.parts[part], pieces)))
-    }
-
-    fn place_of(&self, page: u64) -> u64 {
-        let mut within = page % self.pages_per_part * self.page_bytes;
-        for piece in &self.parts[(page / self.pages_per_part) as usize] {
-            if within < piece.length_bytes {
-                return piece.offset_bytes + within;
-            }
-            within -= piece.length_bytes;
-        }
-        unreachable!("a part has room for its pages")
-    }
 }
 
 /// Distributes a sum over requests in proportion to their lengths.
@@ -236,7 +258,7 @@ pub(super) mod inspection {
                 Log::Recycled { pieces, .. } => pieces,
                 Log::New { last } => last,
             };
-            self.parts.iter().flatten().chain(log).copied().collect()
+            self.tables.parts.iter().flatten().chain(log).copied().collect()
         }
 
         /// Number of pages to be written by the checkpoint that has just started.
