@@ -192,7 +192,7 @@ impl Measure {
         let flash = Flash::new(&drive.nand, UNIT as u32, drive.ftl.erase_unit)
             .with_power_loss_protection(case.is_protected)
             .below(&ftl);
-        let front = Front::new(flash, &FrontEnd { command_ns: 5_000, ..FrontEnd::default() });
+        let front = Front::new(flash, &FrontEnd::default());
         match PlainFront::of(&front) {
             Some(plain) => Self { drive, case }.through(plain, &mut ftl),
             None => Self { drive, case }.through(front, &mut ftl),

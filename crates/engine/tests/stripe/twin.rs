@@ -12,7 +12,7 @@ use ssdlab_engine::specification::drive::devices_of;
 use ssdlab_engine::timing::breakdown::Parts;
 use ssdlab_engine::timing::drive::TimedDrive;
 use ssdlab_engine::timing::flash::Flash;
-use ssdlab_engine::timing::front::{AdmissionTimes, Buffering, Completion, Devices, Front, FrontEnd, StripedFront};
+use ssdlab_engine::timing::front::{Completion, Devices, Front, FrontEnd, StripedFront};
 use ssdlab_engine::timing::host::{Client, Host, Plan};
 
 /// Requests that arrive at times of their own: nothing that a device does changes what the others are asked for.
@@ -59,17 +59,9 @@ fn front_of(drive: &Drive, layer: &dyn TimedSimulatedDrive) -> Front {
         .with_power_loss_protection(drive.write_buffer.power_loss_protection)
         .below(layer);
     let front_end = FrontEnd {
-        command_ns: 5_000,
-        admission: AdmissionTimes {
-            commands_per_second_max: drive.controller.commands_per_second_max,
-            ..AdmissionTimes::default()
-        },
+        controller: drive.controller.clone(),
+        buffer: drive.write_buffer.clone(),
         link: drive.host_link.rate().unwrap(),
-        buffer: Buffering {
-            units: drive.write_buffer.bytes / UNIT,
-            is_volatile: !drive.write_buffer.power_loss_protection,
-            ..Buffering::default()
-        },
         ..FrontEnd::default()
     };
     Front::new(flash, &front_end)

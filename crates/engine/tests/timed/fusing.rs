@@ -107,9 +107,10 @@ impl Run<'_> {
             .with_program_issue(self.drive.controller.program_us)
             .below(ftl);
         let flash = if self.is_fused { flash } else { flash.without_fusing() };
-        let mut front_end = FrontEnd { command_ns: self.command_ns, ..FrontEnd::of(self.drive).unwrap() };
-        front_end.buffer.units = u64::from(self.buffer_units);
-        front_end.admission.commands_per_second_max = self.commands_per_second_max;
+        let mut front_end = FrontEnd::of(self.drive).unwrap();
+        front_end.controller.command_us = self.command_ns as f64 / 1000.0;
+        front_end.controller.commands_per_second_max = self.commands_per_second_max;
+        front_end.buffer.bytes = u64::from(self.buffer_units) * UNIT;
         Front::new(flash, &front_end)
     }
 

@@ -4,7 +4,6 @@
 
 use super::buffer::BUFFERED_FIRST;
 use super::journal::Journal;
-use super::read_counts::ReadCounts;
 use super::reading::Reading;
 use super::write_admission::Moment;
 use crate::error::ReadOnly;
@@ -18,7 +17,7 @@ pub(super) struct BackEnd {
     pub flash: Flash,
     decisions: Vec<Decision>,
     /// Only for a drive that fetches map pages or reads ahead.
-    reading: Option<Box<Reading>>,
+    pub reading: Option<Box<Reading>>,
     /// Only for a volatile buffer.
     journal: Option<Journal>,
     tells_backlog: bool,
@@ -28,11 +27,6 @@ impl BackEnd {
     pub fn new(flash: Flash, has_journal: bool, tells_backlog: bool) -> Self {
         let journal = has_journal.then(Journal::default);
         Self { flash, decisions: Vec::new(), reading: None, journal, tells_backlog }
-    }
-
-    /// Adds waits for map pages and streams to read ahead.
-    pub fn with_reading(self, reading: Option<Box<Reading>>) -> Self {
-        Self { reading, ..self }
     }
 
     /// Whether a decision goes straight to flash of the simplest kind.
@@ -147,12 +141,6 @@ impl BackEnd {
         self.journal.as_mut().expect("it wrote a unit").end_unit();
     }
 
-    /// Whether reads may wait for more than their own pages.
-    #[inline(always)]
-    pub fn has_reading(&self) -> bool {
-        self.reading.is_some()
-    }
-
     pub fn reading(&mut self) -> &mut Reading {
         self.reading.as_mut().expect("only drives with map pages or streams come here")
     }
@@ -160,8 +148,7 @@ impl BackEnd {
     /// The firmware has a map page: reads what waited for it, up to the next map page. Returns the slot on whose behalf
     /// it was read, and whether it was the last.
     pub fn map_page_arrived(&mut self, now_ns: u64, chain: u32) -> (u32, bool) {
-        let reading = self.reading.as_mut().expect("only drives with map pages come here");
-        reading.map_page_arrived(now_ns, chain, &mut self.flash)
+        self.reading.as_mut().expect("it reads map pages").map_page_arrived(now_ns, chain, &mut self.flash)
     }
 
     /// Fetches segments of a stream while its window has space.
@@ -172,15 +159,5 @@ impl BackEnd {
             let reading = self.reading.as_mut().expect("it reads ahead");
             reading.fetch(now_ns, segment, &mut self.decisions, &mut self.flash);
         }
-    }
-
-    /// The counts that `take_read_counts` would return.
-    pub fn read_counts(&self) -> Option<ReadCounts> {
-        self.reading.as_ref()?.counts()
-    }
-
-    /// The read-ahead since the last call; None for a drive without.
-    pub fn take_read_counts(&mut self) -> Option<ReadCounts> {
-        self.reading.as_mut()?.take_counts()
     }
 }

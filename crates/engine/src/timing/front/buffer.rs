@@ -96,6 +96,10 @@ impl Buffer {
         self.units - freed_units + units <= self.units_max
     }
 
+    pub fn units_until_closed(&self) -> u64 {
+        self.close_units
+    }
+
     pub fn exists(&self) -> bool {
         self.units_max > 0
     }

@@ -23,10 +23,10 @@ pub(super) struct CommandAdmission {
 impl CommandAdmission {
     pub fn new(front_end: &FrontEnd) -> Self {
         Self {
-            rate: Admission::new(front_end.admission),
+            rate: Admission::new(&front_end.controller),
             power_limit: None,
             flush_turns: front_end.is_sata.then(Box::default),
-            slots: CommandSlots::new(front_end.command_slots, front_end.slots_in_turn),
+            slots: CommandSlots::new(front_end.controller.command_slots, front_end.controller.slots_in_turn),
         }
     }
 

@@ -1,9 +1,8 @@
 //! The link between host and controller: one transfer at a time in each direction, or in both together, first come,
 //! first served; and the admission of commands, at a maximum rate and not while the controller works on a trim.
 
-use super::front_end::AdmissionTimes;
 use crate::request::{Operation, Request};
-use crate::specification::drive::Rate;
+use crate::specification::drive::{Controller, Rate};
 
 /// A transfer's direction, seen from the drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,9 +69,11 @@ pub struct Admitted {
 
 impl Admission {
     /// None if every command enters at once.
-    pub fn new(times: AdmissionTimes) -> Option<Self> {
-        let AdmissionTimes { commands_per_second_max, trim_ns, trim_ns_per_byte } = times;
-        let gap_ns = if commands_per_second_max > 0 { 1e9 / commands_per_second_max as f64 } else { 0.0 };
+    pub fn new(controller: &Controller) -> Option<Self> {
+        let per_second_max = controller.commands_per_second_max;
+        let gap_ns = if per_second_max > 0 { 1e9 / per_second_max as f64 } else { 0.0 };
+        let trim_ns = controller.trim_us * 1000.0;
+        let trim_ns_per_byte = controller.trim_us_per_mib * 1000.0 / f64::from(1 << 20);
         let is_open = [gap_ns, trim_ns, trim_ns_per_byte] == [0.0; 3];
         (!is_open).then_some(Self { gap_ns, trim_ns, trim_ns_per_byte, free_at_ns: 0.0 })
     }
@@ -113,18 +114,24 @@ mod tests {
 
     #[test]
     fn a_limit_spreads_what_comes_together() {
-        let limited = AdmissionTimes { commands_per_second_max: 300_000, ..AdmissionTimes::default() };
-        let mut admission = Admission::new(limited).unwrap();
+        let limited = Controller { commands_per_second_max: 300_000, ..Controller::default() };
+        let mut admission = Admission::new(&limited).unwrap();
         let mut admitted_ns = |now| admission.admit(now, &request(Operation::Read, 4096)).enters_ns;
         assert_eq!([1000; 4].map(&mut admitted_ns), [1000, 4333, 7667, 11000]);
         assert_eq!(admitted_ns(1_000_000), 1_000_000);
-        assert!(Admission::new(AdmissionTimes::default()).is_none());
+        assert!(Admission::new(&Controller::default()).is_none());
     }
 
     #[test]
     fn commands_wait_for_trims_before_them() {
-        let times = AdmissionTimes { commands_per_second_max: 100_000, trim_ns: 4000.0, trim_ns_per_byte: 0.5 };
-        let mut admission = Admission::new(times).unwrap();
+        let controller = Controller {
+            commands_per_second_max: 100_000,
+            trim_us: 4.0,
+            // Half a nanosecond a byte.
+            trim_us_per_mib: 524.288,
+            ..Controller::default()
+        };
+        let mut admission = Admission::new(&controller).unwrap();
         let mut admitted = |now, operation, length_bytes| {
             let Admitted { begins_ns, enters_ns } = admission.admit(now, &request(operation, length_bytes));
             [begins_ns, enters_ns]

@@ -52,7 +52,7 @@ use back_end::BackEnd;
 use buffer::BUFFERED_FIRST;
 use command_admission::CommandAdmission;
 use event_queue::{Event, EventQueue, Step};
-pub use front_end::{AdmissionTimes, Buffering, FrontEnd};
+pub use front_end::FrontEnd;
 use link::Link;
 use power_limit::PowerLimit;
 use processing::Processing;
@@ -168,10 +168,10 @@ pub struct Front {
 impl Front {
     /// A front above a flash.
     pub fn new(flash: Flash, front_end: &FrontEnd) -> Self {
-        let (buffering, tells_backlog) = (&front_end.buffer, front_end.tells_backlog);
+        let (buffer, tells_backlog) = (&front_end.buffer, front_end.tells_backlog);
+        let writes = WriteAdmission::new(buffer, flash.mapping_unit_bytes());
         let [coalesces, frees_at_program] =
-            [buffering.coalesces, buffering.frees_at_program].map(|is| is && buffering.exists());
-        let writes = WriteAdmission::new(buffering, flash.mapping_unit_bytes());
+            [buffer.coalesce, buffer.free_at_program].map(|is| is && writes.buffer.exists());
         let flash = if coalesces || frees_at_program { flash.reporting_begun(frees_at_program) } else { flash };
         let flash = if writes.asks_for_backlog() || tells_backlog { flash.counting_own() } else { flash };
         Self {
@@ -180,8 +180,8 @@ impl Front {
             commands: CommandAdmission::new(front_end),
             link: front_end.link.as_ref().map(Link::new),
             writes,
-            processing: Processing::new(front_end.command_ns, front_end.delays),
-            holds_suspends: buffering.holds_suspends,
+            processing: Processing::new(&front_end.controller),
+            holds_suspends: buffer.programs_first,
             coalesces,
             event_queue: EventQueue::new(),
             is_cut_short: false,
@@ -208,8 +208,9 @@ impl Front {
     }
 
     /// Adds waits for map pages and streams to read ahead.
-    pub fn with_reading(self, reading: Option<Box<Reading>>) -> Self {
-        Self { back_end: self.back_end.with_reading(reading), ..self }
+    pub fn with_reading(mut self, reading: Option<Box<Reading>>) -> Self {
+        self.back_end.reading = reading;
+        self
     }
 
     /// Starts at a given time, as after a loss of power.
@@ -241,12 +242,12 @@ impl Front {
 
     /// The counts that `take_read_counts` would return.
     pub fn read_counts(&self) -> Option<ReadCounts> {
-        self.back_end.read_counts()
+        self.back_end.reading.as_ref()?.counts()
     }
 
     /// The read-ahead since the last call; None for a drive without.
     pub fn take_read_counts(&mut self) -> Option<ReadCounts> {
-        self.back_end.take_read_counts()
+        self.back_end.reading.as_mut()?.take_counts()
     }
 
     /// Performs operations that the drive decided on by itself, for which no request waits.

@@ -87,7 +87,7 @@ impl Front {
     #[inline(always)]
     pub(super) fn admit(&mut self, slot: u32, sides: &mut Sides<'_, Self>) -> Result<(), ReadOnly> {
         let request = self.slots.request(slot);
-        if self.back_end.has_reading() && self.submit_to_stream(slot, sides)? {
+        if self.back_end.reading.is_some() && self.submit_to_stream(slot, sides)? {
             return Ok(());
         }
         match request.operation {

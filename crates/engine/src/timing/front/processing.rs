@@ -5,6 +5,7 @@
 
 use crate::random::Random;
 use crate::random::power::log2;
+use crate::specification::drive::Controller;
 use std::f64::consts::LN_2;
 
 #[derive(Clone, Debug)]
@@ -14,9 +15,11 @@ pub(super) struct Processing {
 }
 
 impl Processing {
-    /// `delays`: the share of commands that take longer, and their mean additional time.
-    pub fn new(command_ns: u64, delays: (f64, f64)) -> Self {
-        Self { command_ns, delays: Delays::new(delays.0, delays.1) }
+    pub fn new(controller: &Controller) -> Self {
+        Self {
+            command_ns: (controller.command_us * 1000.0).round() as u64,
+            delays: Delays::new(controller.delayed_share, controller.delay_us * 1000.0),
+        }
     }
 
     /// Whether all commands take the same time.

@@ -4,11 +4,11 @@
 
 use super::buffer::Buffer;
 use super::event_queue::Step;
-use super::front_end::Buffering;
 use super::pacer::Pacer;
 use super::parts::{PartedWrites, WritePart};
 use super::slots::Slots;
 use super::throttle::Throttle;
+use crate::specification::drive::WriteBuffer;
 use std::collections::VecDeque;
 
 /// What admission depends on beside the buffer.
@@ -42,18 +42,19 @@ pub(super) struct WriteAdmission {
 }
 
 impl WriteAdmission {
-    pub fn new(buffering: &Buffering, unit_bytes: u64) -> Self {
-        let buffer = Buffer::new(buffering.units, buffering.is_volatile)
-            .closing_at(buffering.close_units)
-            .resuming_at(buffering.resume_units)
-            .trickling(buffering.closed_per_second);
+    pub fn new(said: &WriteBuffer, unit_bytes: u64) -> Self {
+        let units = said.bytes / unit_bytes;
+        let buffer = Buffer::new(units, !said.power_loss_protection)
+            .closing_at(said.close_bytes / unit_bytes)
+            .resuming_at(said.resume_bytes / unit_bytes)
+            .trickling(said.closed_per_second);
         let exists = buffer.exists();
         Self {
+            parts: PartedWrites::new(unit_bytes, buffer.units_until_closed()),
             buffer,
             waiting: VecDeque::new(),
-            parts: PartedWrites::new(unit_bytes, buffering.units_until_closed()),
-            throttle: Throttle::new(buffering.gc_admission_share).filter(|_| exists),
-            pacer: (exists && buffering.is_paced).then(|| Pacer::new(buffering.units)),
+            throttle: Throttle::new(said.gc_admission_share).filter(|_| exists),
+            pacer: (exists && said.paced).then(|| Pacer::new(units)),
             is_full: false,
         }
     }

@@ -9,8 +9,9 @@ mod pacing;
 mod zone_turn;
 
 use super::flash::Flash;
-use super::front::{Buffering, Front, FrontEnd, Intake, Stepped};
+use super::front::{Front, FrontEnd, Intake, Stepped};
 use crate::error::ReadOnly;
+use crate::specification::drive::{Controller, WriteBuffer};
 pub use contract::Client;
 pub use halt::{Halt, Stuck};
 use issuing::{Issuing, Schedule};
@@ -28,11 +29,10 @@ pub struct Host<F: Intake> {
 impl Host<Front> {
     /// For a drive without link and limit. A buffer of 0 units stands for none.
     pub fn new(flash: Flash, command_ns: u64, buffer_units: u32) -> Self {
-        let front_end = FrontEnd {
-            command_ns,
-            buffer: Buffering { units: u64::from(buffer_units), ..Buffering::default() },
-            ..FrontEnd::default()
-        };
+        let controller = Controller { command_us: command_ns as f64 / 1000.0, ..Controller::default() };
+        let bytes = u64::from(buffer_units) * flash.mapping_unit_bytes();
+        let buffer = WriteBuffer { bytes, ..WriteBuffer::default() };
+        let front_end = FrontEnd { controller, buffer, ..FrontEnd::default() };
         Self::before(Front::new(flash, &front_end))
     }
 }
