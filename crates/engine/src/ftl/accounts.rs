@@ -8,6 +8,8 @@ use crate::units::StreamId;
 
 pub struct Accounts {
     ledger: Ledger,
+    /// Units written by the host, where the ledger counts the slots in which they were packed.
+    packed_host_units: Option<u64>,
     /// Addresses that the host has written and not trimmed.
     mapped_units: u64,
     pools: Vec<PoolState>,
@@ -18,9 +20,10 @@ pub struct Accounts {
 }
 
 impl Accounts {
-    pub fn new(placement: &Placement) -> Self {
+    pub fn new(placement: &Placement, is_packed: bool) -> Self {
         Self {
             ledger: Ledger::default(),
+            packed_host_units: is_packed.then_some(0),
             mapped_units: 0,
             pools: vec![PoolState::default(); usize::from(placement.streams())],
             unexplained_programs: 0,
@@ -30,6 +33,11 @@ impl Accounts {
 
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
+    }
+
+    /// Units written by the host.
+    pub fn host_units(&self) -> u64 {
+        self.packed_host_units.unwrap_or(self.ledger.programmed_units.host)
     }
 
     pub fn mapped_units(&self) -> u64 {
@@ -66,6 +74,11 @@ impl Accounts {
             pool.live_units += u64::from(slots);
             pool.recent_units += 1;
         }
+    }
+
+    /// A unit of the host was packed, or found to be stored already.
+    pub fn packed(&mut self) {
+        self.packed_host_units = self.packed_host_units.map(|units| units + 1);
     }
 
     /// An unmapped address was mapped.
@@ -178,6 +191,11 @@ impl Accounts {
 impl Accounts {
     pub fn take_up_ledger(&mut self, ledger: Ledger) {
         self.ledger = ledger;
+    }
+
+    /// Restores the number of units written by the host, where the ledger does not have it.
+    pub fn take_up_host_units(&mut self, host_units: u64) {
+        self.packed_host_units = self.packed_host_units.map(|_| host_units);
     }
 
     /// Restores the live units of each stream from a saved state; without, they are counted by `found`.

@@ -8,11 +8,14 @@
 //! Refreshed data is counted as wear levelling, data rewritten in order as garbage collection: the ledger has no
 //! separate causes for them.
 
-use super::Ftl;
-use super::layer::Layer;
+use super::gc::{Gc, victim_with_gain};
+use super::layer::Stored;
+use super::listeners::Listeners;
+use super::media::{Destination, Done, Media};
+use super::moving::relocate;
 use super::order::Order;
 use super::refresh::Refresh;
-use crate::error::{ReadOnly, SpecificationError};
+use crate::error::SpecificationError;
 use crate::ledger::Cause;
 use crate::nand::Geometry;
 use crate::nand::occupancy::State;
@@ -22,28 +25,25 @@ use crate::timing::Clock;
 use crate::timing::drive::Idle;
 use crate::units::{EraseUnit, Lpn, Ppn};
 
-pub(super) struct Background {
+pub struct Background {
     idle_after_ns: u64,
     batch_units: u64,
     /// Erase units that garbage collection keeps erased in idle time, in addition to those that the host may not take;
     /// 0: no collection in idle time.
     pool_erase_units: u32,
-    pub(super) levels_wear: bool,
+    levels_wear: bool,
     /// The number of erases at the last examination of the whole drive that found nothing to level.
-    pub(super) level_at_erases: u64,
-    pub(super) refresh: Refresh,
-    pub(super) order: Option<Order>,
-    /// Whether an erase unit opened now is opened by background operations.
-    pub(super) is_at_work: bool,
+    pub level_at_erases: u64,
 }
 
 impl Background {
-    /// None for a drive without background operations.
+    /// None for a drive without background operations; adds the listeners that they need.
     pub fn new(
         drive: &Drive,
         geometry: &Geometry,
         erase_units: u32,
         open_blocks_per_stream: u32,
+        listeners: &mut Listeners,
     ) -> Result<Option<Box<Self>>, SpecificationError> {
         let said = &drive.background;
         let refresh = Refresh::new(said, geometry, erase_units)?;
@@ -73,142 +73,134 @@ impl Background {
             let allowed = format!("less than the {} bytes of T", u64::from(erase_units) * erase_unit_bytes);
             return Err(SpecificationError::new("background.erased_pool_bytes", said.erased_pool_bytes, allowed));
         }
+        listeners.refresh = refresh.is_on().then(|| Box::new(refresh));
+        listeners.order = said.defragment.then(|| Box::new(Order::new(erase_units)));
         Ok(Some(Box::new(Self {
             idle_after_ns: (said.idle_after_ms * 1e6).round() as u64,
             batch_units: u64::from(batch_units),
             pool_erase_units: pool_erase_units as u32,
             levels_wear: said.wear_leveling,
             level_at_erases: u64::MAX,
-            refresh,
-            order: said.defragment.then(|| Order::new(erase_units)),
-            is_at_work: false,
         })))
     }
 
-    /// Whether it stores the times or the order of writes.
-    pub fn remembers(&self) -> bool {
-        self.refresh.is_on() || self.order.is_some()
-    }
-
-    pub fn opened(&mut self, erase_unit: EraseUnit) {
-        if let Some(order) = self.order.as_mut().filter(|_| !self.is_at_work) {
-            order.opened(erase_unit);
-        }
-    }
-}
-
-impl<L: Layer, C: Clock> Ftl<L, C> {
     /// Performs one batch of background operations. The host has sent no request since `idle_since_ns`.
-    pub fn run_background(&mut self, now_ns: u64, idle_since_ns: u64) -> Result<Idle, ReadOnly> {
-        let Some(background) = &mut self.background else { return Ok(Idle::NothingBefore(u64::MAX)) };
-        background.refresh.set_time(now_ns);
-        let begins_ns = idle_since_ns.saturating_add(background.idle_after_ns);
+    pub fn run<L: Stored, C: Clock>(
+        &mut self,
+        media: &mut Media<C>,
+        layer: &mut L,
+        gc: &mut Gc,
+        now_ns: u64,
+        idle_since_ns: u64,
+    ) -> Done<Idle> {
+        if let Some(refresh) = &mut media.listeners.refresh {
+            refresh.set_time(now_ns);
+        }
+        let begins_ns = idle_since_ns.saturating_add(self.idle_after_ns);
         if now_ns < begins_ns {
             return Ok(Idle::NothingBefore(begins_ns));
         }
-        if self.read_only.is_some() {
+        if media.read_only.is_some() {
             return Ok(Idle::NothingBefore(u64::MAX));
         }
-        background.is_at_work = true;
-        let batch_units = background.batch_units;
-        let done = self.idle_batch(batch_units);
-        let background = self.background.as_mut().expect("it was there");
-        background.is_at_work = false;
-        let next_ns = background.refresh.next_due_ns();
+        media.listeners.idle_work(true);
+        let done = self.run_batch(media, layer, gc);
+        media.listeners.idle_work(false);
+        let next_ns = media.listeners.refresh.as_ref().map_or(u64::MAX, |refresh| refresh.next_due_ns());
         done.map(|decided| if decided { Idle::Decided } else { Idle::NothingBefore(next_ns) })
     }
 
-    fn idle_batch(&mut self, units: u64) -> Result<bool, ReadOnly> {
-        if self.gc.victim_under_way().is_none() {
-            if self.fold_in_idle(units)? {
+    fn run_batch<L: Stored, C: Clock>(&mut self, media: &mut Media<C>, layer: &mut L, gc: &mut Gc) -> Done<bool> {
+        let units = self.batch_units;
+        if gc.victim_under_way().is_none() {
+            if gc.fold_in_idle(media, layer, units)? {
                 return Ok(true);
             }
-            let Some((victim, cause)) = self.idle_victim() else { return self.put_in_order(units) };
-            self.start_gc(victim, cause)?;
+            let Some((victim, cause)) = self.idle_victim(media, layer, gc) else {
+                return put_in_order(media, layer, gc, units);
+            };
+            gc.start_gc(media, layer, victim, cause)?;
         }
-        self.go_on_with_gc(units * u64::from(self.space.layout.slots_per_unit()))?;
+        gc.go_on_with_gc(media, layer, units * u64::from(media.space.layout.slots_per_unit()))?;
         Ok(true)
     }
 
     /// The next erase unit to collect in idle time, and the cause.
-    fn idle_victim(&mut self) -> Option<(EraseUnit, Cause)> {
-        let background = self.background.as_mut().expect("idle work is on");
-        let space = &self.space;
-        if let Some(due) = background.refresh.due(|erase_unit| space.is_closed(erase_unit)) {
+    fn idle_victim<L: Stored, C: Clock>(
+        &mut self,
+        media: &mut Media<C>,
+        layer: &L,
+        gc: &mut Gc,
+    ) -> Option<(EraseUnit, Cause)> {
+        let space = &media.space;
+        let refresh = media.listeners.refresh.as_mut();
+        if let Some(due) = refresh.and_then(|refresh| refresh.due(|erase_unit| space.is_closed(erase_unit))) {
             return Some((due, Cause::WearLeveling));
         }
-        let pool_erase_units = background.pool_erase_units;
-        if pool_erase_units > 0
-            && self.space.free.len() < self.kept_from_host() + pool_erase_units
-            && let Some(victim) = self.victim_with_gain()
+        if self.pool_erase_units > 0
+            && space.free.len() < media.kept_from_host() + self.pool_erase_units
+            && let Some(victim) = victim_with_gain(media, layer)
         {
             return Some((victim, Cause::Gc));
         }
-        self.erase_unit_to_level_in_idle().map(|behind| (behind, Cause::WearLeveling))
+        self.erase_unit_to_level(media, gc).map(|behind| (behind, Cause::WearLeveling))
     }
 
-    /// Free erase units that the host cannot take before garbage collection runs.
-    fn kept_from_host(&self) -> u32 {
-        self.space.margins.reserve_erase_units + self.space.margins.in_hand_erase_units + self.set_aside_erase_units()
-    }
-
-    fn erase_unit_to_level_in_idle(&mut self) -> Option<EraseUnit> {
-        let background = self.background.as_mut().expect("idle work is on");
-        if !background.levels_wear || background.level_at_erases == self.accounts.ledger().erased_erase_units {
+    fn erase_unit_to_level<C: Clock>(&mut self, media: &Media<C>, gc: &mut Gc) -> Option<EraseUnit> {
+        let erases = media.accounts.ledger().erased_erase_units;
+        if !self.levels_wear || self.level_at_erases == erases {
             return None;
         }
-        for _ in 0..self.space.erase_units().div_ceil(LOOKED_AT) {
-            if let Some(behind) = self.gc.erase_unit_to_level(&self.space) {
+        for _ in 0..media.space.erase_units().div_ceil(LOOKED_AT) {
+            if let Some(behind) = gc.erase_unit_to_level(&media.space) {
                 return Some(behind);
             }
         }
-        background.level_at_erases = self.accounts.ledger().erased_erase_units;
+        self.level_at_erases = erases;
         None
     }
+}
 
-    /// Rewrites, in address order, one segment that is stored in another order. False when there is none, or no space.
-    fn put_in_order(&mut self, units: u64) -> Result<bool, ReadOnly> {
-        if self.background.as_ref().is_none_or(|background| background.order.is_none()) {
-            return Ok(false);
-        }
-        if self.space.free.len() <= self.kept_from_host() {
-            let Some(victim) = self.victim_with_gain() else { return Ok(false) };
-            self.start_gc(victim, Cause::Gc)?;
-            self.go_on_with_gc(units)?;
-            return Ok(true);
-        }
-        let mut order = self.background.as_mut().and_then(|background| background.order.take()).expect("it was there");
-        let (space, victim) = (&self.space, self.gc.victim_under_way());
-        let found = order.next_out_of_order(
-            &space.layout,
-            &self.map,
-            self.space.array.geometry().units_per_page,
-            |erase_unit| match space.occupancy.state(erase_unit) {
+/// Rewrites, in address order, one segment that is stored in another order. False when there is none, or no space.
+fn put_in_order<L: Stored, C: Clock>(media: &mut Media<C>, layer: &mut L, gc: &mut Gc, units: u64) -> Done<bool> {
+    if media.listeners.order.is_none() {
+        return Ok(false);
+    }
+    if media.space.free.len() <= media.kept_from_host() {
+        let Some(victim) = victim_with_gain(media, layer) else { return Ok(false) };
+        gc.start_gc(media, layer, victim, Cause::Gc)?;
+        gc.go_on_with_gc(media, layer, units)?;
+        return Ok(true);
+    }
+    let Some(mut order) = media.listeners.order.take() else { return Ok(false) };
+    let (space, victim) = (&media.space, gc.victim_under_way());
+    let found =
+        order.next_out_of_order(&space.layout, &media.map, space.array.geometry().units_per_page, |erase_unit| {
+            match space.occupancy.state(erase_unit) {
                 State::Free | State::Retired => 0,
                 State::Open if victim != Some(erase_unit) => space.written_slots(erase_unit),
                 State::Open | State::Closed => space.layout.units_per_erase_unit(),
-            },
-        );
-        if found {
-            self.move_in_order(order.segment());
-        }
-        self.background.as_mut().expect("it was there").order = Some(order);
-        Ok(found)
-    }
-
-    /// Leaves the rest of the segment as it is where an erase unit would have to be opened for it that garbage collection
-    /// needs: a segment can be longer than a small erase unit, and be dealt out to several streams.
-    fn move_in_order(&mut self, segment: &[(Lpn, Ppn)]) {
-        for &(lpn, from) in segment {
-            let erase_unit = self.space.layout.erase_unit_of(from);
-            let stream = self.placement.gc_stream(self.resident(erase_unit));
-            let born_at = self.space.filled.born_at[erase_unit.index()];
-            self.space.head_for(stream, lpn);
-            let must_open = self.space.is_stopped(stream) && !self.go_on(stream);
-            if must_open && self.space.free.len() <= self.space.margins.reserve_erase_units {
-                return;
             }
-            self.relocate(erase_unit, &[(lpn, from)], 1, stream, born_at, Cause::Gc);
+        });
+    if found {
+        move_in_order(media, layer, order.segment());
+    }
+    media.listeners.order = Some(order);
+    Ok(found)
+}
+
+/// Leaves the rest of the segment as it is where an erase unit would have to be opened for it that garbage collection
+/// needs: a segment can be longer than a small erase unit, and be dealt out to several streams.
+fn move_in_order<L: Stored, C: Clock>(media: &mut Media<C>, layer: &mut L, segment: &[(Lpn, Ppn)]) {
+    for &(lpn, from) in segment {
+        let erase_unit = media.space.layout.erase_unit_of(from);
+        let stream = media.gc_stream(erase_unit);
+        let born_at = media.space.filled.born_at[erase_unit.index()];
+        media.space.head_for(stream, lpn);
+        let must_open = media.space.is_stopped(stream) && !media.go_on(stream);
+        if must_open && media.space.free.len() <= media.space.margins.reserve_erase_units {
+            return;
         }
+        relocate(media, layer, erase_unit, &[(lpn, from)], 1, Destination { stream, born_at, cause: Cause::Gc });
     }
 }

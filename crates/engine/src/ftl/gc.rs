@@ -1,61 +1,34 @@
-//! Garbage collection: live units are moved out of an erase unit, which is then erased.
+//! Garbage collection: live units are moved out of an erase unit, which is then erased. This is the one path on which
+//! space becomes free, and on which the host's writes wait for space.
 //!
 //! There is one implementation. A `Move` in progress holds its victim, its cause and its progress; `advance` continues
 //! it within a budget of units. Reclaiming space immediately is an unbounded budget. Throttled and idle-time
 //! collection, wear levelling, refresh, and folding of the SLC cache differ in the size and the time of the budget. At
-//! most two moves are in progress: one of garbage collection, and one of folding.
+//! most two moves are in progress: one of garbage collection, and one of folding; each may need the space of the other.
+//!
+//! On a drive with reclaim groups the turn passes when the host needs space for a placement identifier, and with a clock
+//! at every unit that it writes, since garbage collection is paced by the writes of the group.
 
-use super::Ftl;
-use super::layer::Layer;
+use super::layer::Stored;
+use super::media::{Done, Media};
+use super::moving::{GATHERED_AT_ONCE, Move, Progress};
+use super::slc_cache::HOST;
 use super::space::Space;
-use crate::error::{ReadOnly, SpecificationError};
+use crate::error::SpecificationError;
 use crate::ledger::Cause;
-use crate::nand::Erased;
 use crate::policies::gc_throttling::{self, GcThrottling, Pace};
-use crate::policies::placement::PoolView;
-use crate::policies::victim::{Pool, Victim, View};
+use crate::policies::victim::{Pool, View};
 use crate::policies::wear::{LOOKED_AT, WearLeveling};
 use crate::random::Random;
-use crate::specification::drive;
+use crate::specification::drive::Drive;
 use crate::timing::Clock;
 use crate::units::{EraseUnit, Lpn, Ppn, StreamId};
-use serde::{Deserialize, Serialize};
 
-/// Live units gathered at a time: enough to overlap their cache misses, few enough to stay in the innermost cache until
-/// they are written.
-const GATHERED_AT_ONCE: usize = 256;
-/// The same for small budgets, so that most gathered units are still live when they are moved.
-const GATHERED_IN_STEPS: usize = 64;
-
-/// An erase unit whose live units are being moved.
-#[derive(Clone, Serialize, Deserialize)]
-pub struct Move {
-    pub victim: EraseUnit,
-    /// The cause that its programs are counted under.
-    pub cause: Cause,
-    /// The destination. Folded data instead goes to the stream behind the SLC cache, whose number may change.
-    pub stream: StreamId,
-    born_at: u64,
-    /// Slots of the victim that have been examined.
-    slot: u32,
-    /// Live units found there, and how many of them have been moved.
-    pub gathered: Vec<(Lpn, Ppn)>,
-    done: usize,
-    /// The victim's live units at first, and the units that its erase frees: their ratio is the pace of throttled
-    /// collection.
-    live_units: u64,
-    gained_units: u64,
-    /// Fractions of a unit still to be moved, in units times `gained_units`.
-    debt: u64,
-    /// Live units moved so far, counted only for a drive with placement handles and not saved.
-    #[serde(skip)]
-    pub moved_units: u64,
-}
-
-/// Victim selection, and the move in progress.
+/// Selection of victims, and the moves in progress.
 pub struct Gc {
-    pub victim: Victim,
     pub wear_leveling: WearLeveling,
+    /// Whether wear is levelled in idle time, and not after each victim.
+    levels_in_idle: bool,
     pub gc_throttling: GcThrottling,
     /// For victim policies with random choice.
     pub random: Random,
@@ -70,6 +43,10 @@ pub struct Gc {
     list: Vec<(Lpn, Ppn)>,
     /// By reclaim group, while another has its turn; empty for a drive without groups.
     waiting: Vec<Waiting>,
+    /// Folding of an erase unit of the SLC cache.
+    pub folding: Option<Move>,
+    /// Reused memory for the next folding.
+    folding_list: Vec<(Lpn, Ppn)>,
 }
 
 /// What garbage collection owes to the host's writes and moves in batches.
@@ -110,63 +87,12 @@ struct Waiting {
     list: Vec<(Lpn, Ppn)>,
 }
 
-impl Move {
-    /// `gained_units` host writes pay for moving the victim's live units.
-    pub fn new(
-        victim: EraseUnit,
-        cause: Cause,
-        stream: StreamId,
-        born_at: u64,
-        (live_units, gained_units): (u64, u64),
-        mut list: Vec<(Lpn, Ppn)>,
-    ) -> Self {
-        list.clear();
-        let gained_units = gained_units.max(1);
-        Self {
-            victim,
-            cause,
-            stream,
-            born_at,
-            slot: 0,
-            gathered: list,
-            done: 0,
-            live_units,
-            gained_units,
-            debt: 0,
-            moved_units: 0,
-        }
-    }
-
-    /// Units to move for one more unit written by the host.
-    pub fn owe(&mut self) -> u64 {
-        self.take_on(self.live_units)
-    }
-
-    /// Adds fractions of a unit to the debt, and returns the whole units in it.
-    fn take_on(&mut self, parts: u64) -> u64 {
-        self.debt += parts;
-        let units = self.debt / self.gained_units;
-        self.debt %= self.gained_units;
-        units
-    }
-
-    /// Whether all numbers are valid for this drive; `units` is the number of units in flash.
-    pub fn is_within(&self, space: &Space, units: u32) -> bool {
-        let is_of_victim = |&(lpn, ppn): &(Lpn, Ppn)| lpn.0 < units && space.layout.erase_unit_of(ppn) == self.victim;
-        self.gained_units > 0
-            && self.slot <= space.layout.units_per_erase_unit()
-            && self.stream.index() < space.frontiers.len()
-            && self.done <= self.gathered.len()
-            && self.gathered.iter().all(is_of_victim)
-    }
-}
-
 impl Gc {
-    pub fn new(settings: &drive::Ftl, erase_units: u32, seed: u64) -> Result<Self, SpecificationError> {
+    pub fn new<C: Clock>(drive: &Drive, seed: u64) -> Result<Self, SpecificationError> {
         Ok(Self {
-            victim: Victim::new(&settings.victim, erase_units)?,
-            wear_leveling: WearLeveling::new(&settings.wear_leveling)?,
-            gc_throttling: GcThrottling::new(&settings.gc_throttling)?,
+            wear_leveling: WearLeveling::new(&drive.ftl.wear_leveling)?,
+            levels_in_idle: C::PACED && drive.background.wear_leveling,
+            gc_throttling: GcThrottling::new(&drive.ftl.gc_throttling)?,
             random: Random::new(seed ^ 0x7669_6374),
             leveled_to: 0,
             under_way: None,
@@ -174,6 +100,8 @@ impl Gc {
             has_backlog: false,
             list: Vec::with_capacity(GATHERED_AT_ONCE + 64),
             waiting: Vec::new(),
+            folding: None,
+            folding_list: Vec::new(),
         })
     }
 
@@ -186,7 +114,7 @@ impl Gc {
     }
 
     /// Exchanges what the group in turn has begun for what another has.
-    pub fn pass_turn(&mut self, from: u32, to: u32) {
+    fn pass_turn(&mut self, from: u32, to: u32) {
         for group in [from, to] {
             let waiting = &mut self.waiting[group as usize];
             std::mem::swap(&mut self.under_way, &mut waiting.under_way);
@@ -215,15 +143,21 @@ impl Gc {
         self.owed.take(batch_units, self.gc_throttling.piece_units(), self.has_backlog)
     }
 
+    /// Whether it is an erase unit of the SLC cache that is being folded.
+    pub fn is_folding(&self, erase_unit: EraseUnit) -> bool {
+        self.folding.as_ref().is_some_and(|folding| folding.victim == erase_unit)
+    }
+
     pub fn victim_under_way(&self) -> Option<EraseUnit> {
         self.under_way.as_ref().map(|under_way| under_way.victim)
     }
 
     /// A victim of the pool on the die; otherwise of another pool on the die; otherwise of any die.
-    fn choose(&mut self, space: &Space, now: u64, pool: Pool, die: Option<u32>) -> Option<EraseUnit> {
+    fn choose<C: Clock>(&mut self, media: &Media<C>, pool: Pool, die: Option<u32>) -> Option<EraseUnit> {
+        let space = &media.space;
         let mut choose = |pool, die| {
             let view = View {
-                now,
+                now: media.now(),
                 erase_units: space.erase_units(),
                 data_units_per_erase_unit: space.layout.data_units_per_erase_unit(),
                 occupancy: &space.occupancy,
@@ -235,7 +169,7 @@ impl Gc {
                     None => space.open_blocks.as_ref().and_then(|open_blocks| open_blocks.erase_units_on(die)),
                 },
             };
-            let victim = self.victim.choose(&view, pool, &mut self.random)?;
+            let victim = media.victim.choose(&view, pool, &mut self.random)?;
             assert!(space.is_closed(victim), "a victim is closed");
             Some(victim)
         };
@@ -262,236 +196,221 @@ impl Gc {
     }
 }
 
-/// Starting and continuing a move.
-impl<L: Layer, C: Clock> Ftl<L, C> {
+/// Moves: each is started, continued within a budget, and ends with an erase.
+impl Gc {
     /// Starts moving the live units of a closed erase unit. The drive becomes read-only if there is no space for them.
-    fn begin_move(&mut self, victim: EraseUnit, cause: Cause) -> Result<Move, ReadOnly> {
-        let resident = self.resident(victim);
-        let live_units = u64::from(self.space.occupancy.live_units(victim));
-        let stream = self.placement.gc_stream(resident);
-        self.check_room_to_move(stream, live_units)?;
-        self.space.occupancy.start_emptying(victim);
-        self.gc.victim.taken(victim, resident.stream);
+    fn begin_move<L: Stored, C: Clock>(
+        &mut self,
+        media: &mut Media<C>,
+        layer: &L,
+        victim: EraseUnit,
+        cause: Cause,
+    ) -> Done<Move> {
+        let live_units = u64::from(media.space.occupancy.live_units(victim));
+        let stream = media.gc_stream(victim);
+        check_room_to_move(media, layer, stream, live_units)?;
+        media.space.occupancy.start_emptying(victim);
+        media.victim.taken(victim, media.space.stream_of(victim));
         // A full victim, which first-in-first-out may choose, frees nothing; it is moved with the next write.
-        let gained_units = u64::from(self.space.layout.data_units_per_erase_unit()) - live_units;
-        let born_at = self.space.filled.born_at[victim.index()];
-        let list = std::mem::take(&mut self.gc.list);
+        let gained_units = u64::from(media.space.layout.data_units_per_erase_unit()) - live_units;
+        let born_at = media.space.filled.born_at[victim.index()];
+        let list = std::mem::take(&mut self.list);
         Ok(Move::new(victim, cause, stream, born_at, (live_units, gained_units), list))
     }
 
     /// Moves live units of the victim, at most `budget` slots. Returns whether none is left; the victim is then to be
     /// erased.
     #[inline(always)]
-    pub(super) fn advance(&mut self, under_way: &mut Move, mut budget: u64) -> Result<bool, ReadOnly> {
-        // Units gathered in this call cannot have been overwritten since.
-        let mut is_fresh = false;
-        loop {
-            if under_way.done == under_way.gathered.len() {
-                if under_way.slot == self.space.layout.units_per_erase_unit() {
-                    return Ok(true);
-                }
-                self.gather(under_way, budget);
-                is_fresh = true;
-                continue;
-            }
-            if budget == 0 {
-                return Ok(false);
-            }
-            if L::IS_PACKED || self.slc_cache.is_some() {
-                match self.advance_by_one(under_way, budget)? {
-                    Some(slots) => budget -= slots,
-                    None => return Ok(false),
-                }
-                continue;
-            }
-            let first = under_way.done;
-            let end = under_way.gathered.len().min(first.saturating_add(budget as usize));
-            under_way.done = end;
-            let run = &mut under_way.gathered[first..end];
-            let live_units = if is_fresh { run.len() } else { self.keep_live(run) };
-            budget -= live_units as u64;
-            under_way.moved_units += live_units as u64;
-            let &mut Move { victim, stream, born_at, cause, .. } = under_way;
-            let live = &under_way.gathered[first..first + live_units];
-            self.relocate(victim, live, live_units as u32, stream, born_at, cause);
-        }
-    }
-
-    fn gather(&self, under_way: &mut Move, budget: u64) {
-        under_way.gathered.clear();
-        under_way.done = 0;
-        let most = if budget < GATHERED_AT_ONCE as u64 { GATHERED_IN_STEPS } else { GATHERED_AT_ONCE };
-        under_way.slot = self.map.gather_live(under_way.victim, under_way.slot, most, &mut under_way.gathered);
-    }
-
-    /// The same for one unit: where units have different sizes, or where folding and garbage collection may need each
-    /// other's space. Returns the number of moved slots, or None if the budget is too small for the unit.
-    fn advance_by_one(&mut self, under_way: &mut Move, budget: u64) -> Result<Option<u64>, ReadOnly> {
-        let is_fold = under_way.cause == Cause::SlcFold;
-        let stream = if is_fold { self.frontier_past_cache() } else { under_way.stream };
-        if self.space.free.len() == 0 && self.slc_cache.is_some() {
-            self.find_room_for(stream)?;
-        }
-        let (lpn, from) = under_way.gathered[under_way.done];
-        let Some((lpn, slots)) = L::still_at(self, lpn, from) else {
-            under_way.done += 1;
-            return Ok(Some(0));
-        };
-        if budget < u64::from(slots) {
-            // The budget accumulates.
-            under_way.debt += budget * under_way.gained_units;
-            return Ok(None);
-        }
-        under_way.done += 1;
-        under_way.moved_units += 1;
-        self.relocate(under_way.victim, &[(lpn, from)], slots, stream, under_way.born_at, under_way.cause);
-        Ok(Some(u64::from(slots)))
-    }
-
-    /// Moves the units that are still live since they were gathered to the front of the list.
-    fn keep_live(&self, gathered: &mut [(Lpn, Ppn)]) -> usize {
-        let mut live_units = 0;
-        for slot in 0..gathered.len() {
-            let (lpn, from) = gathered[slot];
-            gathered[live_units] = (lpn, from);
-            live_units += usize::from(self.map.physical(lpn) == from);
-        }
-        live_units
-    }
-
-    /// Moves all live units among `units` of an erase unit to a stream, in the order of their slots. Updates map,
-    /// occupancy and counters.
-    #[inline(always)]
-    pub(super) fn relocate(
+    fn advance<L: Stored, C: Clock>(
         &mut self,
-        erase_unit: EraseUnit,
-        units: &[(Lpn, Ppn)],
-        slots: u32,
-        stream: StreamId,
-        born_at: u64,
-        cause: Cause,
-    ) {
-        let (Some(&(_, first)), Some(&(_, last))) = (units.first(), units.last()) else { return };
-        self.note_moving(true);
-        L::move_units(self, units, stream, born_at, cause);
-        self.note_moving(false);
-        self.map.mark_range_stale(first, last);
-        self.space.occupancy.lose(erase_unit, slots);
-        // Reads of reduced data are counted as they are found.
-        let read_units = if L::IS_PACKED { 0 } else { u64::from(slots) };
-        self.accounts.moved(cause, self.space.stream_of(erase_unit), stream, u64::from(slots), read_units);
-        self.layer.relocated(units, cause);
-    }
-
-    /// A block whose erase failed is lost: with a small reserve there may be no space to move to.
-    pub(super) fn check_room_to_move(&mut self, stream: StreamId, live_units: u64) -> Result<(), ReadOnly> {
-        if live_units == 0 || L::has_room_to_move(self, stream, live_units) {
-            return Ok(());
+        media: &mut Media<C>,
+        layer: &mut L,
+        under_way: &mut Move,
+        mut budget: u64,
+    ) -> Done<bool> {
+        loop {
+            match under_way.advance(media, layer, &mut budget) {
+                Progress::Empty => return Ok(true),
+                Progress::OutOfBudget => return Ok(false),
+                Progress::OutOfRoom => self.finish_the_other(media, layer)?,
+            }
         }
-        Err(self.turn_read_only())
     }
 
     /// Simultaneous garbage collection and folding may have used all erased units: the other move is completed, which
     /// frees some.
     #[cold]
-    fn find_room_for(&mut self, stream: StreamId) -> Result<(), ReadOnly> {
-        if self.space.is_stopped(stream) && !self.go_on(stream) {
-            self.finish_folding()?;
-            self.finish_gc()?;
-            if self.space.free.len() == 0 {
-                return Err(self.turn_read_only());
-            }
-        }
-        Ok(())
+    fn finish_the_other<L: Stored, C: Clock>(&mut self, media: &mut Media<C>, layer: &mut L) -> Done {
+        self.finish_folding(media, layer)?;
+        self.finish_gc(media, layer)?;
+        if media.space.free.len() == 0 { Err(media.turn_read_only()) } else { Ok(()) }
     }
 
-    pub(super) fn erase(&mut self, erase_unit: EraseUnit) -> Result<(), ReadOnly> {
-        self.map.mark_all_stale(erase_unit);
-        self.layer.erased();
-        self.accounts.erased(self.space.stream_of(erase_unit));
-        if let Some(background) = &mut self.background {
-            background.refresh.erased(erase_unit);
-        }
-        self.clock.erase(erase_unit);
-        if let Some(groups) = &mut self.space.reclaim_groups {
-            groups.note_erased(erase_unit);
-        }
-        if let Some(observed) = &mut self.observed {
-            observed.erased(erase_unit);
-        }
-        if self.space.is_slc(erase_unit) {
-            let is_static = self.slc_cache.as_mut().is_some_and(|cache| cache.erased(erase_unit));
-            self.space.erase_in_slc_mode(erase_unit, is_static);
-            return Ok(());
-        }
-        match self.space.erase(erase_unit) {
-            Erased::Usable => Ok(()),
-            Erased::Retired => self.check_spare_blocks(),
-        }
-    }
-}
-
-/// Callers of that implementation.
-impl<L: Layer, C: Clock> Ftl<L, C> {
     /// Moves all live units of a closed erase unit, and erases it.
-    pub(super) fn empty(&mut self, victim: EraseUnit, cause: Cause) -> Result<(), ReadOnly> {
-        let mut under_way = self.begin_move(victim, cause)?;
-        if let Err(reason) = self.advance(&mut under_way, u64::MAX) {
-            self.gc.under_way = Some(Box::new(under_way));
+    pub fn empty<L: Stored, C: Clock>(
+        &mut self,
+        media: &mut Media<C>,
+        layer: &mut L,
+        victim: EraseUnit,
+        cause: Cause,
+    ) -> Done {
+        let mut under_way = self.begin_move(media, layer, victim, cause)?;
+        if let Err(reason) = self.advance(media, layer, &mut under_way, u64::MAX) {
+            self.under_way = Some(Box::new(under_way));
             return Err(reason);
         }
-        self.note_moved(&under_way);
-        self.gc.list = under_way.gathered;
-        self.erase(victim)
+        self.end_move(media, layer, under_way)
+    }
+
+    /// All live units of a victim were moved.
+    fn end_move<L: Stored, C: Clock>(&mut self, media: &mut Media<C>, layer: &mut L, done: Move) -> Done {
+        let host_written_bytes = media.accounts.ledger().host_written_bytes;
+        media.listeners.emptied(media.space.stream_of(done.victim), done.moved_units, host_written_bytes);
+        self.list = done.gathered;
+        layer.erased();
+        media.erase(done.victim)
     }
 
     /// Makes a closed erase unit the current victim; there must be none.
-    pub(super) fn start_gc(&mut self, victim: EraseUnit, cause: Cause) -> Result<(), ReadOnly> {
-        if self.slc_cache.is_some() && self.space.free.len() <= self.space.margins.reserve_erase_units {
-            self.finish_folding()?;
+    pub fn start_gc<L: Stored, C: Clock>(
+        &mut self,
+        media: &mut Media<C>,
+        layer: &mut L,
+        victim: EraseUnit,
+        cause: Cause,
+    ) -> Done {
+        if media.slc_cache.is_some() && media.space.free.len() <= media.space.margins.reserve_erase_units {
+            self.finish_folding(media, layer)?;
         }
-        self.gc.under_way = Some(Box::new(self.begin_move(victim, cause)?));
+        self.under_way = Some(Box::new(self.begin_move(media, layer, victim, cause)?));
         Ok(())
     }
 
     /// Moves at most `budget` live slots of the current victim, and erases it when none is left.
-    pub(super) fn go_on_with_gc(&mut self, budget: u64) -> Result<(), ReadOnly> {
-        let Some(mut under_way) = self.gc.under_way.take() else { return Ok(()) };
-        let is_empty = self.advance(&mut under_way, budget);
+    pub fn go_on_with_gc<L: Stored, C: Clock>(&mut self, media: &mut Media<C>, layer: &mut L, budget: u64) -> Done {
+        let Some(mut under_way) = self.under_way.take() else { return Ok(()) };
+        let is_empty = self.advance(media, layer, &mut under_way, budget);
         if !matches!(is_empty, Ok(true)) {
-            self.gc.under_way = Some(under_way);
+            self.under_way = Some(under_way);
             return is_empty.map(|_| ());
         }
-        self.note_moved(&under_way);
-        self.gc.list = under_way.gathered;
-        self.erase(under_way.victim)?;
-        self.level_wear()
+        self.end_move(media, layer, *under_way)?;
+        self.level_wear(media, layer)
     }
 
     /// Completes the current victim.
-    pub(super) fn finish_gc(&mut self) -> Result<(), ReadOnly> {
-        self.go_on_with_gc(u64::MAX)
+    pub fn finish_gc<L: Stored, C: Clock>(&mut self, media: &mut Media<C>, layer: &mut L) -> Done {
+        self.go_on_with_gc(media, layer, u64::MAX)
+    }
+
+    fn level_wear<L: Stored, C: Clock>(&mut self, media: &mut Media<C>, layer: &mut L) -> Done {
+        if self.levels_in_idle {
+            return Ok(());
+        }
+        match self.erase_unit_to_level(&media.space) {
+            Some(behind) => self.empty(media, layer, behind, Cause::WearLeveling),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A block whose erase failed is lost: with a small reserve there may be no space to move to.
+fn check_room_to_move<L: Stored, C: Clock>(media: &mut Media<C>, layer: &L, stream: StreamId, live_units: u64) -> Done {
+    if live_units == 0 || layer.has_room_to_move(&media.space, stream, live_units) {
+        return Ok(());
+    }
+    Err(media.turn_read_only())
+}
+
+/// Space for the host's next unit.
+impl Gc {
+    /// Ensures that the stream's open erase unit has space for a unit. Collects garbage first if opening an erase unit
+    /// for the host would leave fewer free erase units than the reserve.
+    #[cold]
+    #[inline(never)]
+    pub fn make_room_for_host<L: Stored, C: Clock>(
+        &mut self,
+        media: &mut Media<C>,
+        layer: &mut L,
+        stream: StreamId,
+    ) -> Done {
+        if let Some(reason) = media.read_only {
+            return Err(reason);
+        }
+        if media.space.open_blocks.is_some() {
+            return self.make_room_on_dies(media, layer, stream);
+        }
+        if media.space.reclaim_groups.is_some() {
+            self.turn_to_group_with_room(media, stream);
+        }
+        loop {
+            let has_room = media.go_on(stream);
+            if has_room && !self.lacks_reserve(&media.space) {
+                return Ok(());
+            }
+            if !has_room && media.slc_cache.is_some() && self.make_room_in_cache(media, layer)? {
+                continue;
+            }
+            self.make_space(media, layer, Some(stream))?;
+            // Garbage collection may have opened it, if the host shares the stream, or freed space in the cache.
+            let goes_past_cache = media.slc_cache.as_ref().is_none_or(|cache| !cache.takes_host());
+            if goes_past_cache && media.space.frontier(stream).erase_unit.is_none() {
+                media.open(stream);
+            }
+        }
+    }
+
+    /// The same on a drive with an open block on each die.
+    fn make_room_on_dies<L: Stored, C: Clock>(
+        &mut self,
+        media: &mut Media<C>,
+        layer: &mut L,
+        stream: StreamId,
+    ) -> Done {
+        loop {
+            let has_room = media.go_on(stream);
+            if has_room && !self.lacks_reserve(&media.space) {
+                return Ok(());
+            }
+            if has_room || !media.host_may_open() {
+                self.make_space(media, layer, Some(stream))?;
+            } else if !media.open_on_its_die(stream) {
+                media.turn_to_one_with_room(stream);
+            }
+        }
+    }
+
+    /// Whether a lost erase unit has left fewer free erase units than the reserve. Where host and garbage collection
+    /// share a stream this is the only check: garbage collection leaves space in the open erase unit, and each loss
+    /// would permanently reduce the reserve.
+    pub fn lacks_reserve(&self, space: &Space) -> bool {
+        space.free.len() < space.margins.reserve_erase_units && self.under_way.is_none()
     }
 
     /// Collects garbage until the host may open an erase unit, or until its stream has space, where it shares one with
     /// garbage collection.
-    pub(super) fn make_space(&mut self, stream: Option<StreamId>) -> Result<(), ReadOnly> {
+    pub fn make_space<L: Stored, C: Clock>(
+        &mut self,
+        media: &mut Media<C>,
+        layer: &mut L,
+        stream: Option<StreamId>,
+    ) -> Done {
         let mut fruitless = 0;
-        while !self.host_may_open() {
-            if self.gc.under_way.is_some() {
-                self.finish_gc()?;
-            } else if self.slc_cache.is_some() && self.fold_for_space(false)? {
+        while !media.host_may_open() {
+            if self.under_way.is_some() {
+                self.finish_gc(media, layer)?;
+            } else if media.slc_cache.is_some() && self.fold_for_space(media, layer, false)? {
                 fruitless = 0;
             } else {
-                let pool = if fruitless == 0 { self.pool_to_collect() } else { Pool::All };
-                let gained = self.collect(pool)?;
+                let pool = if fruitless == 0 { media.pool_to_collect() } else { Pool::All };
+                let gained = self.collect(media, layer, pool)?;
                 fruitless = if gained { 0 } else { fruitless + 1 };
-                if fruitless > 2 * self.space.erase_units() {
-                    self.collect_least()?;
+                if fruitless > 2 * media.space.erase_units() {
+                    self.collect_least(media, layer)?;
                     fruitless = 0;
                 }
             }
-            if stream.is_some_and(|stream| self.go_on(stream)) && !self.lacks_reserve() {
+            if stream.is_some_and(|stream| media.go_on(stream)) && !self.lacks_reserve(&media.space) {
                 break;
             }
         }
@@ -499,156 +418,362 @@ impl<L: Layer, C: Clock> Ftl<L, C> {
     }
 
     /// Completes one victim of the pool, or of another if the pool has none. Returns whether space was freed.
-    fn collect(&mut self, pool: Pool) -> Result<bool, ReadOnly> {
-        let (now, die) = (self.now(), self.die_to_collect());
-        let Some(victim) = self.gc.choose(&self.space, now, pool, die) else {
-            return Err(self.find_nothing_to_reclaim());
+    fn collect<L: Stored, C: Clock>(&mut self, media: &mut Media<C>, layer: &mut L, pool: Pool) -> Done<bool> {
+        let die = media.die_to_collect();
+        let Some(victim) = self.choose(media, pool, die) else {
+            return Err(media.find_nothing_to_reclaim());
         };
-        let gained = self.space.occupancy.live_units(victim) < self.space.layout.data_units_per_erase_unit();
-        self.empty(victim, Cause::Gc)?;
-        self.level_wear()?;
+        let gained = media.space.occupancy.live_units(victim) < media.space.layout.data_units_per_erase_unit();
+        self.empty(media, layer, victim, Cause::Gc)?;
+        self.level_wear(media, layer)?;
         Ok(gained)
     }
 
     /// Collects the closed erase unit with the fewest live units, whatever the victim policy: first-in-first-out may
     /// choose several full ones in succession, though at most each of them twice, while a random policy may miss the
     /// few others any number of times.
-    fn collect_least(&mut self) -> Result<(), ReadOnly> {
-        let Some(victim) = self.victim_with_gain() else { return Err(self.find_nothing_to_reclaim()) };
-        self.empty(victim, Cause::Gc)?;
-        self.level_wear()
-    }
-
-    pub(super) fn level_wear(&mut self) -> Result<(), ReadOnly> {
-        if self.background.as_ref().is_some_and(|background| background.levels_wear) {
-            return Ok(());
-        }
-        match self.gc.erase_unit_to_level(&self.space) {
-            Some(behind) => self.empty(behind, Cause::WearLeveling),
-            None => Ok(()),
-        }
-    }
-
-    fn pool_to_collect(&mut self) -> Pool {
-        if !self.placement.is_pooled() {
-            return Pool::All;
-        }
-        self.accounts.fade(self.map.user_units());
-        let data_units_per_erase_unit = self.space.layout.data_units_per_erase_unit();
-        self.placement.pool_to_collect(&PoolView { pools: self.accounts.pools(), data_units_per_erase_unit })
-    }
-
-    /// The die on which garbage is collected next, where blocks are opened by die. Without a clock, any: most dies then
-    /// have no erased block at a time, and always collecting on the first of them would move blocks with few stale
-    /// units.
-    /// On a drive with reclaim groups, the group in turn.
-    fn die_to_collect(&self) -> Option<u32> {
-        if let Some(groups) = &self.space.reclaim_groups {
-            return Some(groups.in_turn);
-        }
-        if C::PACED { self.space.die_to_collect() } else { None }
+    fn collect_least<L: Stored, C: Clock>(&mut self, media: &mut Media<C>, layer: &mut L) -> Done {
+        let Some(victim) = victim_with_gain(media, layer) else { return Err(media.find_nothing_to_reclaim()) };
+        self.empty(media, layer, victim, Cause::Gc)?;
+        self.level_wear(media, layer)
     }
 
     /// Throttled collection: called for each unit that the host writes to a stream, which occupies `slots` slots.
     #[inline]
-    pub(super) fn pace_gc(&mut self, stream: StreamId, slots: u32) -> Result<(), ReadOnly> {
-        if self.slc_cache.is_some() {
-            self.pace_folding()?;
+    pub fn pace_gc<L: Stored, C: Clock>(
+        &mut self,
+        media: &mut Media<C>,
+        layer: &mut L,
+        stream: StreamId,
+        slots: u32,
+    ) -> Done {
+        if media.slc_cache.is_some() {
+            self.pace_folding(media, layer)?;
         }
-        let mut floor = self.space.margins.reserve_erase_units + self.space.margins.in_hand_erase_units;
+        let mut floor = media.space.margins.floor_erase_units();
         // A victim left by background collection waits as well.
-        if self.space.free.len() > floor + self.set_aside_erase_units() {
+        if media.space.free.len() > floor + media.set_aside_erase_units() {
             return Ok(());
         }
-        if self.space.reclaim_groups.is_some() {
-            floor = self.turn_to_group_written(stream);
-            if self.space.free.len() > floor {
+        if media.space.reclaim_groups.is_some() {
+            floor = self.turn_to_group_written(&mut media.space, stream);
+            if media.space.free.len() > floor {
                 return Ok(());
             }
         }
-        if self.gc.under_way.is_none() && !self.start_paced_gc()? {
+        if self.under_way.is_none() && !self.start_paced_gc(media, layer)? {
             return Ok(());
         }
-        let under_way = self.gc.under_way.as_mut().expect("a victim was just chosen");
+        let under_way = self.under_way.as_mut().expect("a victim was just chosen");
         let view = gc_throttling::View {
-            free_erase_units: self.space.free.len(),
+            free_erase_units: media.space.free.len(),
             floor_erase_units: floor,
             live_units: under_way.live_units,
             gained_units: under_way.gained_units,
             written_units: u64::from(slots),
         };
-        match self.gc.gc_throttling.pace(&view) {
+        match self.gc_throttling.pace(&view) {
             Pace::Parts(parts) => {
                 let units = under_way.take_on(parts);
-                self.move_batch(units)?;
+                self.move_batch(media, layer, units)?;
             }
-            Pace::Whole => self.finish_gc()?,
+            Pace::Whole => self.finish_gc(media, layer)?,
         }
-        self.keep_room_for_victim()
+        self.keep_room_for_victim(media, layer)
     }
 
     /// Adds to the units to be moved, and moves them once they make a batch, from as many victims as needed.
     #[inline]
-    fn move_batch(&mut self, units: u64) -> Result<(), ReadOnly> {
-        let batch_units = self.gc.gc_throttling.batch_units();
+    fn move_batch<L: Stored, C: Clock>(&mut self, media: &mut Media<C>, layer: &mut L, units: u64) -> Done {
+        let batch_units = self.gc_throttling.batch_units();
         if batch_units == 1 {
-            return self.go_on_with_gc(units);
+            return self.go_on_with_gc(media, layer, units);
         }
-        self.gc.owed.units += units;
-        let mut now_units = self.gc.take_owed(batch_units);
-        while now_units > 0 && (self.gc.under_way.is_some() || self.start_paced_gc()?) {
-            let under_way = self.gc.under_way.as_ref().expect("a victim was just chosen");
-            let left_units = u64::from(self.space.occupancy.live_units(under_way.victim));
+        self.owed.units += units;
+        let mut now_units = self.take_owed(batch_units);
+        while now_units > 0 && (self.under_way.is_some() || self.start_paced_gc(media, layer)?) {
+            let under_way = self.under_way.as_ref().expect("a victim was just chosen");
+            let left_units = u64::from(media.space.occupancy.live_units(under_way.victim));
             let moved_units = left_units.min(now_units);
             now_units -= moved_units;
             // An empty victim is erased.
-            self.go_on_with_gc(if moved_units == left_units { u64::MAX } else { moved_units })?;
+            self.go_on_with_gc(media, layer, if moved_units == left_units { u64::MAX } else { moved_units })?;
         }
-        self.gc.owed.units += now_units;
+        self.owed.units += now_units;
         Ok(())
     }
 
     /// Chooses a victim for throttled collection. False if there is none, or if an erase unit of the SLC cache is
     /// folded instead.
-    fn start_paced_gc(&mut self) -> Result<bool, ReadOnly> {
-        if self.slc_cache.is_some() && self.fold_for_space(true)? {
+    fn start_paced_gc<L: Stored, C: Clock>(&mut self, media: &mut Media<C>, layer: &mut L) -> Done<bool> {
+        if media.slc_cache.is_some() && self.fold_for_space(media, layer, true)? {
             return Ok(false);
         }
-        let pool = self.pool_to_collect();
-        let (now, die) = (self.now(), self.die_to_collect());
-        if self.space.open_blocks.is_some() && die.is_none() {
+        let pool = media.pool_to_collect();
+        let die = media.die_to_collect();
+        if media.space.open_blocks.is_some() && die.is_none() {
             return Ok(false);
         }
-        let Some(victim) = self.gc.choose(&self.space, now, pool, die) else { return Ok(false) };
-        self.start_gc(victim, Cause::Gc)?;
+        let Some(victim) = self.choose(media, pool, die) else { return Ok(false) };
+        self.start_gc(media, layer, victim, Cause::Gc)?;
         Ok(true)
     }
 
     /// With no erased unit left, the open one must take the rest of the victim. If the host writes to it as well, the
     /// victim is completed before the host has used that space.
-    pub(super) fn keep_room_for_victim(&mut self) -> Result<(), ReadOnly> {
-        if self.space.free.len() > 0 {
+    pub fn keep_room_for_victim<L: Stored, C: Clock>(&mut self, media: &mut Media<C>, layer: &mut L) -> Done {
+        if media.space.free.len() > 0 {
             return Ok(());
         }
-        let Some(under_way) = &self.gc.under_way else { return Ok(()) };
-        let live_units = u64::from(self.space.occupancy.live_units(under_way.victim));
-        if L::has_room_to_move(self, under_way.stream, live_units + 1) { Ok(()) } else { self.finish_gc() }
+        let Some(under_way) = &self.under_way else { return Ok(()) };
+        let live_units = u64::from(media.space.occupancy.live_units(under_way.victim));
+        if layer.has_room_to_move(&media.space, under_way.stream, live_units + 1) {
+            Ok(())
+        } else {
+            self.finish_gc(media, layer)
+        }
+    }
+}
+
+/// The closed erase unit with the fewest live units, if collecting it frees space. In idle time there is time for
+/// the best choice, whatever the victim policy.
+pub fn victim_with_gain<L: Stored, C: Clock>(media: &Media<C>, layer: &L) -> Option<EraseUnit> {
+    let data_units = u64::from(media.space.layout.data_units_per_erase_unit());
+    let least = match &media.space.reclaim_groups {
+        Some(groups) => media.space.occupancy.least_on(groups.in_turn),
+        None => media.space.occupancy.least(),
+    };
+    least.filter(|&least| {
+        let live_units = media.space.occupancy.live_units(least);
+        // Moved data may be packed less densely than before.
+        u64::from(live_units) + layer.overhead_to_move(&media.space, live_units) < data_units
+    })
+}
+
+/// Turns of reclaim groups.
+impl Gc {
+    fn turn_to_group(&mut self, space: &mut Space, group: u32) {
+        let Some(groups) = &mut space.reclaim_groups else { return };
+        let before = groups.in_turn;
+        if group != before {
+            groups.turn_to(group, &mut space.free);
+            self.pass_turn(before, group);
+        }
     }
 
-    /// The closed erase unit with the fewest live units, if collecting it frees space. In idle time there is time for
-    /// the best choice, whatever the victim policy.
-    pub(super) fn victim_with_gain(&self) -> Option<EraseUnit> {
-        let data_units = u64::from(self.space.layout.data_units_per_erase_unit());
-        let least = match &self.space.reclaim_groups {
-            Some(groups) => self.space.occupancy.least_on(groups.in_turn),
-            None => self.space.occupancy.least(),
-        };
-        least.filter(|&least| {
-            let live_units = self.space.occupancy.live_units(least);
-            // Moved data may be packed less densely than before.
-            u64::from(live_units) + L::overhead_to_move(self, live_units) < data_units
-        })
+    /// Passes the turn to the group in which the stream's open erase unit has space, or else to that in which its next one
+    /// is opened.
+    fn turn_to_group_with_room<C: Clock>(&mut self, media: &mut Media<C>, stream: StreamId) {
+        if let Some(group) = media.space.group_of_open(stream) {
+            self.turn_to_group(&mut media.space, group);
+            if media.go_on(stream) {
+                return;
+            }
+        }
+        if let Some(groups) = &media.space.reclaim_groups {
+            let group = groups.group_for(&media.space.occupancy, stream);
+            self.turn_to_group(&mut media.space, group);
+        }
     }
+
+    /// Passes the turn to the group that the host has just written to, and returns the number of free erase units below
+    /// which its garbage is collected.
+    fn turn_to_group_written(&mut self, space: &mut Space, stream: StreamId) -> u32 {
+        if let Some(group) = space.group_of_open(stream) {
+            self.turn_to_group(space, group);
+        }
+        let in_hand = space.reclaim_groups.as_ref().map_or(0, |groups| groups.in_hand_erase_units);
+        space.margins.reserve_erase_units + in_hand
+    }
+
+    /// Keeps room for the victim of each group; on a drive without groups, of the drive.
+    pub fn keep_room_for_victims<L: Stored, C: Clock>(&mut self, media: &mut Media<C>, layer: &mut L) -> Done {
+        let groups = media.space.reclaim_groups.as_ref().map_or(1, |groups| groups.groups());
+        for group in 0..groups {
+            self.turn_to_group(&mut media.space, group);
+            self.keep_room_for_victim(media, layer)?;
+        }
+        Ok(())
+    }
+}
+
+/// Folding: live data of a full erase unit of the SLC cache moves to other erase units, in idle time or throttled by the
+/// host's writes.
+impl Gc {
+    /// The host's frontier is full: opens another one in the cache, or lets the host bypass it. False if the host
+    /// bypasses the cache already and that frontier is full too.
+    pub fn make_room_in_cache<L: Stored, C: Clock>(&mut self, media: &mut Media<C>, layer: &mut L) -> Done<bool> {
+        while !media.has_room_in_cache() && erase_dead(media)? {}
+        if media.has_room_in_cache() {
+            media.turn_host(true);
+            media.open_in_cache();
+            if C::PACED && !media.has_room_in_cache() {
+                self.fold_ahead(media, layer)?;
+            }
+            return Ok(true);
+        }
+        let waits = media.slc_cache.as_ref().is_some_and(|cache| cache.folds_when_full());
+        if waits && (self.folding.is_some() || has_full(media)) {
+            self.fold_one(media, layer)?;
+            return Ok(true);
+        }
+        Ok(media.turn_host(false))
+    }
+
+    /// With a clock, and where the drive waits for space: starts folding early enough that the next erase unit of the
+    /// cache is ready when the one just opened is full.
+    pub fn fold_ahead<L: Stored, C: Clock>(&mut self, media: &mut Media<C>, layer: &mut L) -> Done {
+        let waits = media.slc_cache.as_ref().is_some_and(|cache| cache.folds_when_full());
+        if !waits || self.folding.is_some() {
+            return Ok(());
+        }
+        let host_units = u64::from(media.space.data_units_in_slc_mode());
+        match next_to_fold(media, false) {
+            Some(oldest) => self.start_folding(media, layer, oldest, host_units),
+            None => Ok(()),
+        }
+    }
+
+    /// Folds an erase unit of the cache at once, or completes the current folding.
+    pub fn fold_one<L: Stored, C: Clock>(&mut self, media: &mut Media<C>, layer: &mut L) -> Done {
+        if self.folding.is_none() {
+            let Some(oldest) = next_to_fold(media, false) else { return Ok(()) };
+            self.start_folding(media, layer, oldest, 1)?;
+        }
+        self.go_on_folding(media, layer, u64::MAX)
+    }
+
+    /// Folds a full one at once, because its block has failed.
+    pub fn fold_failed<L: Stored, C: Clock>(&mut self, media: &mut Media<C>, layer: &mut L, failed: EraseUnit) -> Done {
+        if let Some(cache) = &mut media.slc_cache {
+            cache.take_failed(failed);
+        }
+        self.start_folding(media, layer, failed, 1)?;
+        self.go_on_folding(media, layer, u64::MAX)
+    }
+
+    /// If erased space runs short, folds an erase unit of the cache, which frees more than any victim: returns whether
+    /// there was one. If `paced`, spreads it over enough host units that the space is free in time.
+    pub fn fold_for_space<L: Stored, C: Clock>(
+        &mut self,
+        media: &mut Media<C>,
+        layer: &mut L,
+        paced: bool,
+    ) -> Done<bool> {
+        if self.folding.is_none() {
+            let Some(oldest) = next_to_fold(media, true) else { return Ok(false) };
+            let live_units = media.space.occupancy.live_units(oldest);
+            let gained_units = media.space.layout.data_units_per_erase_unit() - live_units;
+            self.start_folding(media, layer, oldest, u64::from(gained_units))?;
+        }
+        if !paced {
+            self.go_on_folding(media, layer, u64::MAX)?;
+        }
+        Ok(true)
+    }
+
+    /// Folds up to `units` units in idle time. False if nothing in the cache is full, or there is no space to fold to.
+    pub fn fold_in_idle<L: Stored, C: Clock>(&mut self, media: &mut Media<C>, layer: &mut L, units: u64) -> Done<bool> {
+        if self.folding.is_none() {
+            if !has_full(media) {
+                return Ok(false);
+            }
+            let has_space = media.host_may_open();
+            let Some(oldest) = next_to_fold(media, !has_space) else { return Ok(false) };
+            self.start_folding(media, layer, oldest, 1)?;
+        }
+        self.go_on_folding(media, layer, units)?;
+        Ok(true)
+    }
+
+    /// Spreads folding over the next `host_units` units written by the host.
+    fn start_folding<L: Stored, C: Clock>(
+        &mut self,
+        media: &mut Media<C>,
+        layer: &mut L,
+        erase_unit: EraseUnit,
+        host_units: u64,
+    ) -> Done {
+        let live_units = u64::from(media.space.occupancy.live_units(erase_unit));
+        let room = self.make_room_to_fold(media, layer, erase_unit, live_units);
+        if room.is_err() {
+            if let Some(cache) = &mut media.slc_cache {
+                cache.put_back(erase_unit);
+            }
+            return room;
+        }
+        let born_at = media.space.filled.born_at[erase_unit.index()];
+        let amounts = (live_units, host_units);
+        let list = std::mem::take(&mut self.folding_list);
+        self.folding = Some(Move::new(erase_unit, Cause::SlcFold, HOST, born_at, amounts, list));
+        Ok(())
+    }
+
+    /// Folding a dynamic erase unit frees more than it takes, so it may use the reserve as garbage collection does;
+    /// folding a permanent one frees nothing for others.
+    fn make_room_to_fold<L: Stored, C: Clock>(
+        &mut self,
+        media: &mut Media<C>,
+        layer: &mut L,
+        erase_unit: EraseUnit,
+        live_units: u64,
+    ) -> Done {
+        if u64::from(media.space.slots_left(media.frontier_past_cache())) >= live_units {
+            return Ok(());
+        }
+        if media.space.free.len() <= media.space.margins.reserve_erase_units {
+            self.finish_gc(media, layer)?;
+        }
+        if media.slc_cache.as_ref().is_some_and(|cache| cache.is_static(erase_unit)) {
+            self.make_space(media, layer, None)?;
+        }
+        let stream = media.frontier_past_cache();
+        check_room_to_move(media, layer, stream, live_units)
+    }
+
+    /// Called for each unit that the host writes.
+    #[inline]
+    pub fn pace_folding<L: Stored, C: Clock>(&mut self, media: &mut Media<C>, layer: &mut L) -> Done {
+        let Some(folding) = &mut self.folding else { return Ok(()) };
+        let units = folding.owe();
+        self.go_on_folding(media, layer, units)
+    }
+
+    fn go_on_folding<L: Stored, C: Clock>(&mut self, media: &mut Media<C>, layer: &mut L, budget: u64) -> Done {
+        let Some(mut folding) = self.folding.take() else { return Ok(()) };
+        let is_empty = self.advance(media, layer, &mut folding, budget);
+        if !matches!(is_empty, Ok(true)) {
+            self.folding = Some(folding);
+            return is_empty.map(|_| ());
+        }
+        self.folding_list = folding.gathered;
+        media.erase(folding.victim)?;
+        if media.has_room_in_cache() {
+            // Space in the cache is used at once. The frontier past it may be partly written; it waits, and receives
+            // folded data.
+            media.turn_host(true);
+        }
+        Ok(())
+    }
+
+    /// Completes the current folding, if there is one.
+    pub fn finish_folding<L: Stored, C: Clock>(&mut self, media: &mut Media<C>, layer: &mut L) -> Done {
+        self.go_on_folding(media, layer, u64::MAX)
+    }
+}
+
+fn has_full<C: Clock>(media: &Media<C>) -> bool {
+    media.slc_cache.as_ref().is_some_and(|cache| cache.has_full())
+}
+
+fn next_to_fold<C: Clock>(media: &mut Media<C>, only_dynamic: bool) -> Option<EraseUnit> {
+    media.slc_cache.as_mut()?.take_next(&media.space, only_dynamic)
+}
+
+/// Erases a full erase unit without live data, which needs no folding. Returns whether there was one.
+fn erase_dead<C: Clock>(media: &mut Media<C>) -> Done<bool> {
+    let dead = media.slc_cache.as_mut().and_then(|cache| cache.take_dead(&media.space));
+    dead.map_or(Ok(false), |dead| media.erase(dead).map(|()| true))
 }
 
 #[cfg(test)]

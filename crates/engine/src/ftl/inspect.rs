@@ -1,13 +1,11 @@
 //! Inspection of a drive: capacity, wear, and the identities that must always hold.
 
-use super::Ftl;
-use super::layer::Layer;
-use super::layer::zoned::{ZoneCounts, ZoneTable};
-use super::space::GroupCounts;
+use super::gc::Gc;
+use super::layer::{Layer, check_namespaces};
+use super::media::Media;
 use crate::nand::occupancy::State;
 use crate::specification::drive::SpareArea;
 use crate::timing::Clock;
-use crate::units::{Lpn, Ppn};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -127,210 +125,153 @@ impl Wear {
     }
 }
 
-impl<L: Layer, C: Clock> Ftl<L, C> {
-    /// The drive's capacities now.
-    pub fn capacity(&self) -> Capacity {
-        let layout = &self.space.layout;
-        let slots_per_unit = layout.slots_per_unit();
-        let units_per_erase_unit = layout.units_per_erase_unit() / slots_per_unit;
-        let held_out_units = u64::from(self.space.margins.held_out_erase_units) * u64::from(units_per_erase_unit);
-        Capacity {
-            mapping_unit_bytes: 1 << self.mapping_unit_shift,
-            physical_units: self.space.array.geometry().physical_units() - held_out_units,
-            user_units: u64::from(self.layer.usable_units(self.map.user_units())),
-            erase_units: self.space.wear.erase_units_left,
-            units_per_erase_unit,
-            data_units_per_erase_unit: layout.data_units_per_erase_unit() / slots_per_unit,
-            counted_unit_bytes: (1 << self.mapping_unit_shift) / slots_per_unit,
-            live_units: self.accounts.mapped_units(),
-            effective_over_provisioning: self.effective_over_provisioning(),
-        }
+/// The drive's capacities now.
+pub fn capacity<L: Layer, C: Clock>(media: &Media<C>, layer: &L, gc: &Gc) -> Capacity {
+    let layout = &media.space.layout;
+    let slots_per_unit = layout.slots_per_unit();
+    let units_per_erase_unit = layout.units_per_erase_unit() / slots_per_unit;
+    let held_out_units = u64::from(media.space.margins.held_out_erase_units) * u64::from(units_per_erase_unit);
+    Capacity {
+        mapping_unit_bytes: media.map.unit_bytes() as u32,
+        physical_units: media.space.array.geometry().physical_units() - held_out_units,
+        user_units: u64::from(layer.usable_units(media.map.user_units())),
+        erase_units: media.space.wear.erase_units_left,
+        units_per_erase_unit,
+        data_units_per_erase_unit: layout.data_units_per_erase_unit() / slots_per_unit,
+        counted_unit_bytes: media.map.unit_bytes() as u32 / slots_per_unit,
+        live_units: media.accounts.mapped_units(),
+        effective_over_provisioning: effective_over_provisioning(media, layer, gc),
     }
+}
 
-    /// Including retired ones.
-    pub fn erase_units(&self) -> u32 {
-        self.space.erase_units()
+/// See `Capacity::effective_over_provisioning`.
+pub fn effective_over_provisioning<L: Layer, C: Clock>(media: &Media<C>, layer: &L, gc: &Gc) -> Option<f64> {
+    let (room, live) = room_and_live(media, layer, gc);
+    (live > 0.0).then(|| room / live)
+}
+
+/// The space effective for garbage collection and the live units, in slots; 0 for a drive without garbage
+/// collection.
+pub fn room_and_live<L: Layer, C: Clock>(media: &Media<C>, layer: &L, gc: &Gc) -> (f64, f64) {
+    if L::IS_ZONED {
+        return (0.0, 0.0);
     }
-
-    /// Erased erase units.
-    pub fn free_erase_units(&self) -> u32 {
-        self.space.free_erase_units()
+    let (margins, layout) = (&media.space.margins, &media.space.layout);
+    let data_units = f64::from(layout.data_units_per_erase_unit());
+    let (groups, in_hand) = match &media.space.reclaim_groups {
+        Some(groups) => (groups.groups(), groups.in_hand_erase_units),
+        None => (1, margins.in_hand_erase_units),
+    };
+    let mut of_each_group = f64::from(margins.reserve_erase_units);
+    if C::PACED {
+        // The erase units kept erased, and half of the victim: until its erase its units occupy two slots each.
+        of_each_group += f64::from(in_hand) + 0.5;
     }
-
-    /// By reclaim group; empty for a drive without any.
-    pub fn group_counts(&self) -> Vec<GroupCounts> {
-        self.space.group_counts()
+    let held_back = f64::from(groups) * of_each_group + 0.5 * f64::from(margins.open_erase_units);
+    let mut usable = (f64::from(media.space.wear.erase_units_left) - held_back) * data_units;
+    if margins.spare_area == SpareArea::Static {
+        let empty = f64::from(media.map.user_units()) - media.accounts.mapped_units() as f64;
+        usable -= empty * f64::from(media.space.layout.slots_per_unit());
     }
-
-    /// See `Capacity::effective_over_provisioning`.
-    pub fn effective_over_provisioning(&self) -> Option<f64> {
-        let (room, live) = self.room_and_live();
-        (live > 0.0).then(|| room / live)
+    usable -= layer.map_pages_in_flash() as f64;
+    let live = layer.live_slots(media.accounts.mapped_units()) as f64;
+    let mut in_t = live;
+    if let Some(cache) = &media.slc_cache {
+        // In SLC mode an erase unit of T holds less; data in the cache's own blocks occupies nothing in T.
+        let lost = layout.data_units_per_erase_unit() - media.space.data_units_in_slc_mode();
+        usable -= f64::from(cache.dynamic_in_use()) * f64::from(lost);
+        in_t -= live_units_kept_apart(media, gc) as f64;
     }
+    (usable - in_t, live)
+}
 
-    /// The space effective for garbage collection and the live units, in slots; 0 for a drive without garbage
-    /// collection.
-    pub fn room_and_live(&self) -> (f64, f64) {
-        if L::IS_ZONED {
-            return (0.0, 0.0);
-        }
-        let (margins, layout) = (&self.space.margins, &self.space.layout);
-        let data_units = f64::from(layout.data_units_per_erase_unit());
-        let (groups, in_hand) = match &self.space.reclaim_groups {
-            Some(groups) => (groups.groups(), groups.in_hand_erase_units),
-            None => (1, margins.in_hand_erase_units),
-        };
-        let mut of_each_group = f64::from(margins.reserve_erase_units);
-        if C::PACED {
-            // The erase units kept erased, and half of the victim: until its erase its units occupy two slots each.
-            of_each_group += f64::from(in_hand) + 0.5;
-        }
-        let held_back = f64::from(groups) * of_each_group + 0.5 * f64::from(margins.open_erase_units);
-        let mut usable = (f64::from(self.space.wear.erase_units_left) - held_back) * data_units;
-        if margins.spare_area == SpareArea::Static {
-            let empty = f64::from(self.map.user_units()) - self.accounts.mapped_units() as f64;
-            usable -= empty * f64::from(self.space.layout.slots_per_unit());
-        }
-        usable -= self.layer.map_pages_in_flash() as f64;
-        let live = self.layer.live_slots(self.accounts.mapped_units()) as f64;
-        let mut in_t = live;
-        if let Some(cache) = &self.slc_cache {
-            // In SLC mode an erase unit of T holds less; data in the cache's own blocks occupies nothing in T.
-            let lost = layout.data_units_per_erase_unit() - self.space.data_units_in_slc_mode();
-            usable -= f64::from(cache.dynamic_in_use()) * f64::from(lost);
-            in_t -= self.live_units_kept_apart() as f64;
-        }
-        (usable - in_t, live)
-    }
-
-    /// Only for a drive with zones.
-    pub fn zones(&self) -> Option<ZoneCounts> {
-        self.layer.zones().map(ZoneTable::counts)
-    }
-
-    /// The wear of all blocks.
-    pub fn wear(&self) -> Wear {
-        Wear::of(&self.erase_counts(), self.space.array.bad_blocks_factory(), self.space.array.bad_blocks_grown())
-    }
-
-    /// By block.
-    pub fn erase_counts(&self) -> EraseCounts {
-        let array = &self.space.array;
-        EraseCounts { rated: array.erase_counts(), slc_mode: array.slc_mode_erase_counts() }
-    }
-
-    /// Bytes of the tables whose size depends on the capacity.
-    pub fn memory_bytes(&self) -> usize {
-        self.map.bytes() + self.layer.table_bytes()
-    }
-
-    /// The cheap identities, checked at the end of every run: each is a sum over erase units.
-    pub fn check_accounts(&self) -> Result<(), String> {
-        let mut live = 0u64;
-        let mut programmed_slots = 0u64;
-        let units = u64::from(self.space.layout.units_per_erase_unit());
-        for erase_unit in self.space.each_erase_unit() {
-            match self.space.occupancy.state(erase_unit) {
-                State::Closed => {
-                    programmed_slots += units;
-                    live += u64::from(self.space.occupancy.live_units(erase_unit));
-                }
-                State::Open if self.gc.is_emptying(erase_unit) => {
-                    programmed_slots += units;
-                    live += u64::from(self.space.occupancy.live_units(erase_unit));
-                }
-                State::Open if self.slc_cache.as_ref().is_some_and(|cache| cache.holds(erase_unit)) => {
-                    programmed_slots += u64::from(self.space.layout_of(erase_unit).units_per_erase_unit());
-                    live += u64::from(self.space.occupancy.live_units(erase_unit));
-                }
-                State::Open => {
-                    let written = self.space.written_slots(erase_unit);
-                    programmed_slots += u64::from(written);
-                    let unwritten = self.space.layout_of(erase_unit).data_units_from(written);
-                    live += u64::from(self.space.occupancy.live_units(erase_unit) - unwritten);
-                }
-                State::Free | State::Retired => {}
+/// The cheap identities, checked at the end of every run: each is a sum over erase units.
+pub fn check_accounts<L: Layer, C: Clock>(media: &Media<C>, layer: &L, gc: &Gc) -> Result<(), String> {
+    let mut live = 0u64;
+    let mut programmed_slots = 0u64;
+    let units = u64::from(media.space.layout.units_per_erase_unit());
+    for erase_unit in media.space.each_erase_unit() {
+        match media.space.occupancy.state(erase_unit) {
+            State::Closed => {
+                programmed_slots += units;
+                live += u64::from(media.space.occupancy.live_units(erase_unit));
             }
-        }
-        let ledger = self.accounts.ledger();
-        let programs = ledger.programmed_units;
-        let cache = self.slc_cache.as_ref();
-        let erased_in_slc_mode = cache.map_or(0, |cache| cache.erased_erase_units());
-        let slc_mode = self.space.slc_mode.as_ref();
-        let slc_units = slc_mode.map_or(0, |mode| u64::from(mode.layout.units_per_erase_unit()));
-        let free = self.space.each_erase_unit().filter(|&unit| self.space.occupancy.state(unit) == State::Free);
-        // With data reduction a mapping unit is read for all or for a part of its contents.
-        let gc_reads = if L::IS_PACKED { programs.gc } else { ledger.read_units.gc };
-        let identities = [
-            (
-                "live units of all erase units",
-                live,
-                "mapped units as they are stored and map pages",
-                self.layer.live_slots(self.accounts.mapped_units()) + self.layer.map_pages_in_flash(),
-            ),
-            (
-                "programs without those of the journal",
-                programs.in_erase_units().wrapping_add_signed(self.accounts.unexplained_programs()),
-                "erases x units + places programmed since",
-                (ledger.erased_erase_units.wrapping_sub(erased_in_slc_mode).wrapping_mul(units)
-                    + erased_in_slc_mode * slc_units
-                    + programmed_slots)
-                    .wrapping_sub(self.layer.unprogrammed_slots()),
-            ),
-            ("gc programs", programs.gc, "gc reads", gc_reads),
-            ("folded programs", programs.slc_fold, "folding's reads", ledger.read_units.slc_fold),
-            (
-                "free erase units by state",
-                free.count() as u64,
-                "free erase units in the pool",
-                u64::from(self.space.free_erase_units() + cache.map_or(0, |cache| cache.static_free())),
-            ),
-        ];
-        for (left, left_value, right, right_value) in identities {
-            if left_value != right_value {
-                return Err(format!("{left} = {left_value}, but {right} = {right_value}"));
+            State::Open if gc.is_emptying(erase_unit) => {
+                programmed_slots += units;
+                live += u64::from(media.space.occupancy.live_units(erase_unit));
             }
+            State::Open
+                if media
+                    .slc_cache
+                    .as_ref()
+                    .is_some_and(|cache| cache.holds(erase_unit) || gc.is_folding(erase_unit)) =>
+            {
+                programmed_slots += u64::from(media.space.layout_of(erase_unit).units_per_erase_unit());
+                live += u64::from(media.space.occupancy.live_units(erase_unit));
+            }
+            State::Open => {
+                let written = media.space.written_slots(erase_unit);
+                programmed_slots += u64::from(written);
+                let unwritten = media.space.layout_of(erase_unit).data_units_from(written);
+                live += u64::from(media.space.occupancy.live_units(erase_unit) - unwritten);
+            }
+            State::Free | State::Retired => {}
         }
-        self.check_namespaces()
     }
+    let ledger = media.accounts.ledger();
+    let programs = ledger.programmed_units;
+    let cache = media.slc_cache.as_ref();
+    let erased_in_slc_mode = cache.map_or(0, |cache| cache.erased_erase_units());
+    let slc_mode = media.space.slc_mode.as_ref();
+    let slc_units = slc_mode.map_or(0, |mode| u64::from(mode.layout.units_per_erase_unit()));
+    let free = media.space.each_erase_unit().filter(|&unit| media.space.occupancy.state(unit) == State::Free);
+    // With data reduction a mapping unit is read for all or for a part of its contents.
+    let gc_reads = if L::IS_PACKED { programs.gc } else { ledger.read_units.gc };
+    let identities = [
+        (
+            "live units of all erase units",
+            live,
+            "mapped units as they are stored and map pages",
+            layer.live_slots(media.accounts.mapped_units()) + layer.map_pages_in_flash(),
+        ),
+        (
+            "programs without those of the journal",
+            programs.in_erase_units().wrapping_add_signed(media.accounts.unexplained_programs()),
+            "erases x units + places programmed since",
+            (ledger.erased_erase_units.wrapping_sub(erased_in_slc_mode).wrapping_mul(units)
+                + erased_in_slc_mode * slc_units
+                + programmed_slots)
+                .wrapping_sub(layer.unprogrammed_slots()),
+        ),
+        ("gc programs", programs.gc, "gc reads", gc_reads),
+        ("folded programs", programs.slc_fold, "folding's reads", ledger.read_units.slc_fold),
+        (
+            "free erase units by state",
+            free.count() as u64,
+            "free erase units in the pool",
+            u64::from(media.space.free_erase_units() + cache.map_or(0, |cache| cache.static_free())),
+        ),
+    ];
+    for (left, left_value, right, right_value) in identities {
+        if left_value != right_value {
+            return Err(format!("{left} = {left_value}, but {right} = {right_value}"));
+        }
+    }
+    check_namespaces(layer.namespaces(), &media.accounts)
+}
 
-    /// The expensive identities: every map entry against the reverse map.
-    pub fn check_map(&self) -> Result<(), String> {
-        L::check_map(self)
-    }
-
-    /// The two directions of the map against each other, where each unit occupies one slot.
-    pub(super) fn check_links(&self) -> Result<(), String> {
-        let mut mapped = 0;
-        for lpn in (0..self.map.units()).map(Lpn) {
-            let ppn = self.map.physical(lpn);
-            if ppn == Ppn::UNMAPPED {
-                continue;
-            }
-            mapped += 1;
-            if self.map.logical(ppn) != lpn {
-                return Err(format!("{lpn:?} is mapped to {ppn:?}, which belongs to {:?}", self.map.logical(ppn)));
-            }
-            if !self.map.is_live(ppn) {
-                return Err(format!("{lpn:?} is mapped to {ppn:?}, which is stale"));
-            }
-        }
-        let counted = self.accounts.mapped_units() + self.layer.map_pages_in_flash();
-        if mapped != counted {
-            return Err(format!("{mapped} addresses are mapped, but {counted} were counted"));
-        }
-        Ok(())
-    }
-
-    fn live_units_kept_apart(&self) -> u64 {
-        let Some(cache) = &self.slc_cache else { return 0 };
-        let space = &self.space;
-        let own = space.each_erase_unit().filter(|&erase_unit| cache.is_static(erase_unit));
-        own.filter(|&erase_unit| space.occupancy.state(erase_unit) == State::Open)
-            .map(|erase_unit| {
-                let unwritten = if cache.holds(erase_unit) { 0 } else { space.unwritten_data_units(erase_unit) };
-                u64::from(space.occupancy.live_units(erase_unit) - unwritten)
-            })
-            .sum()
-    }
+fn live_units_kept_apart<C: Clock>(media: &Media<C>, gc: &Gc) -> u64 {
+    let Some(cache) = &media.slc_cache else { return 0 };
+    let space = &media.space;
+    let own = space.each_erase_unit().filter(|&erase_unit| cache.is_static(erase_unit));
+    own.filter(|&erase_unit| space.occupancy.state(erase_unit) == State::Open)
+        .map(|erase_unit| {
+            let unwritten = if cache.holds(erase_unit) || gc.is_folding(erase_unit) {
+                0
+            } else {
+                space.unwritten_data_units(erase_unit)
+            };
+            u64::from(space.occupancy.live_units(erase_unit) - unwritten)
+        })
+        .sum()
 }

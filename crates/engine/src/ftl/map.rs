@@ -14,11 +14,20 @@ pub struct Map {
     logical: Table<u32>,
     live: Table<u64>,
     user_units: u32,
+    unit_bytes_shift: u32,
+    /// Whether a unit is live from its write on, and not from the opening of its erase unit on.
+    is_packed: bool,
 }
 
 impl Map {
     /// `map_pages` additional units follow those of the host.
-    pub fn new(layout: Layout, erase_units: u32, user_units: u32, map_pages: u32) -> io::Result<Self> {
+    pub fn new(
+        layout: Layout,
+        erase_units: u32,
+        (user_units, map_pages): (u32, u32),
+        unit_bytes: u32,
+        is_packed: bool,
+    ) -> io::Result<Self> {
         let physical_units = erase_units as usize * layout.units_per_erase_unit() as usize;
         Ok(Self {
             layout,
@@ -26,7 +35,30 @@ impl Map {
             logical: Table::zeroed(physical_units)?,
             live: Table::zeroed(physical_units.div_ceil(64))?,
             user_units,
+            unit_bytes_shift: unit_bytes.trailing_zeros(),
+            is_packed,
         })
+    }
+
+    pub fn is_packed(&self) -> bool {
+        self.is_packed
+    }
+
+    #[inline(always)]
+    pub fn unit_bytes(&self) -> u64 {
+        1 << self.unit_bytes_shift
+    }
+
+    /// The unit of the host at an offset.
+    #[inline(always)]
+    pub fn lpn_of(&self, offset_bytes: u64) -> Lpn {
+        Lpn((offset_bytes >> self.unit_bytes_shift) as u32)
+    }
+
+    /// The units of which a range has a part.
+    pub fn touched(&self, offset_bytes: u64, length_bytes: u32) -> impl Iterator<Item = Lpn> + use<> {
+        let last = self.lpn_of(offset_bytes + u64::from(length_bytes) - 1);
+        (self.lpn_of(offset_bytes).0..=last.0).map(Lpn)
     }
 
     pub fn user_units(&self) -> u32 {
@@ -125,8 +157,12 @@ impl Map {
     }
 
     /// Marks all data slots of an erase unit as live before any is written, so that the bits are set once an erase unit
-    /// instead of once a unit. The frontier knows which slots are not yet written. `slots` is the unit's layout.
-    pub fn mark_all_live(&mut self, erase_unit: EraseUnit, slots: &Layout) {
+    /// instead of once a unit; not where units are packed. The frontier knows which slots are not yet written. `slots`
+    /// is the unit's layout.
+    pub fn opened(&mut self, erase_unit: EraseUnit, slots: &Layout) {
+        if self.is_packed {
+            return;
+        }
         let first = self.layout.first(erase_unit);
         let units = slots.units_per_erase_unit();
         self.write_bits(first, units, true);

@@ -2,17 +2,21 @@
 //!
 //! It takes decisions and counts; the clock assigns times to them. Its loops allocate no memory.
 //!
-//! `Ftl` defines the order of steps, and its parts perform them: `space` assigns erase units to streams, `accounts`
-//! counts, `gc` moves units and erases, and the layer defines where a unit is stored and how it is read, written and
-//! moved.
+//! `Ftl` builds the parts and hands them on: `media` writes erase units, with `space` that assigns them to streams, the
+//! map and `accounts`, which counts; `gc` moves units and makes space; the layer defines where a unit is stored and how
+//! it is read, written and moved; `host` splits the host's requests.
 
 mod accounts;
 mod background;
 mod found;
 mod gc;
+mod host;
 mod inspect;
 mod layer;
+mod listeners;
 mod map;
+mod media;
+mod moving;
 mod observed;
 mod order;
 pub mod picture;
@@ -25,31 +29,36 @@ mod space;
 mod state;
 mod timed;
 
-use crate::error::{ReadOnly, Refused, SpecificationError};
-use crate::ledger::{Cause, Ledger};
+use crate::error::{ReadOnly, Refused, SpecificationError, ZoneStatus};
+use crate::ledger::Ledger;
 use crate::nand::occupancy::Occupancy;
 use crate::nand::{Array, Geometry};
-use crate::policies::placement::{Placement, Resident};
-use crate::policies::victim::Closing;
-use crate::request::{Operation, Request};
-use crate::specification::drive::{Drive, SpareArea};
+use crate::policies::placement::Placement;
+use crate::policies::victim::Victim;
+use crate::request::Request;
+use crate::specification::drive::Drive;
 use crate::timing::Clock;
-use crate::units::{EraseUnit, Lpn, Ppn, StreamId};
+use crate::timing::drive::Idle;
+use crate::units::{EraseUnit, StreamId};
 use accounts::Accounts;
 use background::Background;
 use gc::Gc;
 pub use inspect::{Capacity, EraseCounts, SlcModeWear, Spread, Wear, WearBin};
 pub use layer::reduced::contents;
 pub use layer::{Layer, MapCached, NamespaceCounts, Plain, Reduced, Zoned, is_map_cached, is_reduced, zoned};
+use listeners::Listeners;
 use map::Map;
-use observed::Observed;
+use media::Media;
 use placement_log::PlacementLog;
 pub use placement_log::{HandleStatus, PlacementEvent, PlacementEventKind, PlacementReport};
 use slc_cache::SlcCache;
 pub use space::GroupCounts;
 use space::{Filled, FreePool, Frontier, Layout, Margins, OpenBlocks, Space};
+use state::AtRest;
 pub use state::StateError;
+use std::io::{Read, Write};
 use std::ops::Range;
+use zoned::{ZoneCounts, ZoneTable};
 
 /// How many requests ahead the validity bits of old copies are prefetched; map entries are prefetched twice as far
 /// ahead.
@@ -57,23 +66,11 @@ const AHEAD: usize = 24;
 
 /// A translation layer with layer `L` and clock `C`.
 pub struct Ftl<L, C> {
-    mapping_unit_shift: u32,
-    map: Map,
-    space: Space,
-    accounts: Accounts,
-    placement: Placement,
+    media: Media<C>,
     layer: L,
     gc: Gc,
-    /// Only on a drive with an SLC cache.
-    slc_cache: Option<Box<SlcCache>>,
     /// Background operations in idle time, if the drive has any; never without a clock.
     background: Option<Box<Background>>,
-    /// Only on a drive that is observed.
-    observed: Option<Box<Observed>>,
-    /// Only on a drive with placement handles.
-    placement_log: Option<Box<PlacementLog>>,
-    clock: C,
-    read_only: Option<ReadOnly>,
 }
 
 impl<C: Clock> Ftl<Plain, C> {
@@ -91,7 +88,7 @@ impl<L: Layer, C: Clock> Ftl<L, C> {
         let ftl = &drive.ftl;
         let geometry = Geometry::of(drive)?;
         let mut array = Array::new(geometry, &drive.faults, drive.nand.endurance_cycles, seed);
-        let layout = layout_of::<L>(drive, &geometry)?;
+        let layout = L::layout(drive, &geometry)?;
         let reserved_erase_units = reserved_erase_units(ftl.reserved_bytes, &geometry)?;
         array.hold_out(reserved_erase_units);
         let (static_erase_units, slc_units) = slc_cache::static_erase_units(drive, &geometry)?;
@@ -119,6 +116,7 @@ impl<L: Layer, C: Clock> Ftl<L, C> {
             in_hand_erase_units: 0,
             open_erase_units: open_by_streams + slc_cache::open_erase_units(drive),
             held_out_erase_units: reserved_erase_units + static_erase_units,
+            needed_erase_units: 0,
             spare_area: ftl.spare_area,
         };
         // The host may write incompressible data to all addresses, and every unit has an index entry.
@@ -127,8 +125,10 @@ impl<L: Layer, C: Clock> Ftl<L, C> {
         if u64::from(erase_units) < needed {
             return Err(too_little_space(ftl, &layout, &margins, erase_units, needed, slots, map_pages));
         }
+        margins.needed_erase_units = needed as u32;
         margins.in_hand_erase_units = space::in_hand(blocks_open_per_stream, u64::from(erase_units) - needed);
-        let mut gc = Gc::new(ftl, all_erase_units, seed)?;
+        let victim = Victim::new(&ftl.victim, all_erase_units)?;
+        let mut gc = Gc::new::<C>(drive, seed)?;
         let mut reclaim_groups = reclaim_groups::of_drive(drive, erase_units, user_units, &layout, &margins)?;
         let die_of = match &reclaim_groups {
             Some(groups) => groups.group_of_each(erase_units),
@@ -147,102 +147,76 @@ impl<L: Layer, C: Clock> Ftl<L, C> {
             (0..erase_units).for_each(|erase_unit| free.put(EraseUnit(erase_unit), 0));
             free
         };
-        let map = Map::new(layout, all_erase_units, user_units, map_pages).map_err(|error| {
+        let map = Map::new(layout, all_erase_units, (user_units, map_pages), ftl.mapping_unit_bytes, L::IS_PACKED);
+        let map = map.map_err(|error| {
             SpecificationError::new("ftl.user_bytes", ftl.user_bytes, format!("what fits into memory ({error})"))
         })?;
         let has_slc_cache = drive.slc_cache.is_on();
         let slc_mode = has_slc_cache.then(|| Box::new(slc_cache::slc_mode(drive, slc_units, all_erase_units)));
         let slc_cache =
             slc_mode.as_ref().map(|mode| SlcCache::new(drive, &mode.layout, all_erase_units, static_erase_units));
-        let placement_log = match placement.handles() {
-            Some(handles) => Some(Box::new(PlacementLog::new(handles, erase_units)?)),
-            None => None,
+        let mut listeners = Listeners::default();
+        if let Some(handles) = placement.handles() {
+            listeners.placement_log = Some(Box::new(PlacementLog::new(handles, erase_units)?));
+        }
+        let background = if C::PACED {
+            Background::new(drive, &geometry, all_erase_units, blocks_open_per_stream, &mut listeners)?
+        } else {
+            None
         };
-        Ok(Self {
-            mapping_unit_shift: ftl.mapping_unit_bytes.trailing_zeros(),
-            map,
-            space: Space {
-                layout,
-                margins,
-                occupancy,
-                free,
-                frontiers: vec![Frontier::shut(); usize::from(placement.streams()) + usize::from(has_slc_cache)],
-                open_blocks,
-                reclaim_groups,
-                slc_mode,
-                filled: Filled::new(all_erase_units),
-                wear: space::Wear::new(all_erase_units, erase_units),
-                array,
-            },
-            accounts: Accounts::new(&placement),
-            placement,
-            layer,
-            gc,
-            slc_cache,
-            background: if C::PACED {
-                Background::new(drive, &geometry, all_erase_units, blocks_open_per_stream)?
-            } else {
-                None
-            },
-            observed: None,
-            placement_log,
-            clock,
-            read_only: None,
-        })
+        let space = Space {
+            layout,
+            margins,
+            occupancy,
+            free,
+            frontiers: vec![Frontier::shut(); usize::from(placement.streams()) + usize::from(has_slc_cache)],
+            open_blocks,
+            reclaim_groups,
+            slc_mode,
+            filled: Filled::new(all_erase_units),
+            wear: space::Wear::new(all_erase_units, erase_units),
+            array,
+        };
+        let accounts = Accounts::new(&placement, L::IS_PACKED);
+        let read_only = None;
+        let media = Media { map, space, accounts, placement, victim, slc_cache, listeners, clock, read_only };
+        Ok(Self { media, layer, gc, background })
     }
 
     /// The counters since the drive was new.
     pub fn ledger(&self) -> &Ledger {
-        self.accounts.ledger()
+        self.media.accounts.ledger()
     }
 
     /// Why the drive is read-only; None if it is not.
     pub fn read_only(&self) -> Option<ReadOnly> {
-        self.read_only
-    }
-
-    /// The capacity for the host.
-    pub fn user_bytes(&self) -> u64 {
-        u64::from(self.map.user_units()) << self.mapping_unit_shift
+        self.media.read_only
     }
 
     /// The clock, to be read out by the front end.
     pub fn clock_mut(&mut self) -> &mut C {
-        &mut self.clock
+        &mut self.media.clock
     }
 
-    /// Host units written since the drive was new: the clock of placement policies and of ages.
-    fn now(&self) -> u64 {
-        self.layer.host_units(self.accounts.ledger())
-    }
-
-    fn resident(&self, erase_unit: EraseUnit) -> Resident {
-        let age = self.now().saturating_sub(self.space.filled.born_at[erase_unit.index()]);
-        Resident { stream: self.space.stream_of(erase_unit), age }
-    }
-}
-
-/// The host's requests, split into mapping units.
-impl<L: Layer, C: Clock> Ftl<L, C> {
     /// Executes requests in order; each must lie within the drive. Stops when the drive becomes read-only: the request
     /// that caused it may be executed in part, later ones are not executed.
     pub fn execute(&mut self, requests: &[Request]) -> Result<(), Refused> {
         // The map is far larger than the processor's caches, so entries are prefetched: first map entries, then the
         // validity bits of the old copies that they point to.
         for request in &requests[..requests.len().min(2 * AHEAD)] {
-            self.prefetch_map(request);
+            self.media.prefetch_map(request);
         }
         for request in &requests[..requests.len().min(AHEAD)] {
-            self.prefetch_old(request);
+            self.media.prefetch_old(request);
         }
         for (index, request) in requests.iter().enumerate() {
             if let Some(far) = requests.get(index + 2 * AHEAD) {
-                self.prefetch_map(far);
+                self.media.prefetch_map(far);
             }
             if let Some(near) = requests.get(index + AHEAD) {
-                self.prefetch_old(near);
+                self.media.prefetch_old(near);
             }
-            if let Err(reason) = L::execute_one(self, request) {
+            if let Err(reason) = self.execute_one(request) {
                 return Err(Refused { executed: index, reason });
             }
         }
@@ -252,492 +226,160 @@ impl<L: Layer, C: Clock> Ftl<L, C> {
     /// Executes one request.
     #[inline(always)]
     pub fn execute_one(&mut self, request: &Request) -> Result<(), ReadOnly> {
-        L::execute_one(self, request)
-    }
-
-    /// A request to a drive whose units all have one size. In a workload that is bound by this loop nearly all requests
-    /// are writes of one unit; everything else is a call, which leaves the registers to the loop.
-    #[inline(always)]
-    fn execute_units(&mut self, request: &Request) -> Result<(), ReadOnly> {
-        let unit_bytes = 1u64 << self.mapping_unit_shift;
-        let is_unit = request.offset_bytes & (unit_bytes - 1) == 0 && u64::from(request.length_bytes) == unit_bytes;
-        if request.operation != Operation::Write || !is_unit {
-            return self.execute_parts(request);
-        }
-        self.write_unit(self.lpn_of(request.offset_bytes), request.content.identifier)?;
-        self.accounts.host_wrote(unit_bytes);
-        Ok(())
-    }
-
-    #[inline(never)]
-    fn execute_parts(&mut self, request: &Request) -> Result<(), ReadOnly> {
-        match request.operation {
-            Operation::Write => {
-                self.write_range(request.offset_bytes, request.length_bytes, request.content.identifier)
-            }
-            Operation::Read => {
-                self.count_read(request);
-                self.read_units(request.offset_bytes, request.length_bytes);
-                Ok(())
-            }
-            Operation::Trim => self.trim_range(request.offset_bytes, request.length_bytes),
-            // Buffered data is part of the timed front end.
-            Operation::Flush => Ok(()),
-        }
-    }
-
-    #[inline(always)]
-    fn prefetch_map(&self, request: &Request) {
-        self.map.prefetch_physical(self.lpn_of(request.offset_bytes));
-    }
-
-    #[inline(always)]
-    fn prefetch_old(&self, request: &Request) {
-        let old = self.map.physical(self.lpn_of(request.offset_bytes));
-        self.map.prefetch_live(old);
-        self.space.occupancy.prefetch(self.space.layout.erase_unit_of(old));
-    }
-
-    #[inline(always)]
-    fn lpn_of(&self, offset_bytes: u64) -> Lpn {
-        Lpn((offset_bytes >> self.mapping_unit_shift) as u32)
-    }
-
-    #[inline(always)]
-    fn write_unit(&mut self, lpn: Lpn, identifier: u8) -> Result<(), ReadOnly> {
-        let mut stream = self.placement.host_stream(lpn, identifier, || self.overwritten(lpn));
-        if self.space.is_stopped(stream) && !self.passes_turn(stream, lpn) {
-            self.make_room_for_host(stream)?;
-            // Garbage collection may have moved the old copy, which the policy decides by.
-            stream = self.placement.host_stream(lpn, identifier, || self.overwritten(lpn));
-            if self.space.is_stopped(stream) {
-                self.space.head_for(stream, lpn);
-                self.make_room_for_host(stream)?;
-            }
-        }
-        let ppn = self.space.frontier(stream).take();
-        let old = self.map.relink(lpn, ppn);
-        self.accounts.host(stream, 1);
-        self.clock.program(ppn, Cause::Host);
-        if old == Ppn::UNMAPPED {
-            self.accounts.mapped();
-        } else {
-            self.lose(old);
-        }
-        if C::PACED { self.pace_gc(stream, 1) } else { Ok(()) }
-    }
-
-    /// Passes the stream's turn to the next die where that needs no decision, which is most of what
-    /// `make_room_for_host` does on a drive of single blocks.
-    #[inline(always)]
-    fn passes_turn(&mut self, stream: StreamId, lpn: Lpn) -> bool {
-        self.space.head_for(stream, lpn);
-        self.read_only.is_none() && !self.lacks_reserve() && self.space.pass_turn(stream, C::PACED)
-    }
-
-    /// The old copy that a write to `lpn` invalidates.
-    fn overwritten(&self, lpn: Lpn) -> Option<Resident> {
-        let old = self.map.physical(lpn);
-        (old != Ppn::UNMAPPED).then(|| self.resident(self.space.layout.erase_unit_of(old)))
-    }
-
-    /// Invalidates a unit of the usual size.
-    #[inline(always)]
-    fn lose(&mut self, ppn: Ppn) {
-        let erase_unit = self.space.layout.erase_unit_of(ppn);
-        self.map.mark_stale(ppn);
-        self.space.occupancy.lose_one(erase_unit);
-        self.accounts.lost(|| self.space.stream_of(erase_unit), 1);
-    }
-
-    fn write_range(&mut self, offset_bytes: u64, length_bytes: u32, identifier: u8) -> Result<(), ReadOnly> {
-        let unit_bytes = 1u64 << self.mapping_unit_shift;
-        let end = offset_bytes + u64::from(length_bytes);
-        let mut at = offset_bytes;
-        while at < end {
-            let unit_start = at & !(unit_bytes - 1);
-            let part_end = end.min(unit_start + unit_bytes);
-            let lpn = self.lpn_of(at);
-            if part_end - at < unit_bytes {
-                self.read_modify(lpn);
-            }
-            self.write_unit(lpn, identifier)?;
-            self.accounts.host_wrote(part_end - at);
-            at = part_end;
-        }
-        Ok(())
-    }
-
-    /// For a partial write: reads the unit's old data, if there is any; the unit is then programmed whole.
-    fn read_modify(&mut self, lpn: Lpn) {
-        self.accounts.modified();
-        let old = self.map.physical(lpn);
-        if old != Ppn::UNMAPPED {
-            L::read_to_modify(self, lpn, old);
-        }
-    }
-
-    /// Before the host's request, which `count_read` counts.
-    fn read_ahead(&mut self, offset_bytes: u64, length_bytes: u32) {
-        L::read(self, offset_bytes, length_bytes);
-    }
-
-    fn count_read(&mut self, request: &Request) {
-        self.accounts.host_read(u64::from(request.length_bytes));
-    }
-
-    fn read_units(&mut self, offset_bytes: u64, length_bytes: u32) {
-        let last = self.lpn_of(offset_bytes + u64::from(length_bytes) - 1);
-        for lpn in (self.lpn_of(offset_bytes).0..=last.0).map(Lpn) {
-            let ppn = self.map.physical(lpn);
-            // Unwritten addresses read as zeroes, without a flash operation.
-            if ppn != Ppn::UNMAPPED {
-                let takes_flash = self.clock.read(ppn, Cause::Host);
-                self.accounts.read(Cause::Host, u64::from(takes_flash));
-                if let Some(background) = &mut self.background {
-                    background.refresh.read(ppn.0, takes_flash);
-                }
-            }
-        }
-        if let Some(background) = &mut self.background {
-            background.refresh.end_request();
-        }
-    }
-
-    /// Trims whole units only; partly covered units at both ends remain mapped.
-    fn trim_range(&mut self, offset_bytes: u64, length_bytes: u32) -> Result<(), ReadOnly> {
-        if let Some(reason) = self.read_only {
-            return Err(reason);
-        }
-        self.accounts.host_trimmed(u64::from(length_bytes));
-        let unit_bytes = 1u64 << self.mapping_unit_shift;
-        let first = offset_bytes.div_ceil(unit_bytes);
-        let end = (offset_bytes + u64::from(length_bytes)) / unit_bytes;
-        for lpn in (first..end).map(|unit| Lpn(unit as u32)) {
-            let old = self.map.physical(lpn);
-            if old != Ppn::UNMAPPED {
-                L::release(self, lpn, old);
-                self.map.unmap(lpn);
-                self.accounts.trimmed();
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Space in open erase units.
-impl<L: Layer, C: Clock> Ftl<L, C> {
-    /// Ensures that the stream's open erase unit has space for a unit. Collects garbage first if opening an erase unit
-    /// for the host would leave fewer free erase units than the reserve.
-    #[cold]
-    #[inline(never)]
-    fn make_room_for_host(&mut self, stream: StreamId) -> Result<(), ReadOnly> {
-        if let Some(reason) = self.read_only {
-            return Err(reason);
-        }
-        if self.space.open_blocks.is_some() {
-            return self.make_room_on_dies(stream);
-        }
-        if self.space.reclaim_groups.is_some() {
-            self.turn_to_group_with_room(stream);
-        }
-        loop {
-            let has_room = self.go_on(stream);
-            if has_room && !self.lacks_reserve() {
-                return Ok(());
-            }
-            if !has_room && self.slc_cache.is_some() && self.make_room_in_cache()? {
-                continue;
-            }
-            self.make_space(Some(stream))?;
-            // Garbage collection may have opened it, if the host shares the stream, or freed space in the cache.
-            let goes_past_cache = self.slc_cache.as_ref().is_none_or(|cache| !cache.takes_host());
-            if goes_past_cache && self.space.frontier(stream).erase_unit.is_none() {
-                self.open(stream);
-            }
-        }
-    }
-
-    /// The same on a drive with an open block on each die.
-    fn make_room_on_dies(&mut self, stream: StreamId) -> Result<(), ReadOnly> {
-        loop {
-            let has_room = self.go_on(stream);
-            if has_room && !self.lacks_reserve() {
-                return Ok(());
-            }
-            if has_room || !self.host_may_open() {
-                self.make_space(Some(stream))?;
-            } else if !self.open_on_its_die(stream) {
-                self.turn_to_one_with_room(stream);
-            }
-        }
-    }
-
-    /// Whether a lost erase unit has left fewer free erase units than the reserve. Where host and garbage collection
-    /// share a stream this is the only check: garbage collection leaves space in the open erase unit, and each loss
-    /// would permanently reduce the reserve.
-    fn lacks_reserve(&self) -> bool {
-        self.space.free.len() < self.space.margins.reserve_erase_units && self.gc.under_way.is_none()
-    }
-
-    fn host_may_open(&self) -> bool {
-        self.space.free.len() > self.space.margins.reserve_erase_units + self.set_aside_erase_units()
-    }
-
-    /// With a static spare area, space for unwritten addresses remains set aside.
-    fn set_aside_erase_units(&self) -> u32 {
-        match self.space.margins.spare_area {
-            SpareArea::Dynamic => 0,
-            SpareArea::Static => {
-                let layout = &self.space.layout;
-                let empty_units = u64::from(self.map.user_units()) - self.accounts.mapped_units();
-                let empty = empty_units * u64::from(layout.slots_per_unit());
-                (empty / u64::from(layout.data_units_per_erase_unit())) as u32
-            }
-        }
-    }
-
-    /// Advances the stream to the next free run of pages: past parity, and to another die when a program group is full.
-    /// Returns whether there is space.
-    #[inline]
-    fn go_on(&mut self, stream: StreamId) -> bool {
-        self.space.pass_turn(stream, C::PACED) || self.go_on_in_turn(stream, false)
-    }
-
-    fn go_on_in_turn(&mut self, stream: StreamId, mut has_turn_begun: bool) -> bool {
-        loop {
-            match self.space.step(stream, has_turn_begun) {
-                space::Step::Room => return true,
-                space::Step::Shut => return false,
-                space::Step::Parity(unit) => {
-                    self.program_parity(unit);
-                    has_turn_begun = false;
-                    continue;
-                }
-                space::Step::Full(erase_unit) => self.close(stream, erase_unit),
-                space::Step::TurnOver => {}
-            }
-            if self.space.open_blocks.is_none() {
-                return false;
-            }
-            let may_open = self.host_may_open();
-            self.space.turn(stream, may_open, C::PACED);
-            has_turn_begun = true;
-        }
-    }
-
-    /// The same within the open erase unit, without a change of the die.
-    fn go_on_in_block(&mut self, stream: StreamId) -> bool {
-        loop {
-            match self.space.step(stream, true) {
-                space::Step::Room => return true,
-                space::Step::Shut | space::Step::TurnOver => return false,
-                space::Step::Parity(unit) => self.program_parity(unit),
-                space::Step::Full(erase_unit) => {
-                    self.close(stream, erase_unit);
-                    return false;
-                }
-            }
-        }
-    }
-
-    fn program_parity(&mut self, unit: Ppn) {
-        self.clock.program(unit, Cause::Parity);
-        self.accounts.parity(self.space.layout.slots_per_unit());
-    }
-
-    /// The stream has filled its erase unit, which becomes a candidate for garbage collection or folding.
-    fn close(&mut self, frontier: StreamId, erase_unit: EraseUnit) {
-        let now = self.now();
-        self.space.close(frontier, erase_unit, now);
-        if self.space.is_slc(erase_unit) {
-            if let Some(cache) = &mut self.slc_cache {
-                cache.closed(erase_unit);
-            }
-            return;
-        }
-        if let Some(background) = &mut self.background {
-            background.refresh.closed(erase_unit);
-        }
-        let number = self.space.filled.closings;
-        let (stream, occupancy) = (self.space.stream_of(erase_unit), &self.space.occupancy);
-        self.gc.victim.closed(&Closing { erase_unit, stream, number, now, occupancy });
-    }
-
-    /// Opens an erased erase unit for a stream; on a drive with an open block on each die, on the die whose turn it is,
-    /// or the next with space.
-    fn open(&mut self, frontier: StreamId) {
-        const KEPT: &str = "the reserve keeps an erase unit free for garbage collection";
-        if self.space.open_blocks.is_some() {
-            if !self.open_on_its_die(frontier) {
-                assert!(self.turn_to_one_with_room(frontier), "{KEPT}");
-                if self.space.frontier(frontier).erase_unit.is_none() {
-                    self.open_on_its_die(frontier);
-                }
-            }
-            return;
-        }
-        let erase_unit = self.space.free.take().expect(KEPT);
-        if self.space.reclaim_groups.is_some() {
-            return self.open_in_group(frontier, erase_unit);
-        }
-        // The stream after those of the placement policy belongs to the SLC cache, and takes host data.
-        let is_of_placement = frontier.index() < usize::from(self.placement.streams());
-        self.open_as(frontier, if is_of_placement { frontier } else { StreamId(0) }, erase_unit);
-    }
-
-    /// Opens an erased block on the die whose turn it is. False if it has none.
-    fn open_on_its_die(&mut self, stream: StreamId) -> bool {
-        let die = self.space.open_blocks.as_ref().expect("there are open_blocks").active(stream);
-        let Some(erase_unit) = self.space.free.take_on(die) else { return false };
-        self.open_as(stream, stream, erase_unit);
-        true
-    }
-
-    /// Passes the turn to the next die with an open or an erased block. Returns whether there is one.
-    fn turn_to_one_with_room(&mut self, stream: StreamId) -> bool {
-        let has_turned = self.space.turn_to_one_with_room(stream);
-        if has_turned {
-            // A new turn, even if the previous group was full.
-            self.go_on_in_turn(stream, true);
-        }
-        has_turned
-    }
-
-    /// Opens an erased erase unit in place `frontier`, for the data of `stream`.
-    fn open_as(&mut self, frontier: StreamId, stream: StreamId, erase_unit: EraseUnit) {
-        let now = self.now();
-        if self.slc_cache.is_some() {
-            self.clock.open(erase_unit, self.space.is_slc(erase_unit));
-        }
-        self.space.open(frontier, stream, erase_unit, now);
-        if !L::IS_PACKED {
-            self.map.mark_all_live(erase_unit, self.space.layout_of(erase_unit));
-        }
-        if let Some(background) = &mut self.background {
-            background.opened(erase_unit);
-        }
-        self.accounts.opened(stream);
-        self.note_opened(frontier);
-    }
-
-    /// Reads units and programs them into the stream's open erase unit; updates the map, and opens erase units as
-    /// needed.
-    #[inline(always)]
-    fn copy_units(&mut self, mut units: &[(Lpn, Ppn)], stream: StreamId, born_at: u64, cause: Cause) {
-        loop {
-            units = &units[self.deal_out(units, stream, born_at, cause)..];
-            if units.is_empty() {
-                return;
-            }
-            self.space.head_for(stream, units[0].0);
-            if self.space.is_stopped(stream) && !self.go_on(stream) {
-                self.open(stream);
-                continue;
-            }
-            let frontier = &mut self.space.frontiers[stream.index()];
-            let (now, later) = units.split_at(units.len().min(frontier.run_length() as usize));
-            let first = frontier.take_many(now.len() as u32);
-            self.map.link_run(now, first);
-            self.clock.copy(now.iter().zip(first.0..).map(|(&(_, from), to)| (from, Ppn(to))), cause);
-            frontier.note_moved(now.len() as u64, born_at);
-            self.observe_move(now, stream);
-            units = later;
-        }
-    }
-
-    /// The same for as many of the first units as the dies take in turn without a decision. Returns their number.
-    #[inline(always)]
-    fn deal_out(&mut self, units: &[(Lpn, Ppn)], stream: StreamId, born_at: u64, cause: Cause) -> usize {
-        // The observer is notified of each destination erase unit.
-        if self.observed.is_some() {
-            return 0;
-        }
-        let Some(mut turns) = self.space.deal_out(stream, units.len(), born_at) else { return 0 };
-        let dealt = turns.count();
-        let copies = units[..dealt].iter().map(|&(lpn, from)| {
-            let to = turns.take();
-            self.map.link(lpn, to);
-            (from, to)
-        });
-        self.clock.copy(copies, cause);
-        dealt
-    }
-
-    /// All units come from one erase unit.
-    #[inline]
-    fn observe_move(&mut self, moved: &[(Lpn, Ppn)], stream: StreamId) {
-        if let (Some(observed), Some(&(_, from)), Some(to)) =
-            (&mut self.observed, moved.first(), self.space.frontiers[stream.index()].erase_unit)
-        {
-            observed.moved(self.space.layout.erase_unit_of(from), to, moved.len() as u32);
-        }
+        self.layer.execute_one(&mut self.media, &mut self.gc, request)
     }
 
     /// Fills program groups, given by their mapping units, with padding, so that their waiting data can be programmed.
     pub fn pad(&mut self, groups: &[Range<u32>]) -> Result<(), ReadOnly> {
-        for stream in (0..self.space.frontiers.len()).map(|stream| StreamId(stream as u8)) {
-            while self.space.go_within(stream, groups) && self.go_on(stream) {
+        let Self { media, layer, gc, .. } = self;
+        for stream in (0..media.space.frontiers.len()).map(|stream| StreamId(stream as u8)) {
+            while media.space.go_within(stream, groups) && media.go_on(stream) {
                 // The rest of the group may be parity.
-                if self.space.stands_within(stream, groups) {
-                    L::pad(self, stream, 1);
+                if media.space.stands_within(stream, groups) {
+                    layer.pad(media, stream, 1);
                     // As after each unit of the host: later there would be no room for the rest of the victim.
-                    self.in_each_group(Self::keep_room_for_victim)?;
+                    gc.keep_room_for_victims(media, layer)?;
                 }
             }
         }
         Ok(())
     }
+
+    /// Performs one batch of background operations. The host has sent no request since `idle_since_ns`.
+    pub fn run_background(&mut self, now_ns: u64, idle_since_ns: u64) -> Result<Idle, ReadOnly> {
+        let Some(background) = &mut self.background else { return Ok(Idle::NothingBefore(u64::MAX)) };
+        background.run(&mut self.media, &mut self.layer, &mut self.gc, now_ns, idle_since_ns)
+    }
+
+    fn at_rest(&mut self) -> AtRest<'_, L, C> {
+        let Self { media, layer, gc, background } = self;
+        AtRest { media, layer, gc, background: background.as_deref_mut() }
+    }
+
+    /// Writes the state. The drive must be at rest, without outstanding requests.
+    pub fn save_state(&mut self, out: &mut dyn Write) -> Result<(), StateError> {
+        self.at_rest().save(out)
+    }
+
+    /// Restores a state saved by a drive like this new one, or by one with erase units smaller by the factor `times`.
+    /// After an error the drive must not be used.
+    pub fn load_state(&mut self, input: &mut dyn Read, times: u32) -> Result<(), StateError> {
+        self.at_rest().load(input, times)
+    }
 }
 
-/// The end of a drive's life.
+/// What a drive reports.
 impl<L: Layer, C: Clock> Ftl<L, C> {
-    /// A drive that can no longer guarantee space for all of its addresses becomes read-only before it runs out of
-    /// space.
-    fn check_spare_blocks(&mut self) -> Result<(), ReadOnly> {
-        let enough = u64::from(self.space.wear.erase_units_left) >= self.erase_units_needed();
-        if enough && self.has_each_group_enough() { Ok(()) } else { Err(self.turn_read_only()) }
+    /// The drive's capacities now.
+    pub fn capacity(&self) -> Capacity {
+        inspect::capacity(&self.media, &self.layer, &self.gc)
     }
 
-    fn turn_read_only(&mut self) -> ReadOnly {
-        let reason = ReadOnly::OutOfSpareBlocks {
-            erase_units_left: self.space.wear.erase_units_left,
-            erase_units_needed: self.erase_units_needed() as u32,
-        };
-        self.read_only = Some(reason);
-        reason
+    /// Including retired ones.
+    pub fn erase_units(&self) -> u32 {
+        self.media.space.erase_units()
     }
 
-    fn find_nothing_to_reclaim(&mut self) -> ReadOnly {
-        self.read_only = Some(ReadOnly::NothingToReclaim);
-        ReadOnly::NothingToReclaim
+    /// Erased erase units.
+    pub fn free_erase_units(&self) -> u32 {
+        self.media.space.free_erase_units()
     }
 
-    fn erase_units_needed(&self) -> u64 {
-        let slots = self.layer.slots_of_all(self.map.units());
-        space::erase_units_needed(slots, &self.space.layout, &self.space.margins)
+    /// By reclaim group; empty for a drive without any.
+    pub fn group_counts(&self) -> Vec<GroupCounts> {
+        self.media.space.group_counts()
+    }
+
+    /// Counters by namespace, in order; empty for a drive without any.
+    pub fn namespaces(&self) -> &[NamespaceCounts] {
+        self.layer.namespaces()
+    }
+
+    /// What the drive reports of its placement handles; None for a drive without.
+    pub fn placement_report(&self) -> Option<PlacementReport> {
+        self.media.listeners.placement_log.as_ref().map(|log| log.report(&self.media.space))
+    }
+
+    /// See `Capacity::effective_over_provisioning`.
+    pub fn effective_over_provisioning(&self) -> Option<f64> {
+        inspect::effective_over_provisioning(&self.media, &self.layer, &self.gc)
+    }
+
+    /// The space effective for garbage collection and the live units, in slots; 0 for a drive without garbage
+    /// collection.
+    pub fn room_and_live(&self) -> (f64, f64) {
+        inspect::room_and_live(&self.media, &self.layer, &self.gc)
+    }
+
+    /// Only for a drive with zones.
+    pub fn zones(&self) -> Option<ZoneCounts> {
+        self.layer.zones().map(ZoneTable::counts)
+    }
+
+    /// The wear of all blocks.
+    pub fn wear(&self) -> Wear {
+        let array = &self.media.space.array;
+        Wear::of(&self.erase_counts(), array.bad_blocks_factory(), array.bad_blocks_grown())
+    }
+
+    /// By block.
+    pub fn erase_counts(&self) -> EraseCounts {
+        let array = &self.media.space.array;
+        EraseCounts { rated: array.erase_counts(), slc_mode: array.slc_mode_erase_counts() }
+    }
+
+    /// Bytes of the tables whose size depends on the capacity.
+    pub fn memory_bytes(&self) -> usize {
+        self.media.map.bytes() + self.layer.table_bytes()
+    }
+
+    /// The cheap identities, checked at the end of every run: each is a sum over erase units.
+    pub fn check_accounts(&self) -> Result<(), String> {
+        inspect::check_accounts(&self.media, &self.layer, &self.gc)
+    }
+
+    /// The expensive identities: every map entry against the reverse map.
+    pub fn check_map(&self) -> Result<(), String> {
+        self.layer.check_map(&self.media)
     }
 }
 
-/// The layout of data and parity in an erase unit.
-fn layout_of<L: Layer>(drive: &Drive, geometry: &Geometry) -> Result<Layout, SpecificationError> {
-    if geometry.units_per_erase_unit() < 2 {
-        let allowed = "so many that an erase unit holds at least two mapping units";
-        return Err(SpecificationError::new("nand.pages_per_block", drive.nand.pages_per_block, allowed));
+/// Commands of a zoned drive. Zones count from 0.
+impl<C: Clock> Ftl<Zoned, C> {
+    /// Writes units at the zone's write pointer, and returns their address in bytes.
+    pub fn append_to_zone(&mut self, zone: u32, units: u32) -> Result<u64, ReadOnly> {
+        self.layer.append_to_zone(&mut self.media, zone, units)
     }
-    let stripe = drive.parity.units_per_stripe;
-    if stripe == 1 || stripe > geometry.units_per_erase_unit() {
-        let allowed =
-            format!("0 for none, or from 2 to the {} units of an erase unit", geometry.units_per_erase_unit());
-        return Err(SpecificationError::new("parity.units_per_stripe", stripe, allowed));
+
+    /// Opens a zone explicitly.
+    pub fn open_zone(&mut self, zone: u32) -> Result<(), ZoneStatus> {
+        self.layer.table.open(zone)
     }
-    let slots_per_unit = L::slots_per_unit(drive)?;
-    if geometry.physical_units() * u64::from(slots_per_unit) >= u64::from(u32::MAX) {
-        let allowed = "so large that all of the flash has fewer than 2^32 of them";
-        let value = drive.data_reduction.packing_bytes;
-        return Err(SpecificationError::new("data_reduction.packing_bytes", value, allowed));
+
+    /// Closes an open zone.
+    pub fn close_zone(&mut self, zone: u32) -> Result<(), ZoneStatus> {
+        self.layer.table.close(zone)
     }
-    Ok(Layout::new(geometry.units_per_erase_unit(), stripe, slots_per_unit))
+
+    /// Makes a zone full; the rest of its open erase unit is padded.
+    pub fn finish_zone(&mut self, zone: u32) -> Result<(), ReadOnly> {
+        self.layer.finish_zone(&mut self.media, zone)
+    }
+
+    /// Moves the write pointer to unit `end` of the zone, inside its random write area.
+    pub fn commit_zone(&mut self, zone: u32, end: u32) -> Result<(), ReadOnly> {
+        self.layer.commit_zone(&mut self.media, zone, end)
+    }
+
+    /// Makes a zone empty: its data is lost, and its erase units are erased.
+    pub fn reset_zone(&mut self, zone: u32) -> Result<(), ReadOnly> {
+        self.layer.reset_zone(&mut self.media, zone)
+    }
+
+    /// The states of the zones.
+    pub fn zone_table(&self) -> &ZoneTable {
+        &self.layer.table
+    }
 }
 
 /// The good erase units are too few: `needed` of them for `places` and for what the host cannot use.

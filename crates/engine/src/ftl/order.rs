@@ -19,15 +19,25 @@ pub struct Order {
     to_look_at: VecDeque<(EraseUnit, u32)>,
     is_listed: Vec<bool>,
     found: Vec<(Lpn, Ppn)>,
+    /// Whether an erase unit opened now is opened by background operations.
+    pub is_at_work: bool,
 }
 
 impl Order {
     pub fn new(erase_units: u32) -> Self {
-        Self { to_look_at: VecDeque::new(), is_listed: vec![false; erase_units as usize], found: Vec::new() }
+        Self {
+            to_look_at: VecDeque::new(),
+            is_listed: vec![false; erase_units as usize],
+            found: Vec::new(),
+            is_at_work: false,
+        }
     }
 
     /// An erase unit was opened for the host's writes, or for garbage collection on their behalf.
     pub fn opened(&mut self, erase_unit: EraseUnit) {
+        if self.is_at_work {
+            return;
+        }
         if !std::mem::replace(&mut self.is_listed[erase_unit.index()], true) {
             self.to_look_at.push_back((erase_unit, 0));
         } else if let Some(listed) = self.to_look_at.iter_mut().find(|(listed, _)| *listed == erase_unit) {

@@ -3,8 +3,10 @@
 //! All of it is computed from the state of the translation layer, in one pass over the erase units. Ages are in the
 //! drive's own time, units written by the host, as drive writes of the live data.
 
+use super::gc::Gc;
 use super::layer::Layer;
-use super::observed::Observed;
+use super::media::Media;
+use super::observed::{Move, Observed};
 use super::{Ftl, Spread};
 use crate::nand::occupancy::State;
 use crate::timing::Clock;
@@ -107,12 +109,42 @@ pub trait Pictured {
 
 impl<L: Layer, C: Clock> Pictured for Ftl<L, C> {
     fn observe(&mut self) {
-        self.observed.get_or_insert_default();
+        self.media.listeners.observed.get_or_insert_default();
+    }
+
+    fn cells(&self, by: CellsBy, out: &mut Vec<u8>) {
+        Shown::of(self).cells(by, out);
+    }
+
+    fn marks(&mut self) -> Marks {
+        let events = self.media.listeners.observed.as_deref_mut().map(Observed::take).unwrap_or_default();
+        Shown::of(self).marks(events)
+    }
+
+    fn close_up(&self, erase_unit: u32) -> Option<Close> {
+        Shown::of(self).close_up(erase_unit)
+    }
+
+    fn erase_count(&self) -> Spread {
+        Shown::of(self).erase_count()
+    }
+}
+
+/// What a picture is computed from.
+struct Shown<'a, L, C> {
+    media: &'a Media<C>,
+    layer: &'a L,
+    gc: &'a Gc,
+}
+
+impl<'a, L: Layer, C: Clock> Shown<'a, L, C> {
+    fn of(ftl: &'a Ftl<L, C>) -> Self {
+        Self { media: &ftl.media, layer: &ftl.layer, gc: &ftl.gc }
     }
 
     fn cells(&self, by: CellsBy, out: &mut Vec<u8>) {
         out.clear();
-        let (space, wear) = (&self.space, &self.space.wear);
+        let (space, wear) = (&self.media.space, &self.media.space.wear);
         let erase_units = space.each_erase_unit();
         match by {
             CellsBy::Valid => out.extend(erase_units.map(|unit| share_byte(self.valid_share(unit)))),
@@ -126,7 +158,7 @@ impl<L: Layer, C: Clock> Pictured for Ftl<L, C> {
                 let scale = self.drive_writes_per_unit();
                 out.extend(erase_units.map(|unit| self.age(unit, scale).map_or(0, ratio_byte)));
             }
-            CellsBy::Stream => out.extend(erase_units.map(|unit| match self.space.occupancy.state(unit) {
+            CellsBy::Stream => out.extend(erase_units.map(|unit| match self.media.space.occupancy.state(unit) {
                 State::Free => 255,
                 State::Retired => 254,
                 State::Open | State::Closed => space.stream_of(unit).0,
@@ -135,8 +167,8 @@ impl<L: Layer, C: Clock> Pictured for Ftl<L, C> {
                 let scale = self.drive_writes_per_unit();
                 // The logarithm is computed once for each number of live slots rather than for each erase unit, where
                 // that is less.
-                let data_units = self.space.layout.data_units_per_erase_unit();
-                let is_less = self.slc_cache.is_none() && data_units < space.erase_units();
+                let data_units = self.media.space.layout.data_units_per_erase_unit();
+                let is_less = self.media.slc_cache.is_none() && data_units < space.erase_units();
                 let heats: Vec<f32> =
                     (0..=if is_less { data_units } else { 0 }).map(|live| heat(live, data_units)).collect();
                 out.extend(erase_units.map(|unit| {
@@ -153,10 +185,10 @@ impl<L: Layer, C: Clock> Pictured for Ftl<L, C> {
         }
     }
 
-    fn marks(&mut self) -> Marks {
-        let (victims, moves) = self.observed.as_deref_mut().map(Observed::take).unwrap_or_default();
-        let open = self.space.open_frontiers().map(|(stream, erase_unit, _)| (erase_unit.0, self.stream_name(stream)));
-        let folding = self.slc_cache.as_ref().and_then(|cache| cache.victim());
+    fn marks(&self, (victims, moves): (Vec<EraseUnit>, Vec<Move>)) -> Marks {
+        let open =
+            self.media.space.open_frontiers().map(|(stream, erase_unit, _)| (erase_unit.0, self.stream_name(stream)));
+        let folding = self.gc.folding.as_ref().map(|folding| folding.victim);
         Marks {
             open: open.collect(),
             emptying: self.gc.victims_under_way().chain(folding).map(|erase_unit| erase_unit.0).collect(),
@@ -167,16 +199,21 @@ impl<L: Layer, C: Clock> Pictured for Ftl<L, C> {
 
     fn close_up(&self, erase_unit: u32) -> Option<Close> {
         let erase_unit = EraseUnit(erase_unit);
-        let &stream = self.space.filled.streams.get(erase_unit.index())?;
+        let &stream = self.media.space.filled.streams.get(erase_unit.index())?;
         let state = self.standing(erase_unit);
         let holds_data = !matches!(state, Standing::Free | Standing::Retired);
         let scale = f64::from(self.drive_writes_per_unit());
-        let since_filled = self.now().saturating_sub(self.space.filled.closed_at[erase_unit.index()]) as f64 * scale;
+        let since_filled =
+            self.media.now().saturating_sub(self.media.space.filled.closed_at[erase_unit.index()]) as f64 * scale;
         Some(Close {
             state,
             stream: holds_data.then(|| self.stream_name(self.frontier_of(erase_unit).unwrap_or(stream))),
-            erase_count: self.space.wear.erase_counts[erase_unit.index()],
-            slc_mode_erase_count: self.slc_cache.as_ref().map(|_| self.space.array.slc_mode_erase_count(erase_unit.0)),
+            erase_count: self.media.space.wear.erase_counts[erase_unit.index()],
+            slc_mode_erase_count: self
+                .media
+                .slc_cache
+                .as_ref()
+                .map(|_| self.media.space.array.slc_mode_erase_count(erase_unit.0)),
             valid: self.valid_slots(erase_unit),
             units: self.units_of_erase_unit(erase_unit, holds_data),
             age: (holds_data && state != Standing::Open).then_some(since_filled),
@@ -187,7 +224,7 @@ impl<L: Layer, C: Clock> Pictured for Ftl<L, C> {
     fn erase_count(&self) -> Spread {
         let (mut erase_units, mut min, mut max, mut sum, mut squares) = (0u32, u32::MAX, 0, 0u64, 0.0);
         for (erase_unit, count) in (0..).map(EraseUnit).zip(self.worn_as_rated()) {
-            if self.space.occupancy.state(erase_unit) == State::Retired {
+            if self.media.space.occupancy.state(erase_unit) == State::Retired {
                 continue;
             }
             erase_units += 1;
@@ -201,89 +238,87 @@ impl<L: Layer, C: Clock> Pictured for Ftl<L, C> {
         let mean = sum as f64 / f64::from(erase_units);
         Spread { min, mean, max, stddev: (squares / f64::from(erase_units) - mean * mean).max(0.0).sqrt() }
     }
-}
 
-impl<L: Layer, C: Clock> Ftl<L, C> {
     /// The erase counts of the erase units that do not belong to the SLC cache permanently, which are the first.
     fn worn_as_rated(&self) -> impl Iterator<Item = u32> {
-        self.space.wear.erase_counts[..self.space.array.erase_units() as usize].iter().copied()
+        self.media.space.wear.erase_counts[..self.media.space.array.erase_units() as usize].iter().copied()
     }
 
     /// One unit written by the host, in drive writes of the live data.
     fn drive_writes_per_unit(&self) -> f32 {
-        1.0 / self.layer.live_slots(self.accounts.mapped_units()).max(1) as f32
+        1.0 / self.layer.live_slots(self.media.accounts.mapped_units()).max(1) as f32
     }
 
     fn frontier_of(&self, erase_unit: EraseUnit) -> Option<StreamId> {
-        self.space.open_frontiers().find(|&(_, open, _)| open == erase_unit).map(|(stream, _, _)| stream)
+        self.media.space.open_frontiers().find(|&(_, open, _)| open == erase_unit).map(|(stream, _, _)| stream)
     }
 
     fn standing(&self, erase_unit: EraseUnit) -> Standing {
-        match self.space.occupancy.state(erase_unit) {
+        match self.media.space.occupancy.state(erase_unit) {
             State::Free => Standing::Free,
             State::Retired => Standing::Retired,
             State::Closed => Standing::Closed,
             State::Open if self.frontier_of(erase_unit).is_some() => Standing::Open,
             State::Open if self.gc.is_emptying(erase_unit) => Standing::Emptying,
-            State::Open => match self.slc_cache.as_ref().and_then(|cache| cache.victim()) {
-                Some(folding) if folding == erase_unit => Standing::Emptying,
-                _ => Standing::Slc,
-            },
+            State::Open if self.gc.is_folding(erase_unit) => Standing::Emptying,
+            State::Open => Standing::Slc,
         }
     }
 
     /// Slots that are written and live. (The map counts unwritten slots of an open erase unit as live.)
     fn valid_slots(&self, erase_unit: EraseUnit) -> u32 {
-        match self.space.occupancy.state(erase_unit) {
+        match self.media.space.occupancy.state(erase_unit) {
             State::Free | State::Retired => 0,
-            State::Closed => self.space.occupancy.live_units(erase_unit),
+            State::Closed => self.media.space.occupancy.live_units(erase_unit),
             State::Open => {
                 let unwritten = match self.frontier_of(erase_unit) {
-                    Some(_) => self.space.unwritten_data_units(erase_unit),
+                    Some(_) => self.media.space.unwritten_data_units(erase_unit),
                     None => 0,
                 };
-                self.space.occupancy.live_units(erase_unit) - unwritten
+                self.media.space.occupancy.live_units(erase_unit) - unwritten
             }
         }
     }
 
     fn valid_share(&self, erase_unit: EraseUnit) -> f32 {
-        let data_units = self.space.layout_of(erase_unit).data_units_per_erase_unit();
+        let data_units = self.media.space.layout_of(erase_unit).data_units_per_erase_unit();
         self.valid_slots(erase_unit) as f32 / data_units as f32
     }
 
     /// None while the erase unit is open or free.
     fn age(&self, erase_unit: EraseUnit, scale: f32) -> Option<f32> {
-        let is_full = match self.space.occupancy.state(erase_unit) {
+        let is_full = match self.media.space.occupancy.state(erase_unit) {
             State::Closed => true,
             State::Open => self.frontier_of(erase_unit).is_none(),
             State::Free | State::Retired => false,
         };
-        is_full.then(|| self.now().saturating_sub(self.space.filled.closed_at[erase_unit.index()]) as f32 * scale)
+        is_full.then(|| {
+            self.media.now().saturating_sub(self.media.space.filled.closed_at[erase_unit.index()]) as f32 * scale
+        })
     }
 
     /// Under uniform writes a share e^-a is live after `a` drive writes, so that the logarithm of the live share
     /// divided by the age is 1. A small age carries little information; the prior dominates then.
     fn temperature(&self, erase_unit: EraseUnit, scale: f32) -> Option<f32> {
         let age = self.age(erase_unit, scale)?;
-        let data_units = self.space.layout_of(erase_unit).data_units_per_erase_unit();
+        let data_units = self.media.space.layout_of(erase_unit).data_units_per_erase_unit();
         Some(heat(self.valid_slots(erase_unit), data_units) / (AGE_THAT_TELLS + age))
     }
 
     fn units_of_erase_unit(&self, erase_unit: EraseUnit, holds_data: bool) -> String {
-        let slots = self.space.layout_of(erase_unit);
+        let slots = self.media.space.layout_of(erase_unit);
         let units = slots.units_per_erase_unit();
         let written = match self.frontier_of(erase_unit) {
             _ if !holds_data => 0,
-            Some(_) => self.space.written_slots(erase_unit),
+            Some(_) => self.media.space.written_slots(erase_unit),
             None => units,
         };
-        let first = self.space.layout.first(erase_unit);
+        let first = self.media.space.layout.first(erase_unit);
         let letter = |slot: u32| match Ppn(first + slot) {
             _ if slot >= written => '.',
             _ if slots.is_parity(slot) => 'p',
-            ppn if !self.map.is_live(ppn) => 's',
-            ppn if self.map.logical(ppn) >= Lpn(self.map.user_units()) => 'p',
+            ppn if !self.media.map.is_live(ppn) => 's',
+            ppn if self.media.map.logical(ppn) >= Lpn(self.media.map.user_units()) => 'p',
             _ => 'v',
         };
         if !L::IS_PACKED {
@@ -293,8 +328,8 @@ impl<L: Layer, C: Clock> Ftl<L, C> {
         let mut left = 0;
         let slots = (0..units).map(|slot| {
             let ppn = Ppn(first + slot);
-            if slot < written && self.map.is_live(ppn) {
-                left = self.layer.slots_of(self.map.logical(ppn));
+            if slot < written && self.media.map.is_live(ppn) {
+                left = self.layer.slots_of(self.media.map.logical(ppn));
             }
             let is_live = left > 0;
             left -= u32::from(is_live);
@@ -305,12 +340,12 @@ impl<L: Layer, C: Clock> Ftl<L, C> {
 
     /// With an SLC cache there is one more frontier, the last, which is exchanged with the host's.
     fn stream_name(&self, stream: StreamId) -> String {
-        let streams = self.placement.streams();
-        match &self.slc_cache {
+        let streams = self.media.placement.streams();
+        match &self.media.slc_cache {
             Some(cache) if stream.0 == 0 && cache.takes_host() => "SLC cache".into(),
             Some(cache) if stream.0 >= streams && cache.takes_host() => "past the SLC cache".into(),
             Some(_) if stream.0 >= streams => "SLC cache".into(),
-            _ => self.placement.stream_name(stream),
+            _ => self.media.placement.stream_name(stream),
         }
     }
 }

@@ -5,13 +5,10 @@
 //! collection does not know it: its victims are erase units. Only drives with handles have a log; it is
 //! written once for an erase unit that is opened and once for a victim, never for a unit of the host.
 
-use super::Ftl;
-use super::gc::Move;
-use super::layer::Layer;
-use crate::error::{ReadOnly, SpecificationError};
+use super::space::Space;
+use crate::error::SpecificationError;
 use crate::specification::drive::Handles;
-use crate::timing::Clock;
-use crate::units::{EraseUnit, StreamId};
+use crate::units::StreamId;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::VecDeque;
@@ -105,7 +102,7 @@ impl PlacementLog {
     }
 
     /// Whether events of a kind are recorded for a handle. An event without a handle always is.
-    fn set_enabled(&mut self, handle: u8, kind: PlacementEventKind, is_enabled: bool) {
+    pub fn set_enabled(&mut self, handle: u8, kind: PlacementEventKind, is_enabled: bool) {
         self.disabled.retain(|&disabled| disabled != (handle, kind));
         if !is_enabled {
             self.disabled.push((handle, kind));
@@ -113,7 +110,7 @@ impl PlacementLog {
     }
 
     /// The rest of the stream's reclaim unit, with what is not open yet, will not be written.
-    fn left(&mut self, stream: StreamId) {
+    pub fn left(&mut self, stream: StreamId) {
         let erase_units_each = self.erase_units_each();
         let opened = &mut self.opened[stream.index()];
         *opened = opened.next_multiple_of(erase_units_each);
@@ -148,7 +145,7 @@ impl PlacementLog {
     }
 
     /// Live units of an erase unit that was filled by a stream were moved.
-    fn moved(&mut self, stream: StreamId, moved_units: u64, host_written_bytes: u64) {
+    pub fn moved(&mut self, stream: StreamId, moved_units: u64, host_written_bytes: u64) {
         if self.handles.persistently_isolated || moved_units == 0 {
             return;
         }
@@ -161,94 +158,51 @@ impl PlacementLog {
             host_written_bytes,
         });
     }
-}
 
-impl<L: Layer, C: Clock> Ftl<L, C> {
     /// From now on erase units are opened for data that is moved, or no longer.
-    #[inline(always)]
-    pub(super) fn note_moving(&mut self, is_moving: bool) {
-        if let Some(log) = &mut self.placement_log {
-            log.is_moving = is_moving;
+    pub fn set_moving(&mut self, is_moving: bool) {
+        self.is_moving = is_moving;
+    }
+
+    /// What the drive reports of its placement handles.
+    pub fn report(&self, space: &Space) -> PlacementReport {
+        let streams = (0..self.opened.len()).map(|identifier| StreamId(identifier as u8));
+        PlacementReport {
+            reclaim_unit_units: self.reclaim_unit_units(space),
+            handles: streams.map(|stream| self.handle_status(space, stream)).collect(),
+            events: self.events.iter().copied().collect(),
+            lost_events: self.lost_events,
         }
     }
 
-    #[inline(always)]
-    pub(super) fn note_opened(&mut self, frontier: StreamId) {
-        if let Some(log) = &mut self.placement_log {
-            log.opened(frontier, self.accounts.ledger().host_written_bytes);
-        }
+    /// Units of the host in a reclaim unit.
+    fn reclaim_unit_units(&self, space: &Space) -> u64 {
+        self.erase_units_each() * host_units_per_erase_unit(space)
     }
 
-    /// All live units of a victim were moved.
-    #[inline(always)]
-    pub(super) fn note_moved(&mut self, done: &Move) {
-        if let Some(log) = &mut self.placement_log {
-            log.moved(self.space.stream_of(done.victim), done.moved_units, self.accounts.ledger().host_written_bytes);
-        }
-    }
-
-    /// What the drive reports of its placement handles; None for a drive without.
-    pub fn placement_report(&self) -> Option<PlacementReport> {
-        let log = self.placement_log.as_ref()?;
-        let streams = (0..log.opened.len()).map(|identifier| StreamId(identifier as u8));
-        Some(PlacementReport {
-            reclaim_unit_units: log.erase_units_each() * self.host_units_per_erase_unit(),
-            handles: streams.map(|stream| self.handle_status(log, stream)).collect(),
-            events: log.events.iter().copied().collect(),
-            lost_events: log.lost_events,
-        })
-    }
-
-    fn host_units_per_erase_unit(&self) -> u64 {
-        let layout = &self.space.layout;
-        u64::from(layout.data_units_per_erase_unit()) / u64::from(layout.slots_per_unit())
-    }
-
-    fn handle_status(&self, log: &PlacementLog, stream: StreamId) -> HandleStatus {
-        let opened = log.opened[stream.index()];
-        let (handle, reclaim_group) = log.handle_and_group(stream);
-        let reclaim_units = opened.div_ceil(log.erase_units_each());
+    fn handle_status(&self, space: &Space, stream: StreamId) -> HandleStatus {
+        let opened = self.opened[stream.index()];
+        let (handle, reclaim_group) = self.handle_and_group(stream);
+        let reclaim_units = opened.div_ceil(self.erase_units_each());
         let unopened = match reclaim_units {
-            0 => log.erase_units_each(),
-            referred_to => referred_to * log.erase_units_each() - opened,
+            0 => self.erase_units_each(),
+            referred_to => referred_to * self.erase_units_each() - opened,
         };
-        let left_units = u64::from(self.space.slots_left(stream)) / u64::from(self.space.layout.slots_per_unit());
-        let available_units = unopened * self.host_units_per_erase_unit() + left_units;
+        let left_units = u64::from(space.slots_left(stream)) / u64::from(space.layout.slots_per_unit());
+        let available_units = unopened * host_units_per_erase_unit(space) + left_units;
         HandleStatus { handle, reclaim_group, reclaim_units, available_units }
     }
 
-    /// The handle of a placement identifier leaves the reclaim unit to which it writes: the host's reclaim unit handle
-    /// update. The rest of the open erase units is filled with padding, because nothing may be left unwritten in a
-    /// closed one (a choice: the standard says nothing about it). Returns the units that are left unused; None if the
-    /// reclaim unit was empty or full, so that there is nothing to leave.
-    pub(super) fn leave_reclaim_unit(&mut self, identifier: u8) -> Result<Option<u64>, ReadOnly> {
-        if let Some(reason) = self.read_only {
-            return Err(reason);
-        }
-        let stream = StreamId(identifier);
-        // It may be filling this reclaim unit.
-        self.finish_gc()?;
-        let Some(log) = &self.placement_log else { return Ok(None) };
-        let whole_units = log.erase_units_each() * self.host_units_per_erase_unit();
-        let left_units = self.handle_status(log, stream).available_units;
-        if left_units == 0 || left_units >= whole_units {
-            return Ok(None);
-        }
-        let frontiers = self.space.open_frontiers().filter(|&(of, _, _)| of == stream);
-        let open: Vec<EraseUnit> = frontiers.map(|(_, erase_unit, _)| erase_unit).collect();
-        open.into_iter().for_each(|erase_unit| self.fill_up(erase_unit));
-        if let Some(log) = &mut self.placement_log {
-            log.left(stream);
-        }
-        self.in_each_group(Self::keep_room_for_victim)?;
-        Ok(Some(left_units))
+    /// Units that the stream leaves unwritten if it leaves its reclaim unit; None if that is empty or full.
+    pub fn units_to_leave(&self, space: &Space, stream: StreamId) -> Option<u64> {
+        let left_units = self.handle_status(space, stream).available_units;
+        (left_units > 0 && left_units < self.reclaim_unit_units(space)).then_some(left_units)
     }
+}
 
-    pub(super) fn enable_placement_events(&mut self, handle: u8, kind: PlacementEventKind, is_enabled: bool) {
-        if let Some(log) = &mut self.placement_log {
-            log.set_enabled(handle, kind, is_enabled);
-        }
-    }
+fn host_units_per_erase_unit(space: &Space) -> u64 {
+    let layout = &space.layout;
+    u64::from(layout.data_units_per_erase_unit()) / u64::from(layout.slots_per_unit())
 }
 
 #[cfg(test)]

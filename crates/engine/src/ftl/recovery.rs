@@ -4,9 +4,9 @@
 //! the ledger, which a drive stores in its system blocks, persist.
 
 pub use super::found::{Found, FoundContents, FoundEraseUnit, FoundUnit};
-use super::layer::Layer;
-use super::layer::NamespaceCounts;
 use super::layer::zoned::{KeptZones, ZoneChange, ZoneTable};
+use super::layer::{Layer, NamespaceCounts};
+use super::media::Media;
 use super::slc_cache::HOST;
 use super::space::Frontier;
 use super::{Ftl, PlacementEventKind};
@@ -14,7 +14,6 @@ use crate::error::ReadOnly;
 use crate::ledger::{Cause, Ledger};
 use crate::nand::Array;
 use crate::nand::occupancy::State;
-use crate::policies::victim::Closing;
 use crate::timing::Clock;
 use crate::units::{EraseUnit, Lpn, Ppn, StreamId};
 
@@ -83,12 +82,12 @@ pub struct Lasting {
 
 impl<L: Layer, C: Clock> Recoverable for Ftl<L, C> {
     fn slot_of(&self, lpn: Lpn) -> Option<Ppn> {
-        let ppn = self.map.physical(lpn);
+        let ppn = self.media.map.physical(lpn);
         (ppn != Ppn::UNMAPPED).then_some(ppn)
     }
 
     fn logical_units(&self) -> u32 {
-        self.map.units()
+        self.media.map.units()
     }
 
     fn map_pages_written_back(&self) -> &[Lpn] {
@@ -96,30 +95,30 @@ impl<L: Layer, C: Clock> Recoverable for Ftl<L, C> {
     }
 
     fn stream_of(&self, erase_unit: EraseUnit) -> StreamId {
-        self.space.stream_of(erase_unit)
+        self.media.space.stream_of(erase_unit)
     }
 
     fn give_up(&mut self, erase_unit: EraseUnit) -> Result<(), ReadOnly> {
-        self.finish_gc()?;
-        self.finish_folding()?;
-        if self.space.occupancy.state(erase_unit) == State::Open {
-            self.fill_up(erase_unit);
+        self.gc.finish_gc(&mut self.media, &mut self.layer)?;
+        self.gc.finish_folding(&mut self.media, &mut self.layer)?;
+        if self.media.space.occupancy.state(erase_unit) == State::Open {
+            self.layer.fill_up(&mut self.media, erase_unit);
         }
-        if self.space.is_slc(erase_unit) {
-            self.fold_failed(erase_unit)?;
+        if self.media.space.is_slc(erase_unit) {
+            self.gc.fold_failed(&mut self.media, &mut self.layer, erase_unit)?;
         }
-        if self.space.occupancy.state(erase_unit) == State::Closed {
-            self.empty(erase_unit, Cause::Gc)?;
+        if self.media.space.occupancy.state(erase_unit) == State::Closed {
+            self.gc.empty(&mut self.media, &mut self.layer, erase_unit, Cause::Gc)?;
         }
-        if self.space.occupancy.state(erase_unit) == State::Free {
-            self.space.occupancy.retire(erase_unit);
-            self.space.array.note_bad_block();
-            match self.slc_cache.as_mut().filter(|cache| cache.is_static(erase_unit)) {
+        if self.media.space.occupancy.state(erase_unit) == State::Free {
+            self.media.space.occupancy.retire(erase_unit);
+            self.media.space.array.note_bad_block();
+            match self.media.slc_cache.as_mut().filter(|cache| cache.is_static(erase_unit)) {
                 Some(cache) => cache.retire(erase_unit),
                 None => {
-                    self.space.free.remove(erase_unit);
-                    self.space.wear.erase_units_left -= 1;
-                    self.check_spare_blocks()?;
+                    self.media.space.free.remove(erase_unit);
+                    self.media.space.wear.erase_units_left -= 1;
+                    self.media.check_spare_blocks()?;
                 }
             }
         }
@@ -128,78 +127,93 @@ impl<L: Layer, C: Clock> Recoverable for Ftl<L, C> {
 
     fn take_lasting(&mut self) -> Lasting {
         Lasting {
-            ledger: *self.accounts.ledger(),
-            array: Some(self.space.array.take()),
-            erased_in_slc_mode: self.slc_cache.as_ref().map_or(0, |cache| cache.erased_erase_units()),
-            host_units: self.now(),
-            slots_left_in_begun_units: L::slots_left_in_begun_units(self),
+            ledger: *self.media.accounts.ledger(),
+            array: Some(self.media.space.array.take()),
+            erased_in_slc_mode: self.media.slc_cache.as_ref().map_or(0, |cache| cache.erased_erase_units()),
+            host_units: self.media.now(),
+            slots_left_in_begun_units: self.layer.slots_left_in_begun_units(&self.media.space),
             zones: self.layer.kept_zones(),
             namespaces: self.layer.namespaces().to_vec(),
         }
     }
 
     fn restore(&mut self, found: &Found, lasting: Lasting) -> Vec<EraseUnit> {
-        assert_eq!(*self.accounts.ledger(), Ledger::default(), "only a new translation layer can be restored");
-        self.accounts.take_up_ledger(lasting.ledger);
-        self.accounts.padded(found.padding_units + lasting.slots_left_in_begun_units);
-        self.layer.take_up_host_units(lasting.host_units);
+        assert_eq!(*self.media.accounts.ledger(), Ledger::default(), "only a new translation layer can be restored");
+        self.media.accounts.take_up_ledger(lasting.ledger);
+        self.media.accounts.padded(found.padding_units + lasting.slots_left_in_begun_units);
+        self.media.accounts.take_up_host_units(lasting.host_units);
         let is_same_array = lasting.array.is_some();
         match lasting.array {
-            Some(array) => self.space.array = array,
+            Some(array) => self.media.space.array = array,
             None => {
                 // Which erases of the other erase units were in SLC mode is not recorded in flash.
                 for (erase_unit, unit) in (0..).map(EraseUnit).zip(&found.erase_units) {
-                    let is_static = self.slc_cache.as_ref().is_some_and(|cache| cache.is_static(erase_unit));
-                    self.space.array.set_erase_count(erase_unit.0, unit.erase_count, is_static);
+                    let is_static = self.media.slc_cache.as_ref().is_some_and(|cache| cache.is_static(erase_unit));
+                    self.media.space.array.set_erase_count(erase_unit.0, unit.erase_count, is_static);
                 }
             }
         }
-        if let Some(cache) = &mut self.slc_cache {
+        if let Some(cache) = &mut self.media.slc_cache {
             cache.begin_anew(lasting.erased_in_slc_mode);
         }
-        self.place_erase_units(found);
-        L::take_up_units(self, &found.units);
+        place_erase_units(&mut self.media, found);
+        self.layer.take_up_units(&mut self.media, &found.units);
         self.layer.take_up_namespaces(&lasting.namespaces, &found.units);
-        let filled_up = self.take_up_frontiers(found);
-        self.space.resume_turns();
+        let filled_up = take_up_frontiers(&mut self.media, found);
+        self.media.space.resume_turns();
         if !is_same_array {
-            self.explain_programs(found, lasting.zones.unprogrammed);
+            explain_programs(&mut self.media, found, lasting.zones.unprogrammed);
         }
-        L::take_up_zones(self, &lasting.zones);
-        let _ = self.check_spare_blocks();
+        self.layer.take_up_zones(&mut self.media, &lasting.zones);
+        let _ = self.media.check_spare_blocks();
         filled_up
     }
 
     fn misplace(&mut self, lpn: Lpn, ppn: Ppn) {
-        self.map.misplace(lpn, ppn);
+        self.media.map.misplace(lpn, ppn);
     }
 
     fn read_only(&self) -> Option<ReadOnly> {
-        self.read_only
+        self.media.read_only
     }
 
     fn erase_units_needed(&self) -> u32 {
-        self.erase_units_needed() as u32
+        self.media.space.margins.needed_erase_units
     }
 
     fn erase_units(&self) -> u32 {
-        self.space.erase_units()
+        self.media.space.erase_units()
     }
 
     fn units_in_slc_mode(&self) -> u32 {
-        self.space.slc_mode.as_ref().map_or(0, |mode| mode.layout.units_per_erase_unit())
+        self.media.space.slc_mode.as_ref().map_or(0, |mode| mode.layout.units_per_erase_unit())
     }
 
     fn host_units(&self) -> u64 {
-        self.now()
+        self.media.now()
     }
 
     fn leave_reclaim_unit(&mut self, identifier: u8) -> Result<Option<u64>, ReadOnly> {
-        self.leave_reclaim_unit(identifier)
+        self.media.still_writable()?;
+        let stream = StreamId(identifier);
+        // It may be filling this reclaim unit.
+        self.gc.finish_gc(&mut self.media, &mut self.layer)?;
+        let Some(log) = &self.media.listeners.placement_log else { return Ok(None) };
+        let Some(left_units) = log.units_to_leave(&self.media.space, stream) else { return Ok(None) };
+        let frontiers = self.media.space.open_frontiers().filter(|&(of, _, _)| of == stream);
+        let open: Vec<EraseUnit> = frontiers.map(|(_, erase_unit, _)| erase_unit).collect();
+        open.into_iter().for_each(|erase_unit| self.layer.fill_up(&mut self.media, erase_unit));
+        if let Some(log) = &mut self.media.listeners.placement_log {
+            log.left(stream);
+        }
+        self.gc.keep_room_for_victims(&mut self.media, &mut self.layer)?;
+        Ok(Some(left_units))
     }
 
     fn enable_placement_events(&mut self, handle: u8, kind: PlacementEventKind, is_enabled: bool) {
-        self.enable_placement_events(handle, kind, is_enabled);
+        if let Some(log) = &mut self.media.listeners.placement_log {
+            log.set_enabled(handle, kind, is_enabled);
+        }
     }
 
     fn zone_table(&self) -> Option<&ZoneTable> {
@@ -211,128 +225,115 @@ impl<L: Layer, C: Clock> Recoverable for Ftl<L, C> {
     }
 
     fn change_zone(&mut self, zone: u32, change: ZoneChange) -> Result<(), ReadOnly> {
-        L::change_zone(self, zone, change)
+        self.layer.change_zone(&mut self.media, zone, change)
     }
 }
 
-impl<L: Layer, C: Clock> Ftl<L, C> {
-    /// Pads an open erase unit to its end, which closes it.
-    pub(super) fn fill_up(&mut self, erase_unit: EraseUnit) {
-        let Some(stream) = self.space.bring_to_front(erase_unit) else { return };
-        // A full group does not end the die's turn here.
-        while self.space.frontier(stream).erase_unit == Some(erase_unit) && self.go_on_in_block(stream) {
-            let slots = self.space.frontier(stream).run_length();
-            L::pad(self, stream, slots);
+/// Sets the states of the erase units; those with data are open until their live units are counted.
+fn place_erase_units<C: Clock>(media: &mut Media<C>, found: &Found) {
+    media.space.free.clear();
+    for (erase_unit, unit) in (0..).map(EraseUnit).zip(&found.erase_units) {
+        let erase_count = media.space.array.erase_count(erase_unit.0);
+        media.space.wear.note(erase_unit, erase_count);
+        if unit.is_erase_undone {
+            media.accounts.erase_undone();
         }
-    }
-
-    /// Sets the states of the erase units; those with data are open until their live units are counted.
-    fn place_erase_units(&mut self, found: &Found) {
-        self.space.free.clear();
-        for (erase_unit, unit) in (0..).map(EraseUnit).zip(&found.erase_units) {
-            let erase_count = self.space.array.erase_count(erase_unit.0);
-            self.space.wear.note(erase_unit, erase_count);
-            if unit.is_erase_undone {
-                self.accounts.erase_undone();
+        let own_cache = media.slc_cache.as_mut().filter(|cache| cache.is_static(erase_unit));
+        match unit.contents {
+            FoundContents::Erased => match own_cache {
+                Some(cache) => cache.put_free(erase_unit),
+                None => media.space.free.put(erase_unit, erase_count),
+            },
+            FoundContents::Retired => {
+                media.space.wear.erase_units_left -= u32::from(own_cache.is_none());
+                media.space.occupancy.retire(erase_unit);
             }
-            let own_cache = self.slc_cache.as_mut().filter(|cache| cache.is_static(erase_unit));
-            match unit.contents {
-                FoundContents::Erased => match own_cache {
-                    Some(cache) => cache.put_free(erase_unit),
-                    None => self.space.free.put(erase_unit, erase_count),
-                },
-                FoundContents::Retired => {
-                    self.space.wear.erase_units_left -= u32::from(own_cache.is_none());
-                    self.space.occupancy.retire(erase_unit);
+            FoundContents::Written { stream, opened_at, is_slc, .. } => {
+                if let Some(cache) = media.slc_cache.as_mut().filter(|_| is_slc) {
+                    cache.found(erase_unit, unit.is_erase_undone);
+                    media.space.set_slc(erase_unit, true);
                 }
-                FoundContents::Written { stream, opened_at, is_slc, .. } => {
-                    if let Some(cache) = self.slc_cache.as_mut().filter(|_| is_slc) {
-                        cache.found(erase_unit, unit.is_erase_undone);
-                        self.space.set_slc(erase_unit, true);
-                    }
-                    let born_at = opened_at.min(self.now());
-                    self.space.found(erase_unit, stream, born_at);
-                    if !L::IS_PACKED {
-                        self.map.mark_all_live(erase_unit, self.space.layout_of(erase_unit));
-                    }
-                    self.accounts.opened(stream);
-                }
+                let born_at = opened_at.min(media.now());
+                media.space.found(erase_unit, stream, born_at);
+                media.map.opened(erase_unit, media.space.layout_of(erase_unit));
+                media.accounts.opened(stream);
             }
         }
     }
+}
 
-    /// The frontier that continues a partly written erase unit of a stream: one for all dies, or one for each. The host
-    /// has a second one, for data that bypasses the SLC cache.
-    fn slot_for(&mut self, stream: StreamId, erase_unit: EraseUnit) -> &mut Frontier {
-        let goes_past_cache = stream == HOST && !self.space.is_slc(erase_unit);
-        let frontier = if goes_past_cache { self.frontier_past_cache() } else { stream };
-        match &mut self.space.open_blocks {
-            Some(open_blocks) => open_blocks.parked_open_block(stream, erase_unit),
-            None => &mut self.space.frontiers[frontier.index()],
+/// The frontier that continues a partly written erase unit of a stream: one for all dies, or one for each. The host
+/// has a second one, for data that bypasses the SLC cache.
+fn slot_for<C: Clock>(media: &mut Media<C>, stream: StreamId, erase_unit: EraseUnit) -> &mut Frontier {
+    let goes_past_cache = stream == HOST && !media.space.is_slc(erase_unit);
+    let frontier = if goes_past_cache { media.frontier_past_cache() } else { stream };
+    match &mut media.space.open_blocks {
+        Some(open_blocks) => open_blocks.parked_open_block(stream, erase_unit),
+        None => &mut media.space.frontiers[frontier.index()],
+    }
+}
+
+/// Partly written erase units are continued, one a stream, or one a stream and die; full ones are closed in the
+/// order in which they were filled. Returns those that are partly written and closed.
+fn take_up_frontiers<C: Clock>(media: &mut Media<C>, found: &Found) -> Vec<EraseUnit> {
+    let mut filled_up = Vec::new();
+    let mut written: Vec<_> = (0..)
+        .map(EraseUnit)
+        .zip(&found.erase_units)
+        .filter_map(|(erase_unit, unit)| match unit.contents {
+            FoundContents::Written { stream, slots, order, opened_at, .. } => {
+                Some((order, erase_unit, stream, slots, opened_at))
+            }
+            _ => None,
+        })
+        .collect();
+    written.sort_unstable();
+    for (_, erase_unit, stream, slots, opened_at) in written {
+        // A ledger that lacks some programs must not be younger than what it counts.
+        let opened_at = opened_at.min(media.now());
+        let first = media.space.layout.first(erase_unit);
+        let layout = *media.space.layout_of(erase_unit);
+        let units = layout.units_per_erase_unit();
+        if slots < units && slot_for(media, stream, erase_unit).erase_unit.is_none() {
+            if !media.map.is_packed() {
+                let ahead = (first + slots..first + units).map(Ppn);
+                ahead.filter(|ppn| !layout.is_parity(ppn.0 - first)).for_each(|ppn| media.map.mark_live(ppn));
+            }
+            media.space.occupancy.gain(erase_unit, layout.data_units_from(slots));
+            *slot_for(media, stream, erase_unit) = Frontier::open(erase_unit, Ppn(first + slots), opened_at);
+            if !media.space.is_slc(erase_unit) {
+                // A reclaim unit is continued.
+                if let Some(log) = &mut media.listeners.placement_log {
+                    log.opened(stream, media.accounts.ledger().host_written_bytes);
+                }
+            }
+            continue;
         }
-    }
-
-    /// Partly written erase units are continued, one a stream, or one a stream and die; full ones are closed in the
-    /// order in which they were filled. Returns those that are partly written and closed.
-    fn take_up_frontiers(&mut self, found: &Found) -> Vec<EraseUnit> {
-        let mut filled_up = Vec::new();
-        let mut written: Vec<_> = (0..)
-            .map(EraseUnit)
-            .zip(&found.erase_units)
-            .filter_map(|(erase_unit, unit)| match unit.contents {
-                FoundContents::Written { stream, slots, order, opened_at, .. } => {
-                    Some((order, erase_unit, stream, slots, opened_at))
-                }
-                _ => None,
-            })
-            .collect();
-        written.sort_unstable();
-        for (_, erase_unit, stream, slots, opened_at) in written {
-            // A ledger that lacks some programs must not be younger than what it counts.
-            let opened_at = opened_at.min(self.now());
-            let first = self.space.layout.first(erase_unit);
-            let layout = *self.space.layout_of(erase_unit);
-            let units = layout.units_per_erase_unit();
-            if slots < units && self.slot_for(stream, erase_unit).erase_unit.is_none() {
-                if !L::IS_PACKED {
-                    let ahead = (first + slots..first + units).map(Ppn);
-                    ahead.filter(|ppn| !layout.is_parity(ppn.0 - first)).for_each(|ppn| self.map.mark_live(ppn));
-                }
-                self.space.occupancy.gain(erase_unit, layout.data_units_from(slots));
-                *self.slot_for(stream, erase_unit) = Frontier::open(erase_unit, Ppn(first + slots), opened_at);
-                if !self.space.is_slc(erase_unit) {
-                    // A reclaim unit is continued.
-                    self.note_opened(stream);
-                }
-                continue;
-            }
-            if slots < units {
-                self.accounts.padded(u64::from(units - slots));
-                filled_up.push(erase_unit);
-            }
-            if let Some(cache) = self.slc_cache.as_mut().filter(|_| self.space.is_slc(erase_unit)) {
-                cache.closed(erase_unit);
-                continue;
-            }
-            self.space.found_full(erase_unit, opened_at);
-            let (number, occupancy) = (self.space.filled.closings, &self.space.occupancy);
-            self.gc.victim.closed(&Closing { erase_unit, stream, number, now: opened_at, occupancy });
+        if slots < units {
+            media.accounts.padded(u64::from(units - slots));
+            filled_up.push(erase_unit);
         }
-        filled_up
+        if let Some(cache) = media.slc_cache.as_mut().filter(|_| media.space.is_slc(erase_unit)) {
+            cache.closed(erase_unit);
+            continue;
+        }
+        media.space.found_full(erase_unit, opened_at);
+        media.note_closing(erase_unit, stream, opened_at);
     }
+    filled_up
+}
 
-    /// The ledger of a killed process may lack programs that are in flash: these are recorded separately.
-    fn explain_programs(&mut self, found: &Found, unprogrammed: u64) {
-        let units = u64::from(self.space.layout.units_per_erase_unit());
-        let slots_of = |(erase_unit, unit): (EraseUnit, &FoundEraseUnit)| match unit.contents {
-            FoundContents::Written { slots, .. } => {
-                let is_open = self.space.frontier_at(erase_unit).is_some();
-                u64::from(if is_open { slots } else { self.space.layout_of(erase_unit).units_per_erase_unit() })
-            }
-            _ => 0,
-        };
-        let written: u64 = (0..).map(EraseUnit).zip(&found.erase_units).map(slots_of).sum();
-        let erased = self.accounts.ledger().erased_erase_units * units;
-        self.accounts.explain((erased + written).saturating_sub(unprogrammed));
-    }
+/// The ledger of a killed process may lack programs that are in flash: these are recorded separately.
+fn explain_programs<C: Clock>(media: &mut Media<C>, found: &Found, unprogrammed: u64) {
+    let units = u64::from(media.space.layout.units_per_erase_unit());
+    let slots_of = |(erase_unit, unit): (EraseUnit, &FoundEraseUnit)| match unit.contents {
+        FoundContents::Written { slots, .. } => {
+            let is_open = media.space.frontier_at(erase_unit).is_some();
+            u64::from(if is_open { slots } else { media.space.layout_of(erase_unit).units_per_erase_unit() })
+        }
+        _ => 0,
+    };
+    let written: u64 = (0..).map(EraseUnit).zip(&found.erase_units).map(slots_of).sum();
+    let erased = media.accounts.ledger().erased_erase_units * units;
+    media.accounts.explain((erased + written).saturating_sub(unprogrammed));
 }

@@ -15,9 +15,12 @@
 //! A file may be damaged in any way. Every number in it is checked against the drive before it is used, and every count
 //! against a recount, so that a damaged file is either refused or harmless.
 
-use super::Ftl;
-use super::gc::{Move, Owed};
+use super::background::Background;
+use super::gc::{Gc, Owed};
+use super::inspect::check_accounts;
 use super::layer::Layer;
+use super::media::Media;
+use super::moving::Move;
 use super::slc_cache::Holding;
 use super::space::{Frontier, Layout, OpenBlocksState};
 use crate::error::ReadOnly;
@@ -93,7 +96,7 @@ struct Header {
 struct ExtraState {
     live_units: Vec<u32>,
     under_way: Option<Box<Move>>,
-    slc_cache: Option<Holding>,
+    slc_cache: Option<Holding<Move>>,
     /// By erase unit: whether it is in SLC mode.
     is_slc: Option<Vec<bool>>,
     /// State of the layer.
@@ -120,36 +123,44 @@ fn extra_state_mismatch() -> StateError {
     StateError::OtherDrive("it keeps other state in addition to its map".into())
 }
 
+/// The parts of a drive at rest that have state.
+pub struct AtRest<'a, L, C> {
+    pub media: &'a mut Media<C>,
+    pub layer: &'a mut L,
+    pub gc: &'a mut Gc,
+    pub background: Option<&'a mut Background>,
+}
+
 /// Saving.
-impl<L: Layer, C: Clock> Ftl<L, C> {
+impl<L: Layer, C: Clock> AtRest<'_, L, C> {
     /// Writes the state. The drive must be at rest, without outstanding requests.
-    pub fn save_state(&mut self, out: &mut dyn Write) -> Result<(), StateError> {
+    pub fn save(&mut self, out: &mut dyn Write) -> Result<(), StateError> {
         let extra_state = self.extra_state()?;
-        let space = &self.space;
+        let space = &self.media.space;
         let header = Header {
             version: VERSION,
             erase_units: space.erase_units(),
             units_per_erase_unit: space.layout.units_per_erase_unit(),
-            user_units: self.map.user_units(),
+            user_units: self.media.map.user_units(),
             states: space.each_erase_unit().map(|erase_unit| space.occupancy.state(erase_unit) as u8).collect(),
             frontiers: space.frontiers.clone(),
             open_blocks: space.open_blocks.as_ref().map(|open_blocks| open_blocks.state()),
             free: space.free.in_order().into_iter().map(|erase_unit| erase_unit.0).collect(),
             worn: space.array.worn(),
-            victim: self.gc.victim.state(),
+            victim: self.media.victim.state(),
             random: self.gc.random.clone(),
             leveled_to: self.gc.leveled_to,
             owed_units: self.gc.owed.units,
             batch_units: self.gc.owed.batch_units,
-            ledger: *self.accounts.ledger(),
-            mapped_units: self.accounts.mapped_units(),
+            ledger: *self.media.accounts.ledger(),
+            mapped_units: self.media.accounts.mapped_units(),
             erase_units_left: space.wear.erase_units_left,
             closings: space.filled.closings,
-            read_only: self.read_only,
+            read_only: self.media.read_only,
             streams: space.filled.streams.iter().map(|stream| stream.0).collect(),
             born_at: space.filled.born_at.clone(),
             closed_at: space.filled.closed_at.clone(),
-            pools: self.accounts.pools().to_vec(),
+            pools: self.media.accounts.pools().to_vec(),
             extra_state,
         };
         let text = serde_json::to_vec(&header).expect("plain numbers become JSON");
@@ -161,26 +172,28 @@ impl<L: Layer, C: Clock> Ftl<L, C> {
     /// The state in addition to the map; None if the map is all. The error names state that cannot be saved, such as
     /// times, since the restored drive's clock starts at 0.
     fn extra_state(&self) -> Result<Option<Box<ExtraState>>, StateError> {
-        if self.background.as_ref().is_some_and(|background| background.remembers()) {
+        if self.media.listeners.remember() {
             return Err(StateError::Unsaved("background.retention_days, .read_disturb_reads or .defragment"));
         }
         if L::IS_ZONED {
             return Err(StateError::Unsaved("[zones]"));
         }
-        if self.space.reclaim_groups.is_some() {
+        if self.media.space.reclaim_groups.is_some() {
             return Err(StateError::Unsaved("several ftl.placement.reclaim_groups"));
         }
-        let layer = serde_json::to_value(self.layer.kept()).expect("plain numbers become JSON");
-        let is_map_all =
-            layer.is_null() && self.slc_cache.is_none() && self.background.is_none() && self.gc.under_way.is_none();
+        let layer = serde_json::to_value(self.layer.kept(&self.media.accounts)).expect("plain numbers become JSON");
+        let is_map_all = layer.is_null()
+            && self.media.slc_cache.is_none()
+            && self.background.is_none()
+            && self.gc.under_way.is_none();
         if is_map_all {
             return Ok(None);
         }
-        let space = &self.space;
+        let space = &self.media.space;
         Ok(Some(Box::new(ExtraState {
             live_units: space.each_erase_unit().map(|erase_unit| space.occupancy.live_units(erase_unit)).collect(),
             under_way: self.gc.under_way.clone(),
-            slc_cache: self.slc_cache.as_ref().map(|cache| cache.holding()),
+            slc_cache: self.media.slc_cache.as_ref().map(|cache| cache.holding(self.gc.folding.clone())),
             is_slc: space.slc_mode.as_ref().map(|mode| mode.is_slc.clone()),
             layer,
             level_at_erases: self.background.as_ref().map(|background| background.level_at_erases),
@@ -189,11 +202,11 @@ impl<L: Layer, C: Clock> Ftl<L, C> {
 
     fn write_map(&self, out: &mut dyn Write) -> Result<(), StateError> {
         let mut bytes = Vec::with_capacity(4 * AT_ONCE);
-        let user_units = self.map.user_units();
+        let user_units = self.media.map.user_units();
         for lpns in (0..user_units).step_by(AT_ONCE) {
             bytes.clear();
             for lpn in lpns..user_units.min(lpns + AT_ONCE as u32) {
-                bytes.extend_from_slice(&self.map.physical(Lpn(lpn)).0.to_le_bytes());
+                bytes.extend_from_slice(&self.media.map.physical(Lpn(lpn)).0.to_le_bytes());
             }
             out.write_all(&bytes)?;
         }
@@ -201,10 +214,10 @@ impl<L: Layer, C: Clock> Ftl<L, C> {
     }
 
     fn write_tables(&mut self, out: &mut dyn Write) -> Result<(), StateError> {
-        let (physical, logical, live) = self.map.tables();
+        let (physical, logical, live) = self.media.map.tables();
         let tables: [&dyn TableBytes; 3] = [physical, logical, live];
         tables.into_iter().try_for_each(|table| table.write(out))?;
-        let units = self.map.units();
+        let units = self.media.map.units();
         for (table, _) in self.layer.tables(units) {
             table.write(out)?;
         }
@@ -213,10 +226,10 @@ impl<L: Layer, C: Clock> Ftl<L, C> {
 }
 
 /// Restoring.
-impl<L: Layer, C: Clock> Ftl<L, C> {
+impl<L: Layer, C: Clock> AtRest<'_, L, C> {
     /// Restores a state saved by a drive like this new one, or by one with erase units smaller by the factor `times`.
     /// After an error the drive must not be used.
-    pub fn load_state(&mut self, input: &mut dyn Read, times: u32) -> Result<(), StateError> {
+    pub fn load(&mut self, input: &mut dyn Read, times: u32) -> Result<(), StateError> {
         let mut header = read_header(input)?;
         self.check(&header, times)?;
         let states = header.states.iter().map(|&state| known_state(state)).collect::<Result<Vec<_>, _>>()?;
@@ -231,28 +244,28 @@ impl<L: Layer, C: Clock> Ftl<L, C> {
         }
         self.check_times()?;
         self.check_slots().map_err(StateError::Damaged)?;
-        self.check_map().map_err(StateError::Damaged)?;
-        self.check_accounts().map_err(StateError::Damaged)?;
+        self.layer.check_map(self.media).map_err(StateError::Damaged)?;
+        check_accounts(self.media, self.layer, self.gc).map_err(StateError::Damaged)?;
         self.come_to_rest();
         Ok(())
     }
 
     /// Without a clock a victim is always completed at once.
     fn come_to_rest(&mut self) {
-        if !C::PACED && self.read_only.is_none() {
+        if !C::PACED && self.media.read_only.is_none() {
             // A drive without space for it has recorded that, and reports it at the first request.
-            let _ = self.finish_gc();
+            let _ = self.gc.finish_gc(self.media, self.layer);
         }
     }
 
     fn check(&self, header: &Header, times: u32) -> Result<(), StateError> {
-        let space = &self.space;
+        let space = &self.media.space;
         let (own, erase_units) = (space.layout.units_per_erase_unit(), space.erase_units());
         let fits = header.erase_units == erase_units
             && header.units_per_erase_unit.checked_mul(times.max(1)) == Some(own)
             && header.frontiers.len() == space.frontiers.len()
             && header.open_blocks.is_some() == space.open_blocks.is_some()
-            && header.pools.len() == self.accounts.pools().len();
+            && header.pools.len() == self.media.accounts.pools().len();
         if !fits {
             return Err(StateError::OtherDrive(format!(
                 "it has {} erase units of {} mapping units, the drive {erase_units} of {own}",
@@ -274,17 +287,17 @@ impl<L: Layer, C: Clock> Ftl<L, C> {
         if header.streams.iter().any(|&stream| usize::from(stream) >= header.pools.len()) {
             return Err(damaged("the stream of an erase unit"));
         }
-        if times == 1 && header.user_units != self.map.user_units() {
+        if times == 1 && header.user_units != self.media.map.user_units() {
             return Err(StateError::OtherDrive(format!("it has {} mapping units for the host", header.user_units)));
         }
         Ok(())
     }
 
     fn take_up_counters(&mut self, header: &Header, times: u64) {
-        self.accounts.take_up_ledger(header.ledger.magnified(times));
-        self.accounts.take_up_pools(header.pools.iter().map(|pool| pool.times(times)).collect());
-        self.read_only = header.read_only;
-        let filled = &mut self.space.filled;
+        self.media.accounts.take_up_ledger(header.ledger.magnified(times));
+        self.media.accounts.take_up_pools(header.pools.iter().map(|pool| pool.times(times)).collect());
+        self.media.read_only = header.read_only;
+        let filled = &mut self.media.space.filled;
         filled.closings = header.closings;
         filled.streams = header.streams.iter().map(|&stream| StreamId(stream)).collect();
         filled.born_at = header.born_at.iter().map(|born_at| born_at.wrapping_mul(times)).collect();
@@ -293,24 +306,24 @@ impl<L: Layer, C: Clock> Ftl<L, C> {
 
     /// Restores the frontiers and parked blocks. Each must be a different open erase unit, at a position inside it.
     fn take_up_open(&mut self, header: &Header, states: &[State], times: u64) -> Result<(), StateError> {
-        let own = self.space.layout;
+        let own = self.media.space.layout;
         let smaller = layout_of(header, &own)?;
         let is_there = |frontier: &Frontier| frontier.erase_unit.is_none_or(|unit| unit.index() < states.len());
         let larger =
             |frontier: &Frontier| if is_there(frontier) { frontier.times(times, &smaller, &own) } else { None };
         let frontiers: Option<Vec<Frontier>> = header.frontiers.iter().map(larger).collect();
-        self.space.frontiers = frontiers.ok_or_else(|| damaged("the place that is written next"))?;
-        if let (Some(open_blocks), Some(state)) = (&mut self.space.open_blocks, &header.open_blocks) {
+        self.media.space.frontiers = frontiers.ok_or_else(|| damaged("the place that is written next"))?;
+        if let (Some(open_blocks), Some(state)) = (&mut self.media.space.open_blocks, &header.open_blocks) {
             open_blocks.restore(state, larger).map_err(StateError::Damaged)?;
         }
         let mut is_taken = vec![false; states.len()];
-        for (_, erase_unit, frontier) in self.space.open_frontiers() {
+        for (_, erase_unit, frontier) in self.media.space.open_frontiers() {
             let is_open = states.get(erase_unit.index()) == Some(&State::Open);
             if !is_open || std::mem::replace(&mut is_taken[erase_unit.index()], true) {
                 return Err(damaged("an open erase unit"));
             }
-            let first = self.space.layout.first(erase_unit);
-            if !frontier.is_within(first, self.space.layout.units_per_erase_unit()) {
+            let first = self.media.space.layout.first(erase_unit);
+            if !frontier.is_within(first, self.media.space.layout.units_per_erase_unit()) {
                 return Err(damaged("the place that is written next"));
             }
         }
@@ -331,25 +344,29 @@ impl<L: Layer, C: Clock> Ftl<L, C> {
         let of_smaller: u64 = (header.frontiers.iter().chain(parked))
             .filter_map(|frontier| Some(times * parity(smaller, frontier.erase_unit?, frontier)))
             .sum();
-        let layout = &self.space.layout;
-        let of_own: u64 =
-            self.space.open_frontiers().map(|(_, erase_unit, frontier)| parity(layout, erase_unit, frontier)).sum();
-        self.accounts.parity((of_own - of_smaller) as u32);
+        let layout = &self.media.space.layout;
+        let of_own: u64 = self
+            .media
+            .space
+            .open_frontiers()
+            .map(|(_, erase_unit, frontier)| parity(layout, erase_unit, frontier))
+            .sum();
+        self.media.accounts.parity((of_own - of_smaller) as u32);
     }
 
     fn take_up_policies(&mut self, header: &mut Header, times: u64) -> Result<(), StateError> {
-        if header.leveled_to >= self.space.erase_units() {
+        if header.leveled_to >= self.media.space.erase_units() {
             return Err(damaged("what wear levelling remembers"));
         }
         self.gc.leveled_to = header.leveled_to;
         self.gc.owed = Owed { units: header.owed_units, batch_units: header.batch_units };
         self.gc.random = header.random.clone();
         let victim = header.victim.take();
-        self.gc.victim.restore(victim, times as u32).map_err(|_| damaged("what the victim policy remembers"))
+        self.media.victim.restore(victim, times as u32).map_err(|_| damaged("what the victim policy remembers"))
     }
 
     fn take_up_wear(&mut self, header: &Header, states: &[State]) -> Result<(), StateError> {
-        let space = &mut self.space;
+        let space = &mut self.media.space;
         space.array.wear_as(header.worn.clone()).map_err(StateError::Damaged)?;
         for erase_unit in space.each_erase_unit() {
             space.wear.note(erase_unit, space.array.erase_count(erase_unit.0));
@@ -378,12 +395,12 @@ impl<L: Layer, C: Clock> Ftl<L, C> {
         states: &[State],
         times: u64,
     ) -> Result<(), StateError> {
-        let has_layer = serde_json::to_value(self.layer.kept()).is_ok_and(|kept| !kept.is_null());
-        if has_layer || self.slc_cache.is_some() {
+        let has_layer = serde_json::to_value(self.layer.kept(&self.media.accounts)).is_ok_and(|kept| !kept.is_null());
+        if has_layer || self.media.slc_cache.is_some() {
             return Err(StateError::OtherDrive("it keeps nothing in addition to its map".into()));
         }
         let live = self.take_up_map(input, header, times)?;
-        if times == 1 && self.accounts.mapped_units() != header.mapped_units {
+        if times == 1 && self.media.accounts.mapped_units() != header.mapped_units {
             return Err(damaged("its number of live units"));
         }
         self.take_up_occupancy(states, &live)
@@ -392,13 +409,13 @@ impl<L: Layer, C: Clock> Ftl<L, C> {
     /// Links addresses and slots, and counts the live units of each erase unit.
     fn take_up_map(&mut self, input: &mut dyn Read, header: &Header, times: u64) -> Result<Vec<u32>, StateError> {
         let mut live = vec![0u32; header.states.len()];
-        let (own, smaller) = (self.space.layout, layout_of(header, &self.space.layout)?);
+        let (own, smaller) = (self.media.space.layout, layout_of(header, &self.media.space.layout)?);
         let physical_units = u64::from(header.erase_units) * u64::from(header.units_per_erase_unit);
-        let user_units = u64::from(self.map.user_units());
+        let user_units = u64::from(self.media.map.user_units());
         let mut bytes = vec![0; 4 * AT_ONCE];
         let mut mapped_units = 0;
-        for erase_unit in self.space.each_erase_unit() {
-            self.map.mark_all_stale(erase_unit);
+        for erase_unit in self.media.space.each_erase_unit() {
+            self.media.map.mark_all_stale(erase_unit);
         }
         for lpns in (0..header.user_units).step_by(AT_ONCE) {
             let count = (header.user_units - lpns).min(AT_ONCE as u32) as usize;
@@ -421,18 +438,18 @@ impl<L: Layer, C: Clock> Ftl<L, C> {
                 let first = (u64::from(lpns) + slot as u64) * times;
                 for part in 0..times.min(user_units.saturating_sub(first)) {
                     let to = Ppn(own.first(erase_unit) + own.slot_of_data(number + part as u32));
-                    if self.map.is_live(to) {
+                    if self.media.map.is_live(to) {
                         return Err(StateError::Damaged(format!("its map names place {ppn} twice")));
                     }
-                    self.map.link(Lpn((first + part) as u32), to);
-                    self.map.mark_live(to);
+                    self.media.map.link(Lpn((first + part) as u32), to);
+                    self.media.map.mark_live(to);
                     mapped_units += 1;
                     live[erase_unit.index()] += 1;
-                    self.accounts.found(self.space.stream_of(erase_unit), 1);
+                    self.media.accounts.found(self.media.space.stream_of(erase_unit), 1);
                 }
             }
         }
-        self.accounts.take_up_mapped(mapped_units);
+        self.media.accounts.take_up_mapped(mapped_units);
         Ok(live)
     }
 
@@ -442,23 +459,23 @@ impl<L: Layer, C: Clock> Ftl<L, C> {
             if live > 0 && matches!(state, State::Free | State::Retired) {
                 return Err(StateError::Damaged(format!("erase unit {} is free and holds data", erase_unit.0)));
             }
-            self.space.occupancy.put(erase_unit, state, live + unwritten);
+            self.media.space.occupancy.put(erase_unit, state, live + unwritten);
         }
         Ok(())
     }
 
-    /// Unwritten slots of an open erase unit count as live, as in `mark_all_live`.
+    /// Unwritten slots of an open erase unit count as live, as in `Map::opened`.
     fn mark_unwritten_live(&mut self, erase_unit: EraseUnit) -> Result<u32, StateError> {
-        let layout = self.space.layout;
+        let layout = self.media.space.layout;
         let first = layout.first(erase_unit);
         let mut count = 0;
-        for slot in self.space.written_slots(erase_unit)..layout.units_per_erase_unit() {
+        for slot in self.media.space.written_slots(erase_unit)..layout.units_per_erase_unit() {
             let ppn = Ppn(first + slot);
-            if self.map.is_live(ppn) {
+            if self.media.map.is_live(ppn) {
                 return Err(StateError::Damaged(format!("its map names place {}, which is not yet written", ppn.0)));
             }
             if !layout.is_parity(slot) {
-                self.map.mark_live(ppn);
+                self.media.map.mark_live(ppn);
                 count += 1;
             }
         }
@@ -473,18 +490,18 @@ impl<L: Layer, C: Clock> Ftl<L, C> {
         extra_state: ExtraState,
         states: &[State],
     ) -> Result<(), StateError> {
-        let (units, erase_units) = (self.map.units(), self.space.erase_units());
-        let units_per_erase_unit = self.space.layout.units_per_erase_unit();
+        let (units, erase_units) = (self.media.map.units(), self.media.space.erase_units());
+        let units_per_erase_unit = self.media.space.layout.units_per_erase_unit();
         let slots = u64::from(erase_units) * u64::from(units_per_erase_unit);
         let slc_length = extra_state.is_slc.as_ref().map(Vec::len);
-        let is_alike = extra_state.slc_cache.is_some() == self.slc_cache.is_some()
-            && slc_length == self.space.slc_mode.as_ref().map(|mode| mode.is_slc.len())
+        let is_alike = extra_state.slc_cache.is_some() == self.media.slc_cache.is_some()
+            && slc_length == self.media.space.slc_mode.as_ref().map(|mode| mode.is_slc.len())
             && extra_state.live_units.len() == states.len();
         if !is_alike {
             return Err(extra_state_mismatch());
         }
         let layer = serde_json::from_value(extra_state.layer).map_err(|_| extra_state_mismatch())?;
-        if !self.layer.take_up(layer) {
+        if !self.layer.take_up(layer, &mut self.media.accounts) {
             return Err(extra_state_mismatch());
         }
         self.read_tables(input, units, slots)?;
@@ -492,42 +509,40 @@ impl<L: Layer, C: Clock> Ftl<L, C> {
             return Err(damaged("its number of live units"));
         }
         for (erase_unit, (&state, &live)) in (0..).map(EraseUnit).zip(states.iter().zip(&extra_state.live_units)) {
-            self.space.occupancy.put(erase_unit, state, live);
+            self.media.space.occupancy.put(erase_unit, state, live);
         }
         let is_within = |under_way: &Move| {
             states.get(under_way.victim.index()) == Some(&State::Open)
-                && under_way.is_within(&self.space, self.map.units())
+                && under_way.is_within(&self.media.space, self.media.map.units())
         };
         if !extra_state.under_way.as_deref().is_none_or(is_within) {
             return Err(damaged("its victim"));
         }
-        if let (Some(cache), Some(held)) = (&mut self.slc_cache, extra_state.slc_cache)
-            && !cache.hold(held, states, is_within)
-        {
-            return Err(extra_state_mismatch());
+        if let (Some(cache), Some(held)) = (&mut self.media.slc_cache, extra_state.slc_cache) {
+            self.gc.folding = cache.hold(held, states, is_within).ok_or_else(extra_state_mismatch)?;
         }
-        if let (Some(mode), Some(is_slc)) = (&mut self.space.slc_mode, extra_state.is_slc) {
+        if let (Some(mode), Some(is_slc)) = (&mut self.media.space.slc_mode, extra_state.is_slc) {
             mode.is_slc = is_slc;
         }
-        let is_slc = |&erase_unit: &EraseUnit| self.space.is_slc(erase_unit);
-        let in_slc_mode: Vec<EraseUnit> = self.space.each_erase_unit().filter(is_slc).collect();
-        if self.slc_cache.as_ref().is_some_and(|cache| !cache.has_dynamic(in_slc_mode.iter().copied())) {
+        let is_slc = |&erase_unit: &EraseUnit| self.media.space.is_slc(erase_unit);
+        let in_slc_mode: Vec<EraseUnit> = self.media.space.each_erase_unit().filter(is_slc).collect();
+        if self.media.slc_cache.as_ref().is_some_and(|cache| !cache.has_dynamic(in_slc_mode.iter().copied())) {
             return Err(damaged("the number of erase units in SLC mode"));
         }
         // A new clock knows none of them.
-        in_slc_mode.into_iter().for_each(|erase_unit| self.clock.open(erase_unit, true));
+        in_slc_mode.into_iter().for_each(|erase_unit| self.media.clock.open(erase_unit, true));
         if let (Some(background), Some(erases)) = (&mut self.background, extra_state.level_at_erases) {
             background.level_at_erases = erases;
         }
         self.gc.under_way = extra_state.under_way;
-        self.accounts.take_up_mapped(header.mapped_units);
-        self.accounts.take_up_pools(header.pools.clone());
+        self.media.accounts.take_up_mapped(header.mapped_units);
+        self.media.accounts.take_up_pools(header.pools.clone());
         Ok(())
     }
 
     fn read_tables(&mut self, input: &mut dyn Read, units: u32, slots: u64) -> Result<(), StateError> {
         let wild = || StateError::Damaged("a table names what is not there".into());
-        let (physical, logical, live) = self.map.tables();
+        let (physical, logical, live) = self.media.map.tables();
         let is_possible = physical.read(input, slots - 1, Some(u64::from(Ppn::UNMAPPED.0)))?
             && logical.read(input, u64::from(units) - 1, None)?
             && live.read(input, u64::MAX, None)?;
@@ -544,17 +559,17 @@ impl<L: Layer, C: Clock> Ftl<L, C> {
 
     /// No recorded time is later than the drive's own.
     fn check_times(&self) -> Result<(), StateError> {
-        let now = self.now();
-        let filled = &self.space.filled;
-        let opened_at = self.space.open_frontiers().map(|(_, _, frontier)| frontier.opened_at());
+        let now = self.media.now();
+        let filled = &self.media.space.filled;
+        let opened_at = self.media.space.open_frontiers().map(|(_, _, frontier)| frontier.opened_at());
         let times = filled.born_at.iter().chain(&filled.closed_at).copied().chain(opened_at);
         if times.into_iter().all(|time| time <= now) { Ok(()) } else { Err(damaged("a time after the last write")) }
     }
 
     /// Checks every live slot against its address, and the counts of each erase unit and each stream.
     fn check_slots(&self) -> Result<(), String> {
-        let space = &self.space;
-        let mut pools = vec![PoolState::default(); self.accounts.pools().len()];
+        let space = &self.media.space;
+        let mut pools = vec![PoolState::default(); self.media.accounts.pools().len()];
         for erase_unit in space.each_erase_unit() {
             let live = self.check_slots_of(erase_unit)?;
             if !matches!(space.occupancy.state(erase_unit), State::Free | State::Retired) {
@@ -563,15 +578,15 @@ impl<L: Layer, C: Clock> Ftl<L, C> {
                 pool.live_units += u64::from(live);
             }
         }
-        for (stream, (pool, known)) in pools.iter().zip(self.accounts.pools()).enumerate() {
+        for (stream, (pool, known)) in pools.iter().zip(self.media.accounts.pools()).enumerate() {
             if pool.erase_units != known.erase_units
-                || (self.placement.is_pooled() && pool.live_units != known.live_units)
+                || (self.media.placement.is_pooled() && pool.live_units != known.live_units)
             {
                 return Err(format!("stream {stream} has {pool:?}, but {known:?} were counted"));
             }
         }
         let is_usable = |&erase_unit: &EraseUnit| {
-            let is_own = self.slc_cache.as_ref().is_some_and(|cache| cache.is_static(erase_unit));
+            let is_own = self.media.slc_cache.as_ref().is_some_and(|cache| cache.is_static(erase_unit));
             !is_own && space.occupancy.state(erase_unit) != State::Retired
         };
         let left = space.each_erase_unit().filter(is_usable).count() as u32;
@@ -583,7 +598,7 @@ impl<L: Layer, C: Clock> Ftl<L, C> {
 
     /// Returns the number of written live slots of an erase unit.
     fn check_slots_of(&self, erase_unit: EraseUnit) -> Result<u32, String> {
-        let space = &self.space;
+        let space = &self.media.space;
         let slots = space.layout_of(erase_unit);
         let first = space.layout.first(erase_unit);
         let (written, unwritten_data) = match space.frontier_at(erase_unit) {
@@ -591,10 +606,10 @@ impl<L: Layer, C: Clock> Ftl<L, C> {
             None => (space.layout.units_per_erase_unit(), 0),
         };
         let mut live = 0;
-        for slot in (0..written).filter(|&slot| self.map.is_live(Ppn(first + slot))) {
-            let lpn = self.map.logical(Ppn(first + slot));
+        for slot in (0..written).filter(|&slot| self.media.map.is_live(Ppn(first + slot))) {
+            let lpn = self.media.map.logical(Ppn(first + slot));
             let taken = self.layer.slots_of(lpn);
-            let is_there = self.map.physical(lpn) == Ppn(first + slot)
+            let is_there = self.media.map.physical(lpn) == Ppn(first + slot)
                 && slot < slots.units_per_erase_unit()
                 && !slots.is_parity(slot)
                 && (1..=written - slot).contains(&taken);

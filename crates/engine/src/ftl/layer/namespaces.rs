@@ -3,13 +3,11 @@
 //!
 //! Parity, padding and erases belong to no address; only the ledger counts them.
 
-use super::Layer;
 use crate::error::SpecificationError;
-use crate::ftl::Ftl;
+use crate::ftl::accounts::Accounts;
 use crate::ftl::found::FoundUnit;
 use crate::ledger::NamespaceLedger;
 use crate::specification::drive::{Drive, Namespace, namespace_ends, reclaim_groups_of};
-use crate::timing::Clock;
 use crate::units::Lpn;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -91,45 +89,23 @@ impl Namespaces {
     }
 }
 
-impl<L: Layer, C: Clock> Ftl<L, C> {
-    /// Counters by namespace, in order; empty for a drive without any.
-    pub fn namespaces(&self) -> &[NamespaceCounts] {
-        self.layer.namespaces()
+/// Checks that the counters of the namespaces add up to the ledger.
+pub fn check_namespaces(namespaces: &[NamespaceCounts], accounts: &Accounts) -> Result<(), String> {
+    if namespaces.is_empty() {
+        return Ok(());
     }
-
-    /// Executes `work`, and adds its counts to the namespace of the address.
-    #[inline(always)]
-    pub(in crate::ftl) fn count_by_namespace<T>(&mut self, offset_bytes: u64, step: impl FnOnce(&mut Self) -> T) -> T {
-        if self.namespaces().is_empty() {
-            return step(self);
-        }
-        let (ledger, mapped_units) = (*self.accounts.ledger(), self.accounts.mapped_units());
-        let done = step(self);
-        let counted = NamespaceLedger::of_requests(self.accounts.ledger()) - NamespaceLedger::of_requests(&ledger);
-        let lpn = self.lpn_of(offset_bytes);
-        let mapped_units = self.accounts.mapped_units() as i64 - mapped_units as i64;
-        self.layer.count(lpn, counted, mapped_units);
-        done
+    let mut sum = NamespaceCounts::default();
+    for counts in namespaces {
+        sum.live_units += counts.live_units;
+        sum.ledger += counts.ledger;
     }
-
-    /// Checks that the counters of the namespaces add up to the ledger.
-    pub(in crate::ftl) fn check_namespaces(&self) -> Result<(), String> {
-        if self.namespaces().is_empty() {
-            return Ok(());
-        }
-        let mut sum = NamespaceCounts::default();
-        for counts in self.namespaces() {
-            sum.live_units += counts.live_units;
-            sum.ledger += counts.ledger;
-        }
-        let counted = NamespaceLedger::of_all(self.accounts.ledger());
-        if sum.ledger != counted {
-            return Err(format!("all namespaces have counted {:?}, but the drive {counted:?}", sum.ledger));
-        }
-        if sum.live_units != self.accounts.mapped_units() {
-            let mapped_units = self.accounts.mapped_units();
-            return Err(format!("all namespaces hold {} live units, but the drive {mapped_units}", sum.live_units));
-        }
-        Ok(())
+    let counted = NamespaceLedger::of_all(accounts.ledger());
+    if sum.ledger != counted {
+        return Err(format!("all namespaces have counted {:?}, but the drive {counted:?}", sum.ledger));
     }
+    if sum.live_units != accounts.mapped_units() {
+        let mapped_units = accounts.mapped_units();
+        return Err(format!("all namespaces hold {} live units, but the drive {mapped_units}", sum.live_units));
+    }
+    Ok(())
 }

@@ -1,10 +1,13 @@
 //! The layer of most drives, also of those with namespaces, which differ in what is counted only.
 
-use super::Layer;
 use super::namespaces::{KeptNamespaces, NamespaceCounts, Namespaces};
-use crate::error::{ReadOnly, SpecificationError};
-use crate::ftl::Ftl;
+use super::{Layer, Stored};
+use crate::error::SpecificationError;
+use crate::ftl::accounts::Accounts;
 use crate::ftl::found::FoundUnit;
+use crate::ftl::gc::Gc;
+use crate::ftl::host;
+use crate::ftl::media::{Done, Media};
 use crate::ledger::{Cause, NamespaceLedger};
 use crate::request::Request;
 use crate::specification::drive::Drive;
@@ -16,6 +19,15 @@ pub struct Plain {
     namespaces: Option<Box<Namespaces>>,
 }
 
+impl Stored for Plain {
+    #[inline(always)]
+    fn relocated(&mut self, units: &[(Lpn, Ppn)], cause: Cause) {
+        if let Some(namespaces) = &mut self.namespaces {
+            units.iter().for_each(|&(lpn, _)| namespaces.counts_of(lpn).ledger.moved(cause));
+        }
+    }
+}
+
 impl Layer for Plain {
     type Kept = Option<KeptNamespaces>;
 
@@ -24,16 +36,16 @@ impl Layer for Plain {
     }
 
     #[inline(always)]
-    fn execute_one<C: Clock>(ftl: &mut Ftl<Self, C>, request: &Request) -> Result<(), ReadOnly> {
-        if ftl.layer.namespaces.is_some() {
-            return ftl.execute_by_namespace(request);
+    fn execute_one<C: Clock>(&mut self, media: &mut Media<C>, gc: &mut Gc, request: &Request) -> Done {
+        if self.namespaces.is_some() {
+            return self.execute_by_namespace(media, gc, request);
         }
-        ftl.execute_units(request)
+        host::execute_units(media, self, gc, request)
     }
 
     /// The part of a read-ahead segment after a namespace counts for the namespace in which the segment begins.
-    fn read<C: Clock>(ftl: &mut Ftl<Self, C>, offset_bytes: u64, length_bytes: u32) {
-        ftl.count_by_namespace(offset_bytes, |ftl| ftl.read_units(offset_bytes, length_bytes));
+    fn read<C: Clock>(&mut self, media: &mut Media<C>, _gc: &mut Gc, offset_bytes: u64, length_bytes: u32) {
+        self.count_by_namespace(media, offset_bytes, |_, media| media.read_units(offset_bytes, length_bytes));
     }
 
     #[inline(always)]
@@ -55,18 +67,11 @@ impl Layer for Plain {
         }
     }
 
-    #[inline(always)]
-    fn relocated(&mut self, units: &[(Lpn, Ppn)], cause: Cause) {
-        if let Some(namespaces) = &mut self.namespaces {
-            units.iter().for_each(|&(lpn, _)| namespaces.counts_of(lpn).ledger.moved(cause));
-        }
-    }
-
-    fn kept(&self) -> Self::Kept {
+    fn kept(&self, _accounts: &Accounts) -> Self::Kept {
         self.namespaces.as_ref().map(|namespaces| namespaces.kept())
     }
 
-    fn take_up(&mut self, kept: Self::Kept) -> bool {
+    fn take_up(&mut self, kept: Self::Kept, _accounts: &mut Accounts) -> bool {
         match (&mut self.namespaces, kept) {
             (Some(namespaces), Some(kept)) => namespaces.take_up(kept),
             (None, None) => true,
@@ -75,18 +80,19 @@ impl Layer for Plain {
     }
 }
 
-impl<C: Clock> Ftl<Plain, C> {
+impl Plain {
     /// A request across a boundary, which only a run over several namespaces produces, is executed in parts.
     #[inline(never)]
-    pub(super) fn execute_by_namespace(&mut self, request: &Request) -> Result<(), ReadOnly> {
+    fn execute_by_namespace<C: Clock>(&mut self, media: &mut Media<C>, gc: &mut Gc, request: &Request) -> Done {
         let mut rest = *request;
-        while let Some(namespaces) = &self.layer.namespaces {
-            let lpn = self.lpn_of(rest.offset_bytes);
-            let end_bytes = u64::from(namespaces.end_of(lpn).0) << self.mapping_unit_shift;
+        while let Some(namespaces) = &self.namespaces {
+            let lpn = media.map.lpn_of(rest.offset_bytes);
+            let end_bytes = u64::from(namespaces.end_of(lpn).0) * media.map.unit_bytes();
             let left_bytes = u32::try_from(end_bytes - rest.offset_bytes).unwrap_or(u32::MAX);
             let mut part = Request { length_bytes: rest.length_bytes.min(left_bytes), ..rest };
             part.content.identifier = namespaces.handle_of(lpn, rest.content.identifier);
-            self.count_by_namespace(part.offset_bytes, |ftl| ftl.execute_units(&part))?;
+            let execute = |plain: &mut Self, media: &mut Media<C>| host::execute_units(media, plain, gc, &part);
+            self.count_by_namespace(media, part.offset_bytes, execute)?;
             if part.length_bytes == rest.length_bytes {
                 break;
             }

@@ -33,7 +33,16 @@ pub struct Margins {
     pub open_erase_units: u32,
     /// Not part of T: those of the drive itself and of the SLC cache.
     pub held_out_erase_units: u32,
+    /// Without as many the drive becomes read-only.
+    pub needed_erase_units: u32,
     pub spare_area: SpareArea,
+}
+
+impl Margins {
+    /// Free erase units at which garbage collection runs.
+    pub fn floor_erase_units(&self) -> u32 {
+        self.reserve_erase_units + self.in_hand_erase_units
+    }
 }
 
 /// Which erase units are in SLC mode, and their layout.
@@ -266,6 +275,13 @@ impl Space {
         erased
     }
 
+    /// Whether so many erase units are left that they can hold all addresses, in each reclaim group its share.
+    pub fn has_enough_erase_units(&self) -> bool {
+        let has_group_enough = |groups: &ReclaimGroups| groups.usable_min() >= groups.needed_erase_units;
+        self.wear.erase_units_left >= self.margins.needed_erase_units
+            && self.reclaim_groups.as_deref().is_none_or(has_group_enough)
+    }
+
     /// Erased erase units of all reclaim groups.
     pub fn free_erase_units(&self) -> u32 {
         self.free.len() + self.reclaim_groups.as_ref().map_or(0, |groups| groups.waiting_free())
@@ -279,6 +295,12 @@ impl Space {
             unwritten_units[groups.group_of(open) as usize] += u64::from(self.unwritten_data_units(open));
         }
         groups.counts(&self.occupancy, &unwritten_units)
+    }
+
+    /// The reclaim group of the stream's open erase unit.
+    pub fn group_of_open(&self, stream: StreamId) -> Option<u32> {
+        let groups = self.reclaim_groups.as_ref()?;
+        self.frontiers[stream.index()].erase_unit.map(|open| groups.group_of(open))
     }
 
     /// Free data slots in the stream's open erase units.

@@ -3,10 +3,15 @@
 
 use super::extents::Change;
 use super::{MapCached, Page};
-use crate::error::{ReadOnly, SpecificationError};
-use crate::ftl::Ftl;
+use crate::error::SpecificationError;
+use crate::ftl::accounts::Accounts;
 use crate::ftl::found::FoundUnit;
-use crate::ftl::layer::{Layer, count_live_units};
+use crate::ftl::gc::Gc;
+use crate::ftl::host;
+use crate::ftl::layer::Layer;
+use crate::ftl::layer::stored::{Stored, check_links, count_live_units};
+use crate::ftl::map::Map;
+use crate::ftl::media::{Destination, Done, Media};
 use crate::ledger::Cause;
 use crate::request::{Operation, Request};
 use crate::specification::Drive;
@@ -16,13 +21,7 @@ use crate::units::{Lpn, Ppn, StreamId};
 /// Map pages are written with the host's data, since they are as hot.
 const STREAM: StreamId = StreamId(0);
 
-impl Layer for MapCached {
-    type Kept = Self;
-
-    fn new(drive: &Drive, user_units: u32, _streams: u8, _seed: u64) -> Result<Self, SpecificationError> {
-        Self::of(&drive.map_cache, drive.ftl.mapping_unit_bytes, user_units)
-    }
-
+impl Stored for MapCached {
     fn map_pages(&self) -> u32 {
         self.pages()
     }
@@ -31,182 +30,187 @@ impl Layer for MapCached {
         self.pages_in_flash
     }
 
+    fn move_units<C: Clock>(&mut self, media: &mut Media<C>, units: &[(Lpn, Ppn)], to: Destination) {
+        media.copy_units(units, to);
+        units.iter().for_each(|&(lpn, _)| self.moved(lpn));
+    }
+
+    fn take_up_units<C: Clock>(&mut self, media: &mut Media<C>, found: &[FoundUnit]) {
+        let of_host = found.partition_point(|unit| unit.lpn.0 < media.map.user_units());
+        let (units, map_pages) = found.split_at(of_host);
+        for unit in units {
+            media.map.link(unit.lpn, unit.ppn);
+        }
+        media.accounts.take_up_mapped(units.len() as u64);
+        self.take_up_units(units);
+        for page in map_pages.iter().filter(|page| self.take_up_page(page.lpn)) {
+            media.map.link(page.lpn, page.ppn);
+        }
+        count_live_units(media);
+    }
+
+    fn check_map<C: Clock>(&self, media: &Media<C>) -> Result<(), String> {
+        check_links(media, self.pages_in_flash)?;
+        if media.read_only.is_some() { Ok(()) } else { self.check_map_cache(&media.map) }
+    }
+}
+
+impl Layer for MapCached {
+    type Kept = Self;
+
+    fn new(drive: &Drive, user_units: u32, _streams: u8, _seed: u64) -> Result<Self, SpecificationError> {
+        Self::of(&drive.map_cache, drive.ftl.mapping_unit_bytes, user_units)
+    }
+
     fn map_pages_written_back(&self) -> &[Lpn] {
         &self.written_back
     }
 
-    fn execute_one<C: Clock>(ftl: &mut Ftl<Self, C>, request: &Request) -> Result<(), ReadOnly> {
-        ftl.layer.written_back.clear();
-        let (offset_bytes, length_bytes) = (request.offset_bytes, request.length_bytes);
+    fn execute_one<C: Clock>(&mut self, media: &mut Media<C>, gc: &mut Gc, request: &Request) -> Done {
+        self.written_back.clear();
         match request.operation {
-            Operation::Write => ftl.write_by_map_pages(offset_bytes, length_bytes, request.content.identifier),
-            Operation::Trim => ftl.trim_by_map_pages(offset_bytes, length_bytes),
+            Operation::Write => self.write(media, gc, request),
+            Operation::Trim => self.trim(media, gc, request),
             Operation::Flush => Ok(()),
             Operation::Read => {
-                ftl.count_read(request);
-                Self::read(ftl, offset_bytes, length_bytes);
+                media.accounts.host_read(u64::from(request.length_bytes));
+                self.read(media, gc, request.offset_bytes, request.length_bytes);
                 Ok(())
             }
         }
     }
 
-    fn read<C: Clock>(ftl: &mut Ftl<Self, C>, offset_bytes: u64, length_bytes: u32) {
-        for (page, at, length_bytes) in pieces(offset_bytes, length_bytes, ftl.span_bytes()) {
-            ftl.find_for_read(page);
-            ftl.read_units(at, length_bytes);
+    fn read<C: Clock>(&mut self, media: &mut Media<C>, gc: &mut Gc, offset_bytes: u64, length_bytes: u32) {
+        for (page, at, length_bytes) in pieces(offset_bytes, length_bytes, self.span_bytes(media)) {
+            self.find_for_read(media, gc, page);
+            media.read_units(at, length_bytes);
         }
     }
 
-    fn move_units<C: Clock>(
-        ftl: &mut Ftl<Self, C>,
-        units: &[(Lpn, Ppn)],
-        stream: StreamId,
-        born_at: u64,
-        cause: Cause,
-    ) {
-        ftl.copy_units(units, stream, born_at, cause);
-        units.iter().for_each(|&(lpn, _)| ftl.layer.moved(lpn));
-    }
-
-    fn take_up_units<C: Clock>(ftl: &mut Ftl<Self, C>, found: &[FoundUnit]) {
-        let of_host = found.partition_point(|unit| unit.lpn.0 < ftl.map.user_units());
-        let (units, map_pages) = found.split_at(of_host);
-        for unit in units {
-            ftl.map.link(unit.lpn, unit.ppn);
-        }
-        ftl.accounts.take_up_mapped(units.len() as u64);
-        ftl.layer.take_up_units(units);
-        for page in map_pages.iter().filter(|page| ftl.layer.take_up_page(page.lpn)) {
-            ftl.map.link(page.lpn, page.ppn);
-        }
-        count_live_units(ftl);
-    }
-
-    fn check_map<C: Clock>(ftl: &Ftl<Self, C>) -> Result<(), String> {
-        ftl.check_links()?;
-        if ftl.read_only.is_some() { Ok(()) } else { ftl.check_map_cache() }
-    }
-
-    fn kept(&self) -> Self {
+    fn kept(&self, _accounts: &Accounts) -> Self {
         self.clone()
     }
 
-    fn take_up(&mut self, kept: Self) -> bool {
+    fn take_up(&mut self, kept: Self, _accounts: &mut Accounts) -> bool {
         self.restore(kept)
     }
 }
 
-impl<C: Clock> Ftl<MapCached, C> {
-    fn write_by_map_pages(&mut self, offset_bytes: u64, length_bytes: u32, identifier: u8) -> Result<(), ReadOnly> {
-        for (page, at, length_bytes) in pieces(offset_bytes, length_bytes, self.span_bytes()) {
-            let first = (at >> self.mapping_unit_shift) as u32;
-            let last = ((at + u64::from(length_bytes) - 1) >> self.mapping_unit_shift) as u32;
-            self.find_for_write(page, first, last - first + 1)?;
-            self.write_range(at, length_bytes, identifier)?;
+impl MapCached {
+    fn write<C: Clock>(&mut self, media: &mut Media<C>, gc: &mut Gc, request: &Request) -> Done {
+        let (offset_bytes, length_bytes) = (request.offset_bytes, request.length_bytes);
+        for (page, at, length_bytes) in pieces(offset_bytes, length_bytes, self.span_bytes(media)) {
+            let first = media.map.lpn_of(at).0;
+            let last = media.map.lpn_of(at + u64::from(length_bytes) - 1).0;
+            self.find_for_write(media, gc, page, first, last - first + 1)?;
+            host::write_range(media, self, gc, &Request { offset_bytes: at, length_bytes, ..*request })?;
         }
         Ok(())
     }
 
     /// Host bytes covered by a map page.
-    fn span_bytes(&self) -> u64 {
-        u64::from(self.layer.entries_per_page) << self.mapping_unit_shift
+    fn span_bytes<C: Clock>(&self, media: &Media<C>) -> u64 {
+        u64::from(self.entries_per_page) * media.map.unit_bytes()
     }
 
-    fn find_for_read(&mut self, page: Page) {
-        if self.layer.extents.as_ref().is_none_or(|extents| extents.is_broken(page)) {
+    fn find_for_read<C: Clock>(&mut self, media: &mut Media<C>, gc: &mut Gc, page: Page) {
+        if self.extents.as_ref().is_none_or(|extents| extents.is_broken(page)) {
             // A drive that becomes read-only here has recorded it, and continues reading.
-            let _ = self.find(page, false);
+            let _ = self.find(media, gc, page, false);
         }
     }
 
-    fn find_for_write(&mut self, page: Page, first: u32, units: u32) -> Result<(), ReadOnly> {
-        if let Some(reason) = self.read_only {
-            return Err(reason);
-        }
-        let cache = &mut self.layer;
-        let start = page * cache.entries_per_page;
-        let segment_units = cache.entries_per_page.min(cache.user_units - start);
-        let change = cache.extents.as_mut().map(|extents| extents.write(page, first - start, units, segment_units));
+    fn find_for_write<C: Clock>(
+        &mut self,
+        media: &mut Media<C>,
+        gc: &mut Gc,
+        page: Page,
+        first: u32,
+        units: u32,
+    ) -> Done {
+        media.still_writable()?;
+        let start = page * self.entries_per_page;
+        let segment_units = self.entries_per_page.min(self.user_units - start);
+        let change = self.extents.as_mut().map(|extents| extents.write(page, first - start, units, segment_units));
         match change {
             Some(Change::Whole) => Ok(()),
             // Its content follows from the one entry in memory.
-            Some(Change::Breaks) => self.take_in(page, true),
+            Some(Change::Breaks) => self.take_in(media, gc, page, true),
             Some(Change::Mended) => {
-                self.drop_map_page(page);
+                self.drop_map_page(media, page);
                 Ok(())
             }
-            Some(Change::Broken) | None => self.find(page, true),
+            Some(Change::Broken) | None => self.find(media, gc, page, true),
         }
     }
 
-    /// Accesses a map page, and fetches it if it is not in the cache.
-    fn find(&mut self, page: Page, changes: bool) -> Result<(), ReadOnly> {
-        self.accounts.looked_up_map_page();
-        if self.layer.hit(page, changes) {
+    /// Accesses a map page, and fetches it if it is not in the self.
+    fn find<C: Clock>(&mut self, media: &mut Media<C>, gc: &mut Gc, page: Page, changes: bool) -> Done {
+        media.accounts.looked_up_map_page();
+        if self.hit(page, changes) {
             return Ok(());
         }
-        let lpn = self.layer.lpn_of(page);
+        let lpn = self.lpn_of(page);
         // A map page that was never written back has no copy in flash, except after a loss of power.
-        let is_in_flash = self.map.physical(lpn) != Ppn::UNMAPPED;
-        let is_behind = std::mem::take(&mut self.layer.is_behind[page as usize]);
+        let is_in_flash = media.map.physical(lpn) != Ppn::UNMAPPED;
+        let is_behind = std::mem::take(&mut self.is_behind[page as usize]);
         if !is_in_flash && !is_behind && !changes {
             return Ok(());
         }
-        let taken_in = self.take_in(page, changes || is_behind);
+        let taken_in = self.take_in(media, gc, page, changes || is_behind);
         if is_in_flash {
-            let takes_flash = self.clock.read(self.map.physical(lpn), Cause::Metadata);
-            self.accounts.read(Cause::Metadata, u64::from(takes_flash));
+            let takes_flash = media.clock.read(media.map.physical(lpn), Cause::Metadata);
+            media.accounts.read(Cause::Metadata, u64::from(takes_flash));
         }
         taken_in
     }
 
-    fn take_in(&mut self, page: Page, is_dirty: bool) -> Result<(), ReadOnly> {
-        match self.layer.insert(page, is_dirty) {
-            Some(written_back) => self.write_map_page(written_back),
+    fn take_in<C: Clock>(&mut self, media: &mut Media<C>, gc: &mut Gc, page: Page, is_dirty: bool) -> Done {
+        match self.insert(page, is_dirty) {
+            Some(written_back) => self.write_map_page(media, gc, written_back),
             None => Ok(()),
         }
     }
 
-    fn write_map_page(&mut self, page: Page) -> Result<(), ReadOnly> {
-        let lpn = self.layer.lpn_of(page);
-        if self.space.is_stopped(STREAM) {
-            self.space.head_for(STREAM, lpn);
-            self.make_room_for_host(STREAM)?;
+    fn write_map_page<C: Clock>(&mut self, media: &mut Media<C>, gc: &mut Gc, page: Page) -> Done {
+        let lpn = self.lpn_of(page);
+        if media.space.is_stopped(STREAM) {
+            media.space.head_for(STREAM, lpn);
+            gc.make_room_for_host(media, self, STREAM)?;
         }
-        let ppn = self.space.frontier(STREAM).take();
-        let old = self.map.physical(lpn);
-        self.map.link(lpn, ppn);
-        self.layer.is_behind[page as usize] = false;
-        self.layer.written_back.push(lpn);
-        self.accounts.map_page(STREAM);
-        self.clock.program(ppn, Cause::Metadata);
+        let ppn = media.space.frontier(STREAM).take();
+        let old = media.map.physical(lpn);
+        media.map.link(lpn, ppn);
+        self.is_behind[page as usize] = false;
+        self.written_back.push(lpn);
+        media.accounts.map_page(STREAM);
+        media.clock.program(ppn, Cause::Metadata);
         if old == Ppn::UNMAPPED {
-            self.layer.pages_in_flash += 1;
+            self.pages_in_flash += 1;
         } else {
-            self.lose(old);
+            media.lose(old);
         }
-        if C::PACED { self.pace_gc(STREAM, 1) } else { Ok(()) }
+        if C::PACED { gc.pace_gc(media, self, STREAM, 1) } else { Ok(()) }
     }
 
-    fn drop_map_page(&mut self, page: Page) {
-        self.layer.remove(page);
-        let lpn = self.layer.lpn_of(page);
-        let old = self.map.physical(lpn);
+    fn drop_map_page<C: Clock>(&mut self, media: &mut Media<C>, page: Page) {
+        self.remove(page);
+        let lpn = self.lpn_of(page);
+        let old = media.map.physical(lpn);
         if old != Ppn::UNMAPPED {
-            self.lose(old);
-            self.map.unmap(lpn);
-            self.layer.pages_in_flash -= 1;
+            media.lose(old);
+            media.map.unmap(lpn);
+            self.pages_in_flash -= 1;
         }
     }
 
     /// A map page whose units are all trimmed is dropped; one with remaining units is changed.
-    fn trim_by_map_pages(&mut self, offset_bytes: u64, length_bytes: u32) -> Result<(), ReadOnly> {
-        let span = self.span_bytes();
-        if let Some(reason) = self.read_only {
-            return Err(reason);
-        }
-        let unit_bytes = 1u64 << self.mapping_unit_shift;
-        let user_bytes = self.user_bytes();
+    fn trim<C: Clock>(&mut self, media: &mut Media<C>, gc: &mut Gc, request: &Request) -> Done {
+        let span = self.span_bytes(media);
+        media.still_writable()?;
+        let (offset_bytes, length_bytes) = (request.offset_bytes, request.length_bytes);
+        let unit_bytes = media.map.unit_bytes();
+        let user_bytes = u64::from(media.map.user_units()) * unit_bytes;
         let end = offset_bytes + u64::from(length_bytes);
         let first = offset_bytes.next_multiple_of(unit_bytes);
         let last = end / unit_bytes * unit_bytes;
@@ -215,44 +219,43 @@ impl<C: Clock> Ftl<MapCached, C> {
         for number in pages.clone() {
             let page = number as Page;
             if is_whole(number) {
-                self.drop_map_page(page);
-                if let Some(extents) = &mut self.layer.extents {
+                self.drop_map_page(media, page);
+                if let Some(extents) = &mut self.extents {
                     extents.forget(page);
                 }
-            } else if self.is_kept(page) {
-                self.find(page, true)?;
+            } else if self.is_kept(&media.map, page) {
+                self.find(media, gc, page, true)?;
             }
         }
         // Eviction for another map page may have moved units of a dropped one; now they are trimmed.
         for page in pages.filter(|&page| is_whole(page)) {
-            self.layer.is_behind[page as usize] = false;
+            self.is_behind[page as usize] = false;
         }
-        self.trim_range(offset_bytes, length_bytes)
+        host::trim(media, self, request)
     }
 
-    fn is_kept(&self, page: Page) -> bool {
-        let lpn = self.layer.lpn_of(page);
-        self.layer.is_known_in_memory(page) || self.map.physical(lpn) != Ppn::UNMAPPED
+    fn is_kept(&self, map: &Map, page: Page) -> bool {
+        let lpn = self.lpn_of(page);
+        self.is_known_in_memory(page) || map.physical(lpn) != Ppn::UNMAPPED
     }
 
     /// Checks the cache's counts of its map pages.
-    fn check_map_cache(&self) -> Result<(), String> {
-        let cache = &self.layer;
-        let in_flash = (0..cache.pages()).filter(|&page| self.map.physical(cache.lpn_of(page)) != Ppn::UNMAPPED);
+    fn check_map_cache(&self, map: &Map) -> Result<(), String> {
+        let in_flash = (0..self.pages()).filter(|&page| map.physical(self.lpn_of(page)) != Ppn::UNMAPPED);
         let in_flash = in_flash.count() as u64;
-        if in_flash != cache.pages_in_flash {
-            return Err(format!("{in_flash} map pages are in flash, but {} were counted", cache.pages_in_flash));
+        if in_flash != self.pages_in_flash {
+            return Err(format!("{in_flash} map pages are in flash, but {} were counted", self.pages_in_flash));
         }
-        for (slot, cached) in cache.cached.iter().enumerate() {
-            let is_spare = cache.spare_slots.contains(&(slot as u32));
-            if !is_spare && cache.slot_of[cached.page as usize] != slot as u32 {
+        for (slot, cached) in self.cached.iter().enumerate() {
+            let is_spare = self.spare_slots.contains(&(slot as u32));
+            if !is_spare && self.slot_of[cached.page as usize] != slot as u32 {
                 return Err(format!("map page {} is in slot {slot} of the cache, which it does not know", cached.page));
             }
         }
-        for lpn in (0..cache.user_units).map(Lpn).filter(|&lpn| self.map.physical(lpn) != Ppn::UNMAPPED) {
-            let page = lpn.0 / cache.entries_per_page;
-            let needs_page = cache.extents.as_ref().is_none_or(|extents| extents.is_broken(page));
-            let is_known = cache.is_known_in_memory(page) || self.map.physical(cache.lpn_of(page)) != Ppn::UNMAPPED;
+        for lpn in (0..self.user_units).map(Lpn).filter(|&lpn| map.physical(lpn) != Ppn::UNMAPPED) {
+            let page = lpn.0 / self.entries_per_page;
+            let needs_page = self.extents.as_ref().is_none_or(|extents| extents.is_broken(page));
+            let is_known = self.is_known_in_memory(page) || map.physical(self.lpn_of(page)) != Ppn::UNMAPPED;
             if needs_page && !is_known {
                 return Err(format!("{lpn:?} is mapped by map page {page}, which is neither in memory nor in flash"));
             }

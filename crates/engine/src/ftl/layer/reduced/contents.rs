@@ -1,11 +1,8 @@
 //! For drives that store the written data: how a unit is stored follows from its contents.
 
 use crate::error::ReadOnly;
-use crate::ftl::Ftl;
-use crate::ftl::layer::Layer;
 use crate::request::Request;
 use crate::timing::decision::Packed;
-use crate::timing::recorder::Recorder;
 use crate::units::{Lpn, Ppn};
 
 /// How a unit of the host is stored.
@@ -29,27 +26,4 @@ pub trait Packs {
     fn owner_of(&self, slot: Ppn) -> Option<Lpn>;
     /// Slots in a mapping unit; 0 for a drive without data reduction.
     fn slots_per_unit(&self) -> u32;
-}
-
-impl<L: Layer> Packs for Ftl<L, Recorder> {
-    fn note_packing(&mut self) {
-        self.clock.packed.get_or_insert_default();
-    }
-
-    fn take_packed(&mut self, into: &mut Vec<(u32, Packed)>) {
-        into.clear();
-        std::mem::swap(into, self.clock.packed.as_mut().expect("packing is noted"));
-    }
-
-    fn write_as(&mut self, request: &Request, stored: StoredAs) -> Result<(), ReadOnly> {
-        L::write_as(self, request, stored)
-    }
-
-    fn owner_of(&self, slot: Ppn) -> Option<Lpn> {
-        self.map.is_live(slot).then(|| self.map.logical(slot))
-    }
-
-    fn slots_per_unit(&self) -> u32 {
-        if L::IS_PACKED { self.space.layout.slots_per_unit() } else { 0 }
-    }
 }

@@ -15,6 +15,7 @@ mod sharing;
 mod steps;
 
 use crate::error::SpecificationError;
+use crate::ftl::accounts::Accounts;
 use crate::random::Random;
 use crate::request::Content;
 use crate::specification::drive::{DataReduction, Drive};
@@ -43,8 +44,6 @@ pub struct Reduced {
     random: Random,
     /// By stream: bytes of index entries that are not yet in flash.
     index_bytes_waiting: Vec<u64>,
-    /// Units written by the host: the clock of ages.
-    host_units: u64,
     live_slots: u64,
     /// The mapping unit of flash that garbage collection read last and need not read again.
     last_read_to_move: u32,
@@ -63,19 +62,19 @@ pub struct Kept {
 }
 
 impl Reduced {
-    fn kept(&self) -> Kept {
+    fn kept(&self, accounts: &Accounts) -> Kept {
         Kept {
             last_new: self.last_new.clone(),
             random: self.random.clone(),
             index_bytes_waiting: self.index_bytes_waiting.clone(),
-            host_units: self.host_units,
+            host_units: accounts.host_units(),
             live_slots: self.live_slots,
             last_read_to_move: self.last_read_to_move,
         }
     }
 
     /// Restores the saved state of the same drive. False if it is of another drive.
-    fn take_up(&mut self, kept: Kept) -> bool {
+    fn take_up(&mut self, kept: Kept, accounts: &mut Accounts) -> bool {
         let known = |lpn: &Lpn| lpn.index() < self.stored_slots.len();
         if kept.index_bytes_waiting.len() != self.index_bytes_waiting.len() || !kept.last_new.iter().all(known) {
             return false;
@@ -83,7 +82,7 @@ impl Reduced {
         self.last_new = kept.last_new;
         self.random = kept.random;
         self.index_bytes_waiting = kept.index_bytes_waiting;
-        self.host_units = kept.host_units;
+        accounts.take_up_host_units(kept.host_units);
         self.live_slots = kept.live_slots;
         self.last_read_to_move = kept.last_read_to_move;
         true
@@ -108,7 +107,6 @@ impl Reduced {
             last_new: Vec::new(),
             random: Random::new(seed ^ 0x6475_7065),
             index_bytes_waiting: vec![0; usize::from(streams)],
-            host_units: 0,
             live_slots: 0,
             last_read_to_move: u32::MAX,
         })
