@@ -12,9 +12,8 @@ ROOT = Path(__file__).parents[2]
 ENGINE = ROOT / "crates/engine/src"
 FIELDS_MAX, METHODS_MAX = 15, 60
 
-# Types with more, each with its reason.
+# With more, and its reason.
 EXCEPTIONS = {
-    "ftl/mod.rs Ftl": "the translation layer, whose steps are in the files of its folder",
     "simulation/time_series.rs TimeColumns": "the columns of an outcome",
 }
 

@@ -12,8 +12,8 @@
 use super::layer::Stored;
 use super::media::{Done, Media};
 use super::moving::{GATHERED_AT_ONCE, Move, Progress};
-use super::slc_cache::HOST;
 use super::space::Space;
+use super::space::slc_cache::HOST;
 use crate::error::SpecificationError;
 use crate::ledger::Cause;
 use crate::policies::gc_throttling::{self, GcThrottling, Pace};
@@ -29,7 +29,7 @@ pub struct Gc {
     pub wear_leveling: WearLeveling,
     /// Whether wear is levelled in idle time, and not after each victim.
     levels_in_idle: bool,
-    pub gc_throttling: GcThrottling,
+    gc_throttling: GcThrottling,
     /// For victim policies with random choice.
     pub random: Random,
     /// The next erase unit that wear levelling examines.
@@ -279,7 +279,7 @@ impl Gc {
         victim: EraseUnit,
         cause: Cause,
     ) -> Done {
-        if media.slc_cache.is_some() && media.space.free.len() <= media.space.margins.reserve_erase_units {
+        if media.space.slc_cache.is_some() && media.space.free.len() <= media.space.margins.reserve_erase_units {
             self.finish_folding(media, layer)?;
         }
         self.under_way = Some(Box::new(self.begin_move(media, layer, victim, cause)?));
@@ -348,12 +348,12 @@ impl Gc {
             if has_room && !self.lacks_reserve(&media.space) {
                 return Ok(());
             }
-            if !has_room && media.slc_cache.is_some() && self.make_room_in_cache(media, layer)? {
+            if !has_room && media.space.slc_cache.is_some() && self.make_room_in_cache(media, layer)? {
                 continue;
             }
             self.make_space(media, layer, Some(stream))?;
             // Garbage collection may have opened it, if the host shares the stream, or freed space in the cache.
-            let goes_past_cache = media.slc_cache.as_ref().is_none_or(|cache| !cache.takes_host());
+            let goes_past_cache = media.space.slc_cache.as_ref().is_none_or(|cache| !cache.takes_host());
             if goes_past_cache && media.space.frontier(stream).erase_unit.is_none() {
                 media.open(stream);
             }
@@ -389,7 +389,7 @@ impl Gc {
 
     /// Collects garbage until the host may open an erase unit, or until its stream has space, where it shares one with
     /// garbage collection.
-    pub fn make_space<L: Stored, C: Clock>(
+    fn make_space<L: Stored, C: Clock>(
         &mut self,
         media: &mut Media<C>,
         layer: &mut L,
@@ -399,7 +399,7 @@ impl Gc {
         while !media.host_may_open() {
             if self.under_way.is_some() {
                 self.finish_gc(media, layer)?;
-            } else if media.slc_cache.is_some() && self.fold_for_space(media, layer, false)? {
+            } else if media.space.slc_cache.is_some() && self.fold_for_space(media, layer, false)? {
                 fruitless = 0;
             } else {
                 let pool = if fruitless == 0 { media.pool_to_collect() } else { Pool::All };
@@ -447,7 +447,7 @@ impl Gc {
         stream: StreamId,
         slots: u32,
     ) -> Done {
-        if media.slc_cache.is_some() {
+        if media.space.slc_cache.is_some() {
             self.pace_folding(media, layer)?;
         }
         let mut floor = media.space.margins.floor_erase_units();
@@ -506,7 +506,7 @@ impl Gc {
     /// Chooses a victim for throttled collection. False if there is none, or if an erase unit of the SLC cache is
     /// folded instead.
     fn start_paced_gc<L: Stored, C: Clock>(&mut self, media: &mut Media<C>, layer: &mut L) -> Done<bool> {
-        if media.slc_cache.is_some() && self.fold_for_space(media, layer, true)? {
+        if media.space.slc_cache.is_some() && self.fold_for_space(media, layer, true)? {
             return Ok(false);
         }
         let pool = media.pool_to_collect();
@@ -521,7 +521,7 @@ impl Gc {
 
     /// With no erased unit left, the open one must take the rest of the victim. If the host writes to it as well, the
     /// victim is completed before the host has used that space.
-    pub fn keep_room_for_victim<L: Stored, C: Clock>(&mut self, media: &mut Media<C>, layer: &mut L) -> Done {
+    fn keep_room_for_victim<L: Stored, C: Clock>(&mut self, media: &mut Media<C>, layer: &mut L) -> Done {
         if media.space.free.len() > 0 {
             return Ok(());
         }
@@ -602,29 +602,27 @@ impl Gc {
 impl Gc {
     /// The host's frontier is full: opens another one in the cache, or lets the host bypass it. False if the host
     /// bypasses the cache already and that frontier is full too.
-    pub fn make_room_in_cache<L: Stored, C: Clock>(&mut self, media: &mut Media<C>, layer: &mut L) -> Done<bool> {
+    fn make_room_in_cache<L: Stored, C: Clock>(&mut self, media: &mut Media<C>, layer: &mut L) -> Done<bool> {
         while !media.has_room_in_cache() && erase_dead(media)? {}
         if media.has_room_in_cache() {
-            media.turn_host(true);
+            media.space.turn_host(true);
             media.open_in_cache();
             if C::PACED && !media.has_room_in_cache() {
                 self.fold_ahead(media, layer)?;
             }
             return Ok(true);
         }
-        let waits = media.slc_cache.as_ref().is_some_and(|cache| cache.folds_when_full());
-        if waits && (self.folding.is_some() || has_full(media)) {
+        if folds_when_full(media) && (self.folding.is_some() || has_full(media)) {
             self.fold_one(media, layer)?;
             return Ok(true);
         }
-        Ok(media.turn_host(false))
+        Ok(media.space.turn_host(false))
     }
 
     /// With a clock, and where the drive waits for space: starts folding early enough that the next erase unit of the
     /// cache is ready when the one just opened is full.
-    pub fn fold_ahead<L: Stored, C: Clock>(&mut self, media: &mut Media<C>, layer: &mut L) -> Done {
-        let waits = media.slc_cache.as_ref().is_some_and(|cache| cache.folds_when_full());
-        if !waits || self.folding.is_some() {
+    fn fold_ahead<L: Stored, C: Clock>(&mut self, media: &mut Media<C>, layer: &mut L) -> Done {
+        if !folds_when_full(media) || self.folding.is_some() {
             return Ok(());
         }
         let host_units = u64::from(media.space.data_units_in_slc_mode());
@@ -635,7 +633,7 @@ impl Gc {
     }
 
     /// Folds an erase unit of the cache at once, or completes the current folding.
-    pub fn fold_one<L: Stored, C: Clock>(&mut self, media: &mut Media<C>, layer: &mut L) -> Done {
+    fn fold_one<L: Stored, C: Clock>(&mut self, media: &mut Media<C>, layer: &mut L) -> Done {
         if self.folding.is_none() {
             let Some(oldest) = next_to_fold(media, false) else { return Ok(()) };
             self.start_folding(media, layer, oldest, 1)?;
@@ -645,7 +643,7 @@ impl Gc {
 
     /// Folds a full one at once, because its block has failed.
     pub fn fold_failed<L: Stored, C: Clock>(&mut self, media: &mut Media<C>, layer: &mut L, failed: EraseUnit) -> Done {
-        if let Some(cache) = &mut media.slc_cache {
+        if let Some(cache) = &mut media.space.slc_cache {
             cache.take_failed(failed);
         }
         self.start_folding(media, layer, failed, 1)?;
@@ -654,12 +652,7 @@ impl Gc {
 
     /// If erased space runs short, folds an erase unit of the cache, which frees more than any victim: returns whether
     /// there was one. If `paced`, spreads it over enough host units that the space is free in time.
-    pub fn fold_for_space<L: Stored, C: Clock>(
-        &mut self,
-        media: &mut Media<C>,
-        layer: &mut L,
-        paced: bool,
-    ) -> Done<bool> {
+    fn fold_for_space<L: Stored, C: Clock>(&mut self, media: &mut Media<C>, layer: &mut L, paced: bool) -> Done<bool> {
         if self.folding.is_none() {
             let Some(oldest) = next_to_fold(media, true) else { return Ok(false) };
             let live_units = media.space.occupancy.live_units(oldest);
@@ -697,7 +690,7 @@ impl Gc {
         let live_units = u64::from(media.space.occupancy.live_units(erase_unit));
         let room = self.make_room_to_fold(media, layer, erase_unit, live_units);
         if room.is_err() {
-            if let Some(cache) = &mut media.slc_cache {
+            if let Some(cache) = &mut media.space.slc_cache {
                 cache.put_back(erase_unit);
             }
             return room;
@@ -718,22 +711,22 @@ impl Gc {
         erase_unit: EraseUnit,
         live_units: u64,
     ) -> Done {
-        if u64::from(media.space.slots_left(media.frontier_past_cache())) >= live_units {
+        if u64::from(media.space.slots_left(media.space.frontier_past_cache())) >= live_units {
             return Ok(());
         }
         if media.space.free.len() <= media.space.margins.reserve_erase_units {
             self.finish_gc(media, layer)?;
         }
-        if media.slc_cache.as_ref().is_some_and(|cache| cache.is_static(erase_unit)) {
+        if media.space.slc_cache.as_ref().is_some_and(|cache| cache.is_static(erase_unit)) {
             self.make_space(media, layer, None)?;
         }
-        let stream = media.frontier_past_cache();
+        let stream = media.space.frontier_past_cache();
         check_room_to_move(media, layer, stream, live_units)
     }
 
     /// Called for each unit that the host writes.
     #[inline]
-    pub fn pace_folding<L: Stored, C: Clock>(&mut self, media: &mut Media<C>, layer: &mut L) -> Done {
+    fn pace_folding<L: Stored, C: Clock>(&mut self, media: &mut Media<C>, layer: &mut L) -> Done {
         let Some(folding) = &mut self.folding else { return Ok(()) };
         let units = folding.owe();
         self.go_on_folding(media, layer, units)
@@ -751,7 +744,7 @@ impl Gc {
         if media.has_room_in_cache() {
             // Space in the cache is used at once. The frontier past it may be partly written; it waits, and receives
             // folded data.
-            media.turn_host(true);
+            media.space.turn_host(true);
         }
         Ok(())
     }
@@ -762,17 +755,21 @@ impl Gc {
     }
 }
 
+fn folds_when_full<C: Clock>(media: &Media<C>) -> bool {
+    media.space.slc_cache.as_ref().is_some_and(|cache| cache.folds_when_full())
+}
+
 fn has_full<C: Clock>(media: &Media<C>) -> bool {
-    media.slc_cache.as_ref().is_some_and(|cache| cache.has_full())
+    media.space.slc_cache.as_ref().is_some_and(|cache| cache.has_full())
 }
 
 fn next_to_fold<C: Clock>(media: &mut Media<C>, only_dynamic: bool) -> Option<EraseUnit> {
-    media.slc_cache.as_mut()?.take_next(&media.space, only_dynamic)
+    media.space.slc_cache.as_mut()?.take_next(&media.space.occupancy, only_dynamic)
 }
 
 /// Erases a full erase unit without live data, which needs no folding. Returns whether there was one.
 fn erase_dead<C: Clock>(media: &mut Media<C>) -> Done<bool> {
-    let dead = media.slc_cache.as_mut().and_then(|cache| cache.take_dead(&media.space));
+    let dead = media.space.slc_cache.as_mut().and_then(|cache| cache.take_dead(&media.space.occupancy));
     dead.map_or(Ok(false), |dead| media.erase(dead).map(|()| true))
 }
 

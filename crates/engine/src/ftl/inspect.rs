@@ -176,7 +176,7 @@ pub fn room_and_live<L: Layer, C: Clock>(media: &Media<C>, layer: &L, gc: &Gc) -
     usable -= layer.map_pages_in_flash() as f64;
     let live = layer.live_slots(media.accounts.mapped_units()) as f64;
     let mut in_t = live;
-    if let Some(cache) = &media.slc_cache {
+    if let Some(cache) = &media.space.slc_cache {
         // In SLC mode an erase unit of T holds less; data in the cache's own blocks occupies nothing in T.
         let lost = layout.data_units_per_erase_unit() - media.space.data_units_in_slc_mode();
         usable -= f64::from(cache.dynamic_in_use()) * f64::from(lost);
@@ -187,6 +187,7 @@ pub fn room_and_live<L: Layer, C: Clock>(media: &Media<C>, layer: &L, gc: &Gc) -
 
 /// The cheap identities, checked at the end of every run: each is a sum over erase units.
 pub fn check_accounts<L: Layer, C: Clock>(media: &Media<C>, layer: &L, gc: &Gc) -> Result<(), String> {
+    let cache = media.space.slc_cache.as_ref();
     let mut live = 0u64;
     let mut programmed_slots = 0u64;
     let units = u64::from(media.space.layout.units_per_erase_unit());
@@ -200,12 +201,7 @@ pub fn check_accounts<L: Layer, C: Clock>(media: &Media<C>, layer: &L, gc: &Gc) 
                 programmed_slots += units;
                 live += u64::from(media.space.occupancy.live_units(erase_unit));
             }
-            State::Open
-                if media
-                    .slc_cache
-                    .as_ref()
-                    .is_some_and(|cache| cache.holds(erase_unit) || gc.is_folding(erase_unit)) =>
-            {
+            State::Open if gc.is_folding(erase_unit) || cache.is_some_and(|cache| cache.holds(erase_unit)) => {
                 programmed_slots += u64::from(media.space.layout_of(erase_unit).units_per_erase_unit());
                 live += u64::from(media.space.occupancy.live_units(erase_unit));
             }
@@ -220,10 +216,8 @@ pub fn check_accounts<L: Layer, C: Clock>(media: &Media<C>, layer: &L, gc: &Gc) 
     }
     let ledger = media.accounts.ledger();
     let programs = ledger.programmed_units;
-    let cache = media.slc_cache.as_ref();
     let erased_in_slc_mode = cache.map_or(0, |cache| cache.erased_erase_units());
-    let slc_mode = media.space.slc_mode.as_ref();
-    let slc_units = slc_mode.map_or(0, |mode| u64::from(mode.layout.units_per_erase_unit()));
+    let slc_units = cache.map_or(0, |cache| u64::from(cache.layout.units_per_erase_unit()));
     let free = media.space.each_erase_unit().filter(|&unit| media.space.occupancy.state(unit) == State::Free);
     // With data reduction a mapping unit is read for all or for a part of its contents.
     let gc_reads = if L::IS_PACKED { programs.gc } else { ledger.read_units.gc };
@@ -261,7 +255,7 @@ pub fn check_accounts<L: Layer, C: Clock>(media: &Media<C>, layer: &L, gc: &Gc) 
 }
 
 fn live_units_kept_apart<C: Clock>(media: &Media<C>, gc: &Gc) -> u64 {
-    let Some(cache) = &media.slc_cache else { return 0 };
+    let Some(cache) = &media.space.slc_cache else { return 0 };
     let space = &media.space;
     let own = space.each_erase_unit().filter(|&erase_unit| cache.is_static(erase_unit));
     own.filter(|&erase_unit| space.occupancy.state(erase_unit) == State::Open)

@@ -7,7 +7,7 @@
 use super::accounts::Accounts;
 use super::listeners::Listeners;
 use super::map::Map;
-use super::slc_cache::{HOST, LEFT_TO_OTHERS, SlcCache};
+use super::space::slc_cache::{HOST, LEFT_TO_OTHERS, SlcCache};
 use super::space::{Space, Step};
 use crate::error::ReadOnly;
 use crate::ledger::Cause;
@@ -37,8 +37,6 @@ pub struct Media<C> {
     pub placement: Placement,
     /// Here because it is told of every erase unit that is closed.
     pub victim: Victim,
-    /// Only on a drive with an SLC cache.
-    pub slc_cache: Option<Box<SlcCache>>,
     pub listeners: Listeners,
     pub clock: C,
     /// Why the host cannot write any more.
@@ -52,7 +50,7 @@ impl<C: Clock> Media<C> {
         self.accounts.host_units()
     }
 
-    pub fn resident(&self, erase_unit: EraseUnit) -> Resident {
+    fn resident(&self, erase_unit: EraseUnit) -> Resident {
         let age = self.now().saturating_sub(self.space.filled.born_at[erase_unit.index()]);
         Resident { stream: self.space.stream_of(erase_unit), age }
     }
@@ -215,14 +213,10 @@ impl<C: Clock> Media<C> {
     fn close(&mut self, frontier: StreamId, erase_unit: EraseUnit) {
         let now = self.now();
         self.space.close(frontier, erase_unit, now);
-        if self.space.is_slc(erase_unit) {
-            if let Some(cache) = &mut self.slc_cache {
-                cache.closed(erase_unit);
-            }
-            return;
+        if !self.space.is_slc(erase_unit) {
+            self.listeners.closed(erase_unit);
+            self.note_closing(erase_unit, self.space.stream_of(erase_unit), now);
         }
-        self.listeners.closed(erase_unit);
-        self.note_closing(erase_unit, self.space.stream_of(erase_unit), now);
     }
 
     /// An erase unit became a candidate for garbage collection.
@@ -279,7 +273,7 @@ impl<C: Clock> Media<C> {
     /// Opens an erased erase unit in place `frontier`, for the data of `stream`.
     fn open_as(&mut self, frontier: StreamId, stream: StreamId, erase_unit: EraseUnit) {
         let now = self.now();
-        if self.slc_cache.is_some() {
+        if self.space.slc_cache.is_some() {
             self.clock.open(erase_unit, self.space.is_slc(erase_unit));
         }
         self.space.open(frontier, stream, erase_unit, now);
@@ -353,8 +347,7 @@ impl<C: Clock> Media<C> {
         }
         self.listeners.erased(erase_unit);
         if self.space.is_slc(erase_unit) {
-            let is_static = self.slc_cache.as_mut().is_some_and(|cache| cache.erased(erase_unit));
-            self.space.erase_in_slc_mode(erase_unit, is_static);
+            self.space.erase_in_slc_mode(erase_unit);
             return Ok(());
         }
         match self.space.erase(erase_unit) {
@@ -386,39 +379,22 @@ impl<C: Clock> Media<C> {
 
 /// The host's frontiers on a drive with an SLC cache: one in the cache, and one past it.
 impl<C: Clock> Media<C> {
-    /// The frontier that bypasses the cache, and receives folded data.
-    pub fn frontier_past_cache(&self) -> StreamId {
-        let waits = self.slc_cache.as_ref().is_some_and(|cache| cache.takes_host());
-        if waits { StreamId(self.space.frontiers.len() as u8 - 1) } else { HOST }
-    }
-
     fn may_open_dynamic(&self, cache: &SlcCache) -> bool {
         let empty_units = f64::from(self.map.user_units()) - self.accounts.mapped_units() as f64;
         let in_hand = if C::PACED { self.space.margins.in_hand_erase_units } else { 0 };
         let kept = self.space.margins.reserve_erase_units + self.set_aside_erase_units() + in_hand;
-        cache.may_grow(empty_units, self.space.data_units_in_slc_mode())
-            && self.space.free.len() > kept + LEFT_TO_OTHERS
+        cache.may_grow(empty_units) && self.space.free.len() > kept + LEFT_TO_OTHERS
     }
 
     pub fn has_room_in_cache(&self) -> bool {
-        self.slc_cache.as_ref().is_some_and(|cache| cache.static_free() > 0 || self.may_open_dynamic(cache))
-    }
-
-    /// Exchanges the two frontiers of the host, unless the host already uses the requested one. Returns whether it used
-    /// the cache.
-    pub fn turn_host(&mut self, to_cache: bool) -> bool {
-        let last = self.space.frontiers.len() - 1;
-        let was_in_cache = self.slc_cache.as_mut().is_some_and(|cache| cache.take_host(to_cache));
-        if was_in_cache != to_cache {
-            self.space.frontiers.swap(HOST.index(), last);
-        }
-        was_in_cache
+        self.space.slc_cache.as_ref().is_some_and(|cache| cache.static_free() > 0 || self.may_open_dynamic(cache))
     }
 
     pub fn open_in_cache(&mut self) {
-        let own = self.slc_cache.as_mut().and_then(|cache| cache.take_free());
+        let cache = self.space.slc_cache.as_mut().expect("there is a cache");
+        let own = cache.take_free();
         let erase_unit = own.unwrap_or_else(|| self.space.free.take().expect("there is room for the cache"));
-        self.space.set_slc(erase_unit, true);
+        cache.is_slc[erase_unit.index()] = true;
         self.open_as(HOST, HOST, erase_unit);
     }
 }

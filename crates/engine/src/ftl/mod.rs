@@ -24,7 +24,6 @@ mod placement_log;
 mod reclaim_groups;
 pub mod recovery;
 mod refresh;
-mod slc_cache;
 mod space;
 mod state;
 mod timed;
@@ -51,8 +50,8 @@ use map::Map;
 use media::Media;
 use placement_log::PlacementLog;
 pub use placement_log::{HandleStatus, PlacementEvent, PlacementEventKind, PlacementReport};
-use slc_cache::SlcCache;
 pub use space::GroupCounts;
+use space::slc_cache::{self, SlcCache};
 use space::{Filled, FreePool, Frontier, Layout, Margins, OpenBlocks, Space};
 use state::AtRest;
 pub use state::StateError;
@@ -152,9 +151,7 @@ impl<L: Layer, C: Clock> Ftl<L, C> {
             SpecificationError::new("ftl.user_bytes", ftl.user_bytes, format!("what fits into memory ({error})"))
         })?;
         let has_slc_cache = drive.slc_cache.is_on();
-        let slc_mode = has_slc_cache.then(|| Box::new(slc_cache::slc_mode(drive, slc_units, all_erase_units)));
-        let slc_cache =
-            slc_mode.as_ref().map(|mode| SlcCache::new(drive, &mode.layout, all_erase_units, static_erase_units));
+        let slc_cache = has_slc_cache.then(|| SlcCache::new(drive, slc_units, all_erase_units, static_erase_units));
         let mut listeners = Listeners::default();
         if let Some(handles) = placement.handles() {
             listeners.placement_log = Some(Box::new(PlacementLog::new(handles, erase_units)?));
@@ -172,14 +169,14 @@ impl<L: Layer, C: Clock> Ftl<L, C> {
             frontiers: vec![Frontier::shut(); usize::from(placement.streams()) + usize::from(has_slc_cache)],
             open_blocks,
             reclaim_groups,
-            slc_mode,
+            slc_cache,
             filled: Filled::new(all_erase_units),
             wear: space::Wear::new(all_erase_units, erase_units),
             array,
         };
         let accounts = Accounts::new(&placement, L::IS_PACKED);
         let read_only = None;
-        let media = Media { map, space, accounts, placement, victim, slc_cache, listeners, clock, read_only };
+        let media = Media { map, space, accounts, placement, victim, listeners, clock, read_only };
         Ok(Self { media, layer, gc, background })
     }
 

@@ -117,7 +117,7 @@ impl Move {
             if *budget == 0 {
                 return Progress::OutOfBudget;
             }
-            if L::IS_PACKED || media.slc_cache.is_some() {
+            if L::IS_PACKED || media.space.slc_cache.is_some() {
                 if let Some(stop) = self.advance_by_one(media, layer, budget) {
                     return stop;
                 }
@@ -155,8 +155,8 @@ impl Move {
         budget: &mut u64,
     ) -> Option<Progress> {
         let is_fold = self.cause == Cause::SlcFold;
-        let stream = if is_fold { media.frontier_past_cache() } else { self.stream };
-        let is_without_room = media.space.free.len() == 0 && media.slc_cache.is_some();
+        let stream = if is_fold { media.space.frontier_past_cache() } else { self.stream };
+        let is_without_room = media.space.free.len() == 0 && media.space.slc_cache.is_some();
         if is_without_room && media.space.is_stopped(stream) && !media.go_on(stream) {
             return Some(Progress::OutOfRoom);
         }

@@ -168,7 +168,7 @@ impl<'a, L: Layer, C: Clock> Shown<'a, L, C> {
                 // The logarithm is computed once for each number of live slots rather than for each erase unit, where
                 // that is less.
                 let data_units = self.media.space.layout.data_units_per_erase_unit();
-                let is_less = self.media.slc_cache.is_none() && data_units < space.erase_units();
+                let is_less = self.media.space.slc_cache.is_none() && data_units < space.erase_units();
                 let heats: Vec<f32> =
                     (0..=if is_less { data_units } else { 0 }).map(|live| heat(live, data_units)).collect();
                 out.extend(erase_units.map(|unit| {
@@ -211,6 +211,7 @@ impl<'a, L: Layer, C: Clock> Shown<'a, L, C> {
             erase_count: self.media.space.wear.erase_counts[erase_unit.index()],
             slc_mode_erase_count: self
                 .media
+                .space
                 .slc_cache
                 .as_ref()
                 .map(|_| self.media.space.array.slc_mode_erase_count(erase_unit.0)),
@@ -341,7 +342,7 @@ impl<'a, L: Layer, C: Clock> Shown<'a, L, C> {
     /// With an SLC cache there is one more frontier, the last, which is exchanged with the host's.
     fn stream_name(&self, stream: StreamId) -> String {
         let streams = self.media.placement.streams();
-        match &self.media.slc_cache {
+        match &self.media.space.slc_cache {
             Some(cache) if stream.0 == 0 && cache.takes_host() => "SLC cache".into(),
             Some(cache) if stream.0 >= streams && cache.takes_host() => "past the SLC cache".into(),
             Some(_) if stream.0 >= streams => "SLC cache".into(),

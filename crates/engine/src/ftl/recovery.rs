@@ -7,8 +7,8 @@ pub use super::found::{Found, FoundContents, FoundEraseUnit, FoundUnit};
 use super::layer::zoned::{KeptZones, ZoneChange, ZoneTable};
 use super::layer::{Layer, NamespaceCounts};
 use super::media::Media;
-use super::slc_cache::HOST;
 use super::space::Frontier;
+use super::space::slc_cache::HOST;
 use super::{Ftl, PlacementEventKind};
 use crate::error::ReadOnly;
 use crate::ledger::{Cause, Ledger};
@@ -113,7 +113,7 @@ impl<L: Layer, C: Clock> Recoverable for Ftl<L, C> {
         if self.media.space.occupancy.state(erase_unit) == State::Free {
             self.media.space.occupancy.retire(erase_unit);
             self.media.space.array.note_bad_block();
-            match self.media.slc_cache.as_mut().filter(|cache| cache.is_static(erase_unit)) {
+            match self.media.space.slc_cache.as_mut().filter(|cache| cache.is_static(erase_unit)) {
                 Some(cache) => cache.retire(erase_unit),
                 None => {
                     self.media.space.free.remove(erase_unit);
@@ -129,7 +129,7 @@ impl<L: Layer, C: Clock> Recoverable for Ftl<L, C> {
         Lasting {
             ledger: *self.media.accounts.ledger(),
             array: Some(self.media.space.array.take()),
-            erased_in_slc_mode: self.media.slc_cache.as_ref().map_or(0, |cache| cache.erased_erase_units()),
+            erased_in_slc_mode: self.media.space.slc_cache.as_ref().map_or(0, |cache| cache.erased_erase_units()),
             host_units: self.media.now(),
             slots_left_in_begun_units: self.layer.slots_left_in_begun_units(&self.media.space),
             zones: self.layer.kept_zones(),
@@ -148,12 +148,13 @@ impl<L: Layer, C: Clock> Recoverable for Ftl<L, C> {
             None => {
                 // Which erases of the other erase units were in SLC mode is not recorded in flash.
                 for (erase_unit, unit) in (0..).map(EraseUnit).zip(&found.erase_units) {
-                    let is_static = self.media.slc_cache.as_ref().is_some_and(|cache| cache.is_static(erase_unit));
+                    let is_static =
+                        self.media.space.slc_cache.as_ref().is_some_and(|cache| cache.is_static(erase_unit));
                     self.media.space.array.set_erase_count(erase_unit.0, unit.erase_count, is_static);
                 }
             }
         }
-        if let Some(cache) = &mut self.media.slc_cache {
+        if let Some(cache) = &mut self.media.space.slc_cache {
             cache.begin_anew(lasting.erased_in_slc_mode);
         }
         place_erase_units(&mut self.media, found);
@@ -186,7 +187,7 @@ impl<L: Layer, C: Clock> Recoverable for Ftl<L, C> {
     }
 
     fn units_in_slc_mode(&self) -> u32 {
-        self.media.space.slc_mode.as_ref().map_or(0, |mode| mode.layout.units_per_erase_unit())
+        self.media.space.slc_cache.as_ref().map_or(0, |cache| cache.layout.units_per_erase_unit())
     }
 
     fn host_units(&self) -> u64 {
@@ -238,7 +239,7 @@ fn place_erase_units<C: Clock>(media: &mut Media<C>, found: &Found) {
         if unit.is_erase_undone {
             media.accounts.erase_undone();
         }
-        let own_cache = media.slc_cache.as_mut().filter(|cache| cache.is_static(erase_unit));
+        let own_cache = media.space.slc_cache.as_mut().filter(|cache| cache.is_static(erase_unit));
         match unit.contents {
             FoundContents::Erased => match own_cache {
                 Some(cache) => cache.put_free(erase_unit),
@@ -249,9 +250,8 @@ fn place_erase_units<C: Clock>(media: &mut Media<C>, found: &Found) {
                 media.space.occupancy.retire(erase_unit);
             }
             FoundContents::Written { stream, opened_at, is_slc, .. } => {
-                if let Some(cache) = media.slc_cache.as_mut().filter(|_| is_slc) {
+                if let Some(cache) = media.space.slc_cache.as_mut().filter(|_| is_slc) {
                     cache.found(erase_unit, unit.is_erase_undone);
-                    media.space.set_slc(erase_unit, true);
                 }
                 let born_at = opened_at.min(media.now());
                 media.space.found(erase_unit, stream, born_at);
@@ -266,7 +266,7 @@ fn place_erase_units<C: Clock>(media: &mut Media<C>, found: &Found) {
 /// has a second one, for data that bypasses the SLC cache.
 fn slot_for<C: Clock>(media: &mut Media<C>, stream: StreamId, erase_unit: EraseUnit) -> &mut Frontier {
     let goes_past_cache = stream == HOST && !media.space.is_slc(erase_unit);
-    let frontier = if goes_past_cache { media.frontier_past_cache() } else { stream };
+    let frontier = if goes_past_cache { media.space.frontier_past_cache() } else { stream };
     match &mut media.space.open_blocks {
         Some(open_blocks) => open_blocks.parked_open_block(stream, erase_unit),
         None => &mut media.space.frontiers[frontier.index()],
@@ -313,7 +313,7 @@ fn take_up_frontiers<C: Clock>(media: &mut Media<C>, found: &Found) -> Vec<Erase
             media.accounts.padded(u64::from(units - slots));
             filled_up.push(erase_unit);
         }
-        if let Some(cache) = media.slc_cache.as_mut().filter(|_| media.space.is_slc(erase_unit)) {
+        if let Some(cache) = media.space.slc_cache.as_mut().filter(|cache| cache.is_slc[erase_unit.index()]) {
             cache.closed(erase_unit);
             continue;
         }

@@ -21,7 +21,7 @@ use super::inspect::check_accounts;
 use super::layer::Layer;
 use super::media::Media;
 use super::moving::Move;
-use super::slc_cache::Holding;
+use super::space::slc_cache::Holding;
 use super::space::{Frontier, Layout, OpenBlocksState};
 use crate::error::ReadOnly;
 use crate::ledger::Ledger;
@@ -96,13 +96,22 @@ struct Header {
 struct ExtraState {
     live_units: Vec<u32>,
     under_way: Option<Box<Move>>,
-    slc_cache: Option<Holding<Move>>,
+    slc_cache: Option<CacheState>,
     /// By erase unit: whether it is in SLC mode.
     is_slc: Option<Vec<bool>>,
     /// State of the layer.
     layer: Value,
     /// State of background operations.
     level_at_erases: Option<u64>,
+}
+
+/// State of an SLC cache, with the folding in progress.
+#[derive(Serialize, Deserialize)]
+struct CacheState {
+    #[serde(flatten)]
+    holding: Holding,
+    folding: Option<Move>,
+    erased_erase_units: u64,
 }
 
 fn is_zero(units: &u64) -> bool {
@@ -183,7 +192,7 @@ impl<L: Layer, C: Clock> AtRest<'_, L, C> {
         }
         let layer = serde_json::to_value(self.layer.kept(&self.media.accounts)).expect("plain numbers become JSON");
         let is_map_all = layer.is_null()
-            && self.media.slc_cache.is_none()
+            && self.media.space.slc_cache.is_none()
             && self.background.is_none()
             && self.gc.under_way.is_none();
         if is_map_all {
@@ -193,8 +202,12 @@ impl<L: Layer, C: Clock> AtRest<'_, L, C> {
         Ok(Some(Box::new(ExtraState {
             live_units: space.each_erase_unit().map(|erase_unit| space.occupancy.live_units(erase_unit)).collect(),
             under_way: self.gc.under_way.clone(),
-            slc_cache: self.media.slc_cache.as_ref().map(|cache| cache.holding(self.gc.folding.clone())),
-            is_slc: space.slc_mode.as_ref().map(|mode| mode.is_slc.clone()),
+            slc_cache: space.slc_cache.as_ref().map(|cache| CacheState {
+                holding: cache.holding().clone(),
+                folding: self.gc.folding.clone(),
+                erased_erase_units: cache.erased_erase_units(),
+            }),
+            is_slc: space.slc_cache.as_ref().map(|cache| cache.is_slc.clone()),
             layer,
             level_at_erases: self.background.as_ref().map(|background| background.level_at_erases),
         })))
@@ -396,7 +409,7 @@ impl<L: Layer, C: Clock> AtRest<'_, L, C> {
         times: u64,
     ) -> Result<(), StateError> {
         let has_layer = serde_json::to_value(self.layer.kept(&self.media.accounts)).is_ok_and(|kept| !kept.is_null());
-        if has_layer || self.media.slc_cache.is_some() {
+        if has_layer || self.media.space.slc_cache.is_some() {
             return Err(StateError::OtherDrive("it keeps nothing in addition to its map".into()));
         }
         let live = self.take_up_map(input, header, times)?;
@@ -494,8 +507,8 @@ impl<L: Layer, C: Clock> AtRest<'_, L, C> {
         let units_per_erase_unit = self.media.space.layout.units_per_erase_unit();
         let slots = u64::from(erase_units) * u64::from(units_per_erase_unit);
         let slc_length = extra_state.is_slc.as_ref().map(Vec::len);
-        let is_alike = extra_state.slc_cache.is_some() == self.media.slc_cache.is_some()
-            && slc_length == self.media.space.slc_mode.as_ref().map(|mode| mode.is_slc.len())
+        let is_alike = extra_state.slc_cache.is_some() == self.media.space.slc_cache.is_some()
+            && slc_length == self.media.space.slc_cache.as_ref().map(|cache| cache.is_slc.len())
             && extra_state.live_units.len() == states.len();
         if !is_alike {
             return Err(extra_state_mismatch());
@@ -518,19 +531,21 @@ impl<L: Layer, C: Clock> AtRest<'_, L, C> {
         if !extra_state.under_way.as_deref().is_none_or(is_within) {
             return Err(damaged("its victim"));
         }
-        if let (Some(cache), Some(held)) = (&mut self.media.slc_cache, extra_state.slc_cache) {
-            self.gc.folding = cache.hold(held, states, is_within).ok_or_else(extra_state_mismatch)?;
+        if let (Some(state), Some(is_slc)) = (extra_state.slc_cache, extra_state.is_slc) {
+            let is_possible = state.folding.as_ref().is_none_or(is_within);
+            let cache = self.media.space.slc_cache.as_mut().filter(|_| is_possible).ok_or_else(extra_state_mismatch)?;
+            if !cache.hold(state.holding, state.erased_erase_units, states) {
+                return Err(extra_state_mismatch());
+            }
+            cache.is_slc = is_slc;
+            if !cache.has_dynamic() {
+                return Err(damaged("the number of erase units in SLC mode"));
+            }
+            // A new clock knows none of them.
+            let in_slc_mode = (0..).map(EraseUnit).zip(&cache.is_slc).filter(|&(_, &is_slc)| is_slc);
+            in_slc_mode.for_each(|(erase_unit, _)| self.media.clock.open(erase_unit, true));
+            self.gc.folding = state.folding;
         }
-        if let (Some(mode), Some(is_slc)) = (&mut self.media.space.slc_mode, extra_state.is_slc) {
-            mode.is_slc = is_slc;
-        }
-        let is_slc = |&erase_unit: &EraseUnit| self.media.space.is_slc(erase_unit);
-        let in_slc_mode: Vec<EraseUnit> = self.media.space.each_erase_unit().filter(is_slc).collect();
-        if self.media.slc_cache.as_ref().is_some_and(|cache| !cache.has_dynamic(in_slc_mode.iter().copied())) {
-            return Err(damaged("the number of erase units in SLC mode"));
-        }
-        // A new clock knows none of them.
-        in_slc_mode.into_iter().for_each(|erase_unit| self.media.clock.open(erase_unit, true));
         if let (Some(background), Some(erases)) = (&mut self.background, extra_state.level_at_erases) {
             background.level_at_erases = erases;
         }
@@ -586,7 +601,7 @@ impl<L: Layer, C: Clock> AtRest<'_, L, C> {
             }
         }
         let is_usable = |&erase_unit: &EraseUnit| {
-            let is_own = self.media.slc_cache.as_ref().is_some_and(|cache| cache.is_static(erase_unit));
+            let is_own = self.media.space.slc_cache.as_ref().is_some_and(|cache| cache.is_static(erase_unit));
             !is_own && space.occupancy.state(erase_unit) != State::Retired
         };
         let left = space.each_erase_unit().filter(is_usable).count() as u32;

@@ -9,6 +9,7 @@ mod frontier;
 mod layout;
 mod open_blocks;
 mod reclaim_groups;
+pub mod slc_cache;
 
 use crate::nand::occupancy::{Occupancy, State};
 use crate::nand::{Array, Erased};
@@ -19,6 +20,7 @@ pub use frontier::Frontier;
 pub use layout::Layout;
 pub use open_blocks::{OpenBlocks, OpenBlocksState, open_blocks_per_stream};
 pub use reclaim_groups::{GroupCounts, ReclaimGroups};
+use slc_cache::{HOST, SlcCache};
 use std::ops::Range;
 
 /// Erase units that the drive file reserves.
@@ -43,13 +45,6 @@ impl Margins {
     pub fn floor_erase_units(&self) -> u32 {
         self.reserve_erase_units + self.in_hand_erase_units
     }
-}
-
-/// Which erase units are in SLC mode, and their layout.
-pub struct SlcMode {
-    /// Only for positions within an erase unit.
-    pub layout: Layout,
-    pub is_slc: Vec<bool>,
 }
 
 /// By erase unit: by which stream and when it was filled.
@@ -83,7 +78,7 @@ pub struct Space {
     /// Only on a drive with reclaim groups.
     pub reclaim_groups: Option<Box<ReclaimGroups>>,
     /// Only on a drive with an SLC cache.
-    pub slc_mode: Option<Box<SlcMode>>,
+    pub slc_cache: Option<Box<SlcCache>>,
     pub filled: Filled,
     pub wear: Wear,
 }
@@ -138,25 +133,19 @@ impl Space {
     }
 
     pub fn is_slc(&self, erase_unit: EraseUnit) -> bool {
-        self.slc_mode.as_ref().is_some_and(|mode| mode.is_slc[erase_unit.index()])
-    }
-
-    pub fn set_slc(&mut self, erase_unit: EraseUnit, is_slc: bool) {
-        if let Some(mode) = &mut self.slc_mode {
-            mode.is_slc[erase_unit.index()] = is_slc;
-        }
+        self.slc_cache.as_ref().is_some_and(|cache| cache.is_slc[erase_unit.index()])
     }
 
     /// The layout of an erase unit, which depends on its mode.
     pub fn layout_of(&self, erase_unit: EraseUnit) -> &Layout {
-        match &self.slc_mode {
-            Some(mode) if mode.is_slc[erase_unit.index()] => &mode.layout,
+        match &self.slc_cache {
+            Some(cache) if cache.is_slc[erase_unit.index()] => &cache.layout,
             _ => &self.layout,
         }
     }
 
     pub fn data_units_in_slc_mode(&self) -> u32 {
-        self.slc_mode.as_ref().map_or(0, |mode| mode.layout.data_units_per_erase_unit())
+        self.slc_cache.as_ref().map_or(0, |cache| cache.layout.data_units_per_erase_unit())
     }
 
     pub fn stream_of(&self, erase_unit: EraseUnit) -> StreamId {
@@ -216,9 +205,12 @@ impl Space {
         self.filled.born_at[erase_unit.index()] = self.frontiers[frontier.index()].born_at(data_units, now);
         self.filled.closed_at[erase_unit.index()] = now;
         self.shut(frontier);
-        if !self.is_slc(erase_unit) {
-            self.occupancy.close(erase_unit);
-            self.filled.closings += 1;
+        match &mut self.slc_cache {
+            Some(cache) if cache.is_slc[erase_unit.index()] => cache.closed(erase_unit),
+            _ => {
+                self.occupancy.close(erase_unit);
+                self.filled.closings += 1;
+            }
         }
     }
 
@@ -244,9 +236,26 @@ impl Space {
         self.filled.closings += 1;
     }
 
+    /// The frontier that bypasses the SLC cache, and receives folded data.
+    pub fn frontier_past_cache(&self) -> StreamId {
+        let waits = self.slc_cache.as_ref().is_some_and(|cache| cache.takes_host());
+        if waits { StreamId(self.frontiers.len() as u8 - 1) } else { HOST }
+    }
+
+    /// Exchanges the two frontiers of the host, unless the host already uses the requested one. Returns whether it used
+    /// the cache.
+    pub fn turn_host(&mut self, to_cache: bool) -> bool {
+        let last = self.frontiers.len() - 1;
+        let was_in_cache = self.slc_cache.as_mut().is_some_and(|cache| cache.take_host(to_cache));
+        if was_in_cache != to_cache {
+            self.frontiers.swap(HOST.index(), last);
+        }
+        was_in_cache
+    }
+
     /// Erases an erase unit in SLC mode; unless it is the cache's own, it is free for any use then.
-    pub fn erase_in_slc_mode(&mut self, erase_unit: EraseUnit, is_static: bool) {
-        self.set_slc(erase_unit, false);
+    pub fn erase_in_slc_mode(&mut self, erase_unit: EraseUnit) {
+        let is_static = self.slc_cache.as_mut().is_some_and(|cache| cache.erased(erase_unit));
         self.array.erase_in_slc_mode(erase_unit.0);
         self.occupancy.free(erase_unit);
         if !is_static {

@@ -84,24 +84,6 @@ impl MapCached {
         })
     }
 
-    /// Restores the saved cache of the same drive. False if it is of another drive.
-    fn restore(&mut self, saved: Self) -> bool {
-        let sizes = |cache: &Self| {
-            (cache.user_units, cache.entries_per_page, cache.slot_of.len(), cache.cached.len(), cache.is_behind.len())
-        };
-        let slots = self.cached.len() as u32;
-        let fits = sizes(self) == sizes(&saved)
-            && saved.slot_of.iter().all(|&slot| slot == NOWHERE || slot < slots)
-            && saved.cached.iter().all(|cached| (cached.page as usize) < saved.slot_of.len())
-            && saved.spare_slots.iter().all(|&slot| slot < slots)
-            && saved.recency.is_like(&self.recency)
-            && saved.extents.as_ref().map(Extents::pages) == self.extents.as_ref().map(Extents::pages);
-        if fits {
-            *self = saved;
-        }
-        fits
-    }
-
     /// The number of map pages of the drive.
     fn pages(&self) -> u32 {
         self.slot_of.len() as u32

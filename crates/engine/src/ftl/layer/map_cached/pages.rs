@@ -1,8 +1,8 @@
 //! Requests on a drive that fetches map pages: each is split at the boundaries of map pages, and the map page is
 //! accessed before its units.
 
-use super::extents::Change;
-use super::{MapCached, Page};
+use super::extents::{Change, Extents};
+use super::{MapCached, NOWHERE, Page};
 use crate::error::SpecificationError;
 use crate::ftl::accounts::Accounts;
 use crate::ftl::found::FoundUnit;
@@ -91,8 +91,21 @@ impl Layer for MapCached {
         self.clone()
     }
 
-    fn take_up(&mut self, kept: Self, _accounts: &mut Accounts) -> bool {
-        self.restore(kept)
+    fn take_up(&mut self, saved: Self, _accounts: &mut Accounts) -> bool {
+        let sizes = |cache: &Self| {
+            (cache.user_units, cache.entries_per_page, cache.slot_of.len(), cache.cached.len(), cache.is_behind.len())
+        };
+        let slots = self.cached.len() as u32;
+        let fits = sizes(self) == sizes(&saved)
+            && saved.slot_of.iter().all(|&slot| slot == NOWHERE || slot < slots)
+            && saved.cached.iter().all(|cached| (cached.page as usize) < saved.slot_of.len())
+            && saved.spare_slots.iter().all(|&slot| slot < slots)
+            && saved.recency.is_like(&self.recency)
+            && saved.extents.as_ref().map(Extents::pages) == self.extents.as_ref().map(Extents::pages);
+        if fits {
+            *self = saved;
+        }
+        fits
     }
 }
 

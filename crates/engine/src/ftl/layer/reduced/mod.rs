@@ -15,7 +15,6 @@ mod sharing;
 mod steps;
 
 use crate::error::SpecificationError;
-use crate::ftl::accounts::Accounts;
 use crate::random::Random;
 use crate::request::Content;
 use crate::specification::drive::{DataReduction, Drive};
@@ -62,32 +61,6 @@ pub struct Kept {
 }
 
 impl Reduced {
-    fn kept(&self, accounts: &Accounts) -> Kept {
-        Kept {
-            last_new: self.last_new.clone(),
-            random: self.random.clone(),
-            index_bytes_waiting: self.index_bytes_waiting.clone(),
-            host_units: accounts.host_units(),
-            live_slots: self.live_slots,
-            last_read_to_move: self.last_read_to_move,
-        }
-    }
-
-    /// Restores the saved state of the same drive. False if it is of another drive.
-    fn take_up(&mut self, kept: Kept, accounts: &mut Accounts) -> bool {
-        let known = |lpn: &Lpn| lpn.index() < self.stored_slots.len();
-        if kept.index_bytes_waiting.len() != self.index_bytes_waiting.len() || !kept.last_new.iter().all(known) {
-            return false;
-        }
-        self.last_new = kept.last_new;
-        self.random = kept.random;
-        self.index_bytes_waiting = kept.index_bytes_waiting;
-        accounts.take_up_host_units(kept.host_units);
-        self.live_slots = kept.live_slots;
-        self.last_read_to_move = kept.last_read_to_move;
-        true
-    }
-
     /// Errors name the key of the drive file.
     fn of(drive: &Drive, user_units: u32, streams: u8, seed: u64) -> Result<Self, SpecificationError> {
         check(drive)?;

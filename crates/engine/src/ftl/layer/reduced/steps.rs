@@ -167,11 +167,28 @@ impl Layer for Reduced {
     }
 
     fn kept(&self, accounts: &Accounts) -> Kept {
-        self.kept(accounts)
+        Kept {
+            last_new: self.last_new.clone(),
+            random: self.random.clone(),
+            index_bytes_waiting: self.index_bytes_waiting.clone(),
+            host_units: accounts.host_units(),
+            live_slots: self.live_slots,
+            last_read_to_move: self.last_read_to_move,
+        }
     }
 
     fn take_up(&mut self, kept: Kept, accounts: &mut Accounts) -> bool {
-        self.take_up(kept, accounts)
+        let known = |lpn: &Lpn| lpn.index() < self.stored_slots.len();
+        if kept.index_bytes_waiting.len() != self.index_bytes_waiting.len() || !kept.last_new.iter().all(known) {
+            return false;
+        }
+        self.last_new = kept.last_new;
+        self.random = kept.random;
+        self.index_bytes_waiting = kept.index_bytes_waiting;
+        accounts.take_up_host_units(kept.host_units);
+        self.live_slots = kept.live_slots;
+        self.last_read_to_move = kept.last_read_to_move;
+        true
     }
 
     fn tables(&mut self, units: u32) -> Vec<(&mut dyn TableBytes, u64)> {
