@@ -14,10 +14,12 @@ import zstandard
 
 from program import Program, program_in
 from reports import ata, nvme
-from ssdlab.field.health import drive
+from ssdlab.field.health import drive, life
+from ssdlab.field.health.life import Pace
 from ssdlab.field.health.surveying import health
 from ssdlab.hardware.smart.change import change
 from ssdlab.hardware.smart.reading import parse
+from ssdlab.hardware.smart.wear import USED_MAX
 
 SAMPLE = Path(__file__).parents[2] / "hardware/smart/field_sample/reports"
 REPORTS = {path.name: path.read_bytes() for path in sorted(SAMPLE.iterdir())}
@@ -169,6 +171,46 @@ def test_a_percentage_that_the_written_bytes_cannot_have_used_gives_no_years(ssd
     assert worn["years_left"] == pytest.approx(146 / 8760 * 93 / 7) and worn["level"] == "attention"
     assert reset["years_left"] is None and reset["level"] == "note" and reset["endurance_class"] is None
     assert "7 % of its rated life is used after 1.5 drive writes from the host" in str(reset["concern"])
+
+
+@pytest.mark.parametrize(
+    ("level", "used", "in_table", "most"),
+    [(2, "98 %", "98", None), (1, "99 % or more", ">=99", 2 / 98), (0, "100 % or more", ">=100", 1 / 99)],
+)
+def test_a_level_that_has_fallen_to_its_end_is_a_bound(
+    ssdlab: Program, tmp_path: Path, level: int, used: str, in_table: str, most: float | None
+) -> None:
+    """A regression: a drive whose 233 stays at 1, however much more is used, had "99 % used" and 0.115 years left; in
+    the table "0-0"."""
+    table = "ID# ATTRIBUTE_NAME          FLAG     VALUE WORST THRESH TYPE      UPDATED  WHEN_FAILED RAW_VALUE\n"
+    rows = {9: ("Power_On_Hours", 100, 87_600), 225: ("Host_Writes_32MiB", 100, 2_000_000)}
+    rows[233] = ("Media_Wearout_Indicator", level, 0)
+    table += "".join(
+        f"{key:3} {name:23} 0x0032   {value:03}   {value:03}   000    Old_age   Always       -       {raw}\n"
+        for key, (name, value, raw) in rows.items()
+    )
+    head = "smartctl 7.2 2020-12-30 r5155\n\nModel Family:     Intel 320 Series SSDs\nDevice Model:     INTEL A\n"
+    (tmp_path / "one.txt").write_text(f"{head}User Capacity:    160,041,885,696 bytes [160 GB]\n\n{table}")
+    (row,) = drives(ssdlab("health", "one.txt", "--json"))
+    told, lifetime = (
+        ssdlab("health", "one.txt").stdout,
+        " ".join(ssdlab("lifetime", "--smart", "one.txt").stdout.split()),
+    )
+    assert f"{used} of its rated life is used" in str(row["concern"]) or f"({used} used)" in str(row["concern"])
+    assert f"used {used} (233 Media_Wearout_Indicator)" in lifetime
+    assert in_table in told.split() and "0-0" not in told
+    assert row["used_percent_max"] == (None if most is None else 255)
+    if most is not None:
+        assert (row["years_left_low"], row["left_bytes_low"]) == (0, 0)
+        assert row["years_left_high"] == pytest.approx(10 * most)
+        assert f"at most {10 * most:.3g} years left" in lifetime
+        assert "the rest lasts at most 2 months" in " ".join(told.split()) or level == 0
+
+
+def test_the_rise_to_the_end_of_a_level_is_at_least_that() -> None:
+    pace = Pace(1e9, 365, between_reports=True, used_percent_risen=9)
+    known, bound = (life.of(99, 10**12, 10_000, pace, most).years_left for most in (None, USED_MAX))
+    assert known and bound and known.low == pytest.approx(1 / 10) and bound.low == 0 and bound.high == known.high
 
 
 def test_each_summed_counter_can_be_off_by_a_step() -> None:

@@ -165,12 +165,16 @@ def _years(life: Life) -> str:
     _, low, high = life.years
     if math.isinf(high) and not math.isinf(low):
         return f"more than {rounded(low)} years left"
+    if low == 0 < high:
+        return f"at most {rounded(high)} years left"
     return f"{_interval(Interval(*life.years))} years left"
 
 
 def _sizes(row: TableRow, name: str) -> str:
-    """A size with its bounds, or the lower one if there is no upper one."""
+    """A size with its bounds; the lower one if there is no upper one, and the upper one if it may be nothing."""
     text, low, high = (format_bytes(round(row[key])) if row[key] is not None else None for key in _ends(name))
+    if row[f"{name}_low"] == 0 and high:
+        return f"at most {high}"
     return f"{text} ({low} to {high})" if high else f"more than {low}"
 
 

@@ -105,7 +105,7 @@ def _wear(row: Row) -> list[Concern]:
     if years is not None:
         days = row["pace_days"]
         since = f"the pace of the last {days:.0f} days" if row["pace_between_reports"] else "its mean write rate so far"
-        text += f"; at {since} the rest lasts {duration(years)}"
+        text += f"; at {since} the rest lasts {_lasts(row, years)}"
     return [Concern(Level.ATTENTION, f"{text}: plan its replacement.")]
 
 
@@ -169,8 +169,10 @@ def contradiction(row: Row) -> str:
 
 
 def used_share(row: Row) -> str:
-    """The used share of the rated life, which is known: `12 %`, `10 to 20 %`, or `more than 254 %` for the largest
-    percentage that a drive can report."""
+    """The used share of the rated life, which is known: `12 %`, `10 to 20 %`, `99 % or more` of a value that falls no
+    further, or `more than 254 %` for the largest percentage that a drive can report."""
+    if row["used_percent_max"] == USED_MAX:
+        return f"{row['used_percent']} % or more"
     if row["used_percent_max"]:
         return f"{row['used_percent']} to {row['used_percent_max']} %"
     return f"more than {USED_MAX - 1} %" if row["used_percent"] >= USED_MAX else f"{row['used_percent']} %"
@@ -186,7 +188,15 @@ def life_left(row: Row) -> str | None:
     years, least = bounded_years(row), row["years_left_low"]
     if years is None:
         return None if least is None or least < 1 else _more_than(least)
-    return _more_than(least or 0.0) if years > YEARS_SAID_MAX else duration(years)
+    return _more_than(least or 0.0) if years > YEARS_SAID_MAX else _lasts(row, years)
+
+
+def _lasts(row: Row, years: float) -> str:
+    """The years left in words; if it may be none, what is left at most."""
+    if row["years_left_low"]:
+        return duration(years)
+    most = duration(row["years_left_high"])
+    return most if most.startswith("less than") else f"at most {most}"
 
 
 def _more_than(least: float) -> str:

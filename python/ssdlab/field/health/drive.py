@@ -160,7 +160,9 @@ def in_order(rows: Iterable[Row]) -> list[Row]:
 
 def _judged(row: Row, pace: Pace | None) -> Row:
     few = _too_few_drive_writes(row)
-    expected = life.of(None if few else row["used_percent"], row["host_bytes"], row["power_on_hours"], pace)
+    expected = life.of(
+        None if few else row["used_percent"], row["host_bytes"], row["power_on_hours"], pace, row["used_percent_max"]
+    )
     row = row | {"drive_writes_too_few": few}
     row |= {
         "host_bytes_per_day": pace.host_bytes_per_day if pace else None,

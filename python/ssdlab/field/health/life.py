@@ -58,21 +58,37 @@ def pace_of(host_bytes: int | None, power_on_hours: int | None) -> Pace | None:
     return Pace(host_bytes / days, days, between_reports=False)
 
 
-def of(used_percent: int | None, host_bytes: int | None, power_on_hours: int | None, pace: Pace | None) -> Life:
-    """The expected life of a drive that has used a percentage after these bytes and hours, and continues at `pace`."""
+def of(
+    used_percent: int | None,
+    host_bytes: int | None,
+    power_on_hours: int | None,
+    pace: Pace | None,
+    used_percent_max: int | None = None,
+) -> Life:
+    """The expected life of a drive that has used a percentage after these bytes and hours, and continues at `pace`.
+
+    `used_percent_max` is the upper bound of a percentage that is reported as a range.
+    """
     if used_percent is None:
         return Life(None, None, None)
-    left = _interval(used_percent, lambda used: max(100 - used, 0) / used if used > 0 else math.inf)
+    # A drive can round its percentage either way.
+    used = Interval(used_percent, used_percent - 1, max(used_percent + 1, used_percent_max or 0))
+    left = _falling(used, lambda used: max(100 - used, 0) / used if used > 0 else math.inf)
     total_bytes = left_bytes = None
     if host_bytes:
-        total_bytes = _interval(used_percent, lambda used: host_bytes * 100 / used if used > 0 else math.inf)
+        total_bytes = _falling(used, lambda used: host_bytes * 100 / used if used > 0 else math.inf)
         left_bytes = _times(left, host_bytes)
-    years, by = _years(used_percent, left, left_bytes, power_on_hours, pace)
+    years, by = _years(used_percent, used_percent_max, left, left_bytes, power_on_hours, pace)
     return Life(total_bytes, left_bytes, years, by)
 
 
 def _years(
-    used_percent: int, left: Interval, left_bytes: Interval | None, power_on_hours: int | None, pace: Pace | None
+    used_percent: int,
+    used_percent_max: int | None,
+    left: Interval,
+    left_bytes: Interval | None,
+    power_on_hours: int | None,
+    pace: Pace | None,
 ) -> tuple[Interval | None, str | None]:
     """The years left and by what: between reports by the most direct measure of wear that they have."""
     if pace is None or not pace.between_reports:
@@ -84,7 +100,8 @@ def _years(
     rise = pace.used_percent_risen
     if rise is not None and rise >= RISE_PERCENT_MIN:
         points, years = max(100 - used_percent, 0), pace.days / DAYS_PER_YEAR
-        risen = Interval(points / rise * years, points / (rise + 1) * years, points / (rise - 1) * years)
+        least = points if used_percent_max is None else max(100 - used_percent_max, 0)
+        risen = Interval(points / rise * years, least / (rise + 1) * years, points / (rise - 1) * years)
         return risen, _BY_RISE
     if pace.flash_share_per_day:
         return _times(left, 1 / pace.flash_share_per_day / DAYS_PER_YEAR), _BY_FLASH
@@ -93,9 +110,9 @@ def _years(
     return None, None
 
 
-def _interval(used_percent: int, figure: Callable[[int], float]) -> Interval:
-    """The figure with bounds for one percent more or less, because a drive can round its percentage either way."""
-    return Interval(figure(used_percent), figure(used_percent + 1), figure(used_percent - 1))
+def _falling(used: Interval, figure: Callable[[float], float]) -> Interval:
+    """A figure that falls with what is used, with its bounds."""
+    return Interval(figure(used.value), figure(used.high), figure(used.low))
 
 
 def _times(interval: Interval, factor: float) -> Interval:

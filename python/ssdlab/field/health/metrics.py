@@ -98,7 +98,12 @@ METRICS = (
         "1 if the drive's write counters contradict each other.",
         lambda row: None if row["waf"] is None and not row["waf_is_implausible"] else float(row["waf_is_implausible"]),
     ),
-    Metric("ssd_life_left_ratio", "gauge", "Share of the rated life left.", _life_left),
+    Metric(
+        "ssd_life_left_ratio",
+        "gauge",
+        "Share of the rated life left; at most this where the value of the drive falls no further.",
+        _life_left,
+    ),
     Metric(
         "ssd_life_left_seconds",
         "gauge",

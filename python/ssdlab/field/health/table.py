@@ -1,6 +1,7 @@
 """Drives as a table that fits the terminal, followed by their concerns."""
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -58,8 +59,10 @@ def years_text(row: Row) -> str:
         return f">{math.floor(min(low, YEARS_SAID_MAX))}" if low is not None and low >= 1 else _MISSING
     if years < _YEARS_SHOWN_MIN:
         return f"<{_YEARS_SHOWN_MIN}"
-    if low is not None and high > _YEARS_WIDE * low:
-        return f"{low:.0f}-{high:.0f}"
+    if not low:
+        return f"<{rounded(high, 2)}"
+    if high > _YEARS_WIDE * low:
+        return f"{low:.0f}-{high:.0f}" if high >= 1 else f"{low:.1f}-{high:.1f}"
     return f"{years:.1f}"
 
 
@@ -67,7 +70,7 @@ def used_text(row: Row) -> str:
     """The used share as text, or its bounds."""
     if row["used_percent"] is None:
         return _MISSING
-    return used_share(row).replace(" to ", "-").replace("more than ", ">")
+    return re.sub("(.*) or more", r">=\1", used_share(row)).replace(" to ", "-").replace("more than ", ">")
 
 
 def pace_text(row: Row) -> str:
@@ -121,9 +124,11 @@ def _size(name: str) -> Callable[[Row], str]:
 
 
 def _left_text(row: Row) -> str:
-    """The writes left; where they have no upper bound, the lower one."""
+    """The writes left; where they have no upper bound, the lower one, and where they may be none, the upper one."""
     if row["left_bytes"] is not None and row["left_bytes_high"] is None:
         return f">{format_bytes(round(row['left_bytes_low']))}"
+    if row["left_bytes_low"] == 0 and row["left_bytes_high"]:
+        return f"<{format_bytes(round(row['left_bytes_high']))}"
     return _size("left_bytes")(row)
 
 

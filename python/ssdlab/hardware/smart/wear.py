@@ -42,7 +42,8 @@ class Wear:
     spare_percent: int | None = None
     spare_threshold_percent: int | None = None
     used_percent_max: int | None = None
-    """The upper bound of the used share if the drive reports a range, of which `used_percent` is the lower one."""
+    """The upper bound of the used share if the drive reports a range, of which `used_percent` is the lower one;
+    USED_MAX where its value falls no further, however much more is used."""
 
 
 def of_nvme(log: Mapping[str, Any]) -> Wear:
@@ -75,14 +76,15 @@ def of_ata(
     source = "endurance used" if used is not None else None
     if used is None and _STATISTIC in statistics:
         used, source = _used(statistics[_STATISTIC]), _STATISTIC
+    used_max = None
     if used is None:
-        used, source = _by_attribute(attributes, family)
+        used, source, used_max = _by_attribute(attributes, family)
     said = report.get("life_left")
     if used is None and isinstance(said, Mapping) and (left := _level(whole(said.get("percent")))) is not None:
         # Another program's reading of attributes that are not known here.
         used, source = 100 - left, str(said.get("source", ""))
     spare = _spare(attributes, family)
-    return Wear(used, source, _level(spare.level) if spare else None, spare.threshold if spare else None)
+    return Wear(used, source, _level(spare.level) if spare else None, spare.threshold if spare else None, used_max)
 
 
 def _spare(attributes: Sequence[Attribute], family: Family | None) -> Attribute | None:
@@ -92,19 +94,27 @@ def _spare(attributes: Sequence[Attribute], family: Family | None) -> Attribute 
     return next((each for each in (*named, *unnamed) if each.threshold), None)
 
 
-def _by_attribute(attributes: Sequence[Attribute], family: Family | None) -> tuple[int | None, str | None]:
+def _by_attribute(attributes: Sequence[Attribute], family: Family | None) -> tuple[int | None, str | None, int | None]:
+    """The used percentage, the attribute that says it, and the upper bound where that has reached its end."""
     for counter in family.life_left if family else ():
         for each in attributes:
             unnamed = each.name in ("", counter.name) or each.name.startswith("Unk")
             if each.id == counter.id and unnamed and (used := _read(each, counter.kind)) is not None:
-                return used, f"{each.id} {each.name or counter.name}"
+                return used, f"{each.id} {each.name or counter.name}", _bound(used, counter.kind)
     for pattern, kind in _NAMES:
         for each in attributes:
             if pattern.fullmatch(each.name) and each.id not in _NOT_A_LEVEL:
                 used = _read(each, kind)
                 if used is not None:
-                    return used, f"{each.id} {each.name}"
-    return None, None
+                    return used, f"{each.id} {each.name}", _bound(used, kind)
+    return None, None, None
+
+
+def _bound(used: int, kind: Kind) -> int | None:
+    """USED_MAX for what is left at its end: a level falls to 1 and stays there (Intel's data sheets say so of 233),
+    or to 0, and a percentage left to 0."""
+    at_end = {"level left": 99, "raw left": 100}
+    return USED_MAX if used >= at_end.get(kind, math.inf) else None
 
 
 def _read(attribute: Attribute, kind: Kind) -> int | None:
