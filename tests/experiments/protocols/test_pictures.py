@@ -14,6 +14,7 @@ from in_process import call
 from running_drives import DRIVE
 from ssdlab.errors import InputError
 from ssdlab.experiments.protocols import drawing, kept, page, registry
+from ssdlab.experiments.protocols.catalogue import latency_against_load
 from ssdlab.experiments.protocols.contract import DriveTests
 from ssdlab.experiments.protocols.figures import SAMPLES_MAX, Figures, Rates, Round, Sample, thinned
 from ssdlab.experiments.protocols.steady import window_of
@@ -167,6 +168,19 @@ def test_latency_grows_with_the_load(drive: ResolvedDrive) -> None:
     assert [rate * latency / 1e6 for _, rate, latency in reads] == pytest.approx([1, 4, 16, 64], rel=0.02)
     rates, latencies = carried.protocol.tabulate(carried.steps)
     assert [name for name, _ in rates.rows] == ["1", "4", "16", "64"] and rates.columns == latencies.columns
+
+
+def test_several_drives_have_a_picture_for_each_mix_and_one_colour_in_all(drive: ResolvedDrive) -> None:
+    """A regression: each line of a mix and a drive had a colour of its own, and 24 labels lay on each other."""
+    steps = lab.protocol("latency-against-load", drive, quick=True).steps
+    several = [DriveTests(name, [steps]) for name in ("a", "b", "c")]
+    drawn = [each for each in page.pictures(latency_against_load.PROTOCOL, several) if "load" in each.name]
+    assert [each.name.removeprefix("latency-against-load-") for each in drawn] == [
+        "mean-100", "mean-0", "p99-100", "p99-0",
+    ]  # fmt: skip
+    assert drawn[1].title.replace("\u00a0", " ") == "Latency against load, mean, 0 % reads"
+    colours = [[(entry.value, entry.colour) for entry in key.entries] for each in drawn for key in each.keys]
+    assert [label for label, _ in colours[0]] == ["a", "b", "c"] and all(each == colours[0] for each in colours)
 
 
 def test_iops_are_a_line_for_each_mix_and_a_table_of_sizes(drive: ResolvedDrive) -> None:

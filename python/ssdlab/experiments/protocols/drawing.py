@@ -214,16 +214,19 @@ def _slices(run: Sequence[Figures]) -> Points:
 
 def lines_of(
     tested: Sequence[DriveTests], named: Iterable[tuple[str, Callable[[Sequence[Figures]], Points]]]
-) -> list[Line]:
-    """The lines of each drive that `named` takes from its steps; with several drives, their labels name the drive."""
-    lines = []
-    for name, points in named:
-        for each in tested:
-            runs = [found for run in each.runs if (found := points(run))]
-            if runs:
-                label = name if len(tested) == 1 else f"{each.label}, {name}" if name else each.label
-                lines.append(mean_line(label, runs, dotted=True))
-    return lines
+) -> list[tuple[str, list[Line]]]:
+    """Pictures with the lines that `named` takes from the steps: of a single drive one, with a line for each name; of
+    several drives one for each name, with a line for each drive, so that a drive has the same colour in all.
+
+    Each with the name that its title adds; without those that have no line.
+    """
+    of_names = [
+        (name, [(each.label, runs) for each in tested if (runs := [found for run in each.runs if (found := of(run))])])
+        for name, of in named
+    ]
+    if len(tested) == 1:
+        of_names = [("", [(name, runs) for name, found in of_names for _, runs in found])]
+    return [(name, [mean_line(label, runs, dotted=True) for label, runs in found]) for name, found in of_names if found]
 
 
 def mean_line(label: str, runs: Sequence[Points], *, dotted: bool = False) -> Line:

@@ -119,23 +119,23 @@ def tabulate(figures: Sequence[Figures]) -> list[Matrix]:
 
 
 def draw(tested: Sequence[DriveTests]) -> list[Figure]:
-    """Mean and 99th percentile over requests per second, a picture each, with a line for each mix and drive."""
+    """Mean and 99th percentile over requests per second, a picture each, with a line for each mix; of several drives
+    a picture for each mix."""
     from ssdlab.presentation.report.charts.published import published_lines
 
     mixes = _mixes(tested[0].runs[0])
     drawn: list[Figure] = []
     for key, said in (("mean_us", "mean"), ("p99_us", "99th percentile")):
         named = [(f"{mix} % reads", partial(_curve, mix=mix, key=key)) for mix in mixes]
-        lines = drawing.lines_of(tested, named)
-        if lines:
+        for name, lines in drawing.lines_of(tested, named):
             caption = [
                 "4 KiB random requests after random writes; from point to point more of them are in flight",
                 drawing.repetitions(tested),
             ]
             drawn.append(
                 published_lines(
-                    name=f"latency-against-load-{key.removesuffix('_us')}",
-                    title=f"Latency against load, {said}",
+                    name="-".join(["latency-against-load", key.removesuffix("_us"), *name.split()[:1]]),
+                    title=", ".join(filter(None, ("Latency against load", said, name))),
                     caption=". ".join(filter(None, caption)) + ".",
                     lines=lines,
                     x_title="requests per second",

@@ -86,18 +86,16 @@ def draw(tested: Sequence[DriveTests]) -> list[Figure]:
     from ssdlab.presentation.report.charts.published import published_lines
 
     mixes = [mix for mix in MIXES if len(_over_sizes(tested[0].runs[0], mix)) > 1]
-    pictures = [[mix] for mix in mixes] if len(tested) > 1 else [mixes]
+    named = [(f"{mix} % reads", partial(_over_sizes, mix=mix)) for mix in mixes]
     drawn: list[Figure] = []
-    for chosen in filter(None, pictures):
-        named = [("" if len(tested) > 1 else f"{mix} % reads", partial(_over_sizes, mix=mix)) for mix in chosen]
-        of = f", {chosen[0]} % reads" if len(tested) > 1 else ""
+    for name, lines in drawing.lines_of(tested, named):
         caption = ["Reads and writes together, after random writes", drawing.repetitions(tested)]
         drawn.append(
             published_lines(
-                name=f"iops-over-sizes-{chosen[0]}" if of else "iops-over-sizes",
-                title=f"IOPS over block sizes{of or ' and mixes'}",
+                name="-".join(["iops-over-sizes", *name.split()[:1]]),
+                title=f"IOPS over block sizes{f', {name}' if name else ' and mixes'}",
                 caption=". ".join(filter(None, caption)) + ".",
-                lines=drawing.lines_of(tested, named),
+                lines=lines,
                 x_title="block size, KiB",
                 y_title="IOPS",
                 scale="log",
