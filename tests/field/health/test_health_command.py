@@ -425,3 +425,16 @@ def test_a_fleet_is_grouped_and_has_a_sentence_for_each_ticket(tmp_path: Path) -
     reported = found.frame()["used_percent"].count()
     assert f"Half of the {reported} drives that report it" in page
     assert pl.read_csv(tmp_path / "out/drives.csv", infer_schema_length=None)["model"].len() == found.summary.drives
+
+
+def test_reports_without_a_serial_number_may_be_of_one_drive(ssdlab: Program, tmp_path: Path) -> None:
+    """A regression: two readings of one drive were two drives, without a word."""
+    for name, day in (("before", 0), ("after", 30)):
+        (tmp_path / f"{name}.json").write_text(json.dumps(nvme(10**6 + day, day=day) | {"serial_number": "XXXX"}))
+    said = "2 reports without a serial number count as a drive each, though those of the same model may be of one drive"
+    assert said in " ".join(ssdlab("health", "before.json", "after.json").stdout.split())
+    assert json.loads(ssdlab("health", "before.json", "after.json", "--json").stdout)["summary"]["unnamed"] == 2
+    assert "without a serial number" not in ssdlab("health", "before.json").stdout
+    named = nvme(10**6, day=60) | {"model_name": "OTHER", "serial_number": ""}
+    (tmp_path / "other.json").write_text(json.dumps(named))
+    assert "without a serial number" not in ssdlab("health", "before.json", "other.json").stdout

@@ -105,6 +105,12 @@ class Spool:
         """Files and reports that could not be read: `source` and `unread`."""
         return self.rows().filter(pl.col("unread").is_not_null()).select("source", "unread")
 
+    def unnamed(self) -> int:
+        """The number of reports that name no drive, of models with two or more of them."""
+        named_no_drive = pl.col("unread").is_null() & (pl.col("identity") == "") & (pl.col("model") != "")
+        of_models = self.rows().filter(named_no_drive).group_by("model").len().filter(pl.col("len") > 1)
+        return int(of_models.select(pl.col("len").sum()).collect().item())
+
     def drives(self) -> pl.LazyFrame:
         """One row per drive. Reports with equal model and serial number are combined, with the pace between them; so
         are those of a history without a serial number."""

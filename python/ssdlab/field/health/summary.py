@@ -25,6 +25,7 @@ class SummaryJson(TypedDict):
     implausible: int
     waf_percentiles: dict[str, float]
     unread: int
+    unnamed: int
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,9 @@ class Summary:
     settled: int
     """The number of these drives."""
     unread: int
+    unnamed: int = 0
+    """The number of reports without a serial number of which another such report has the same model: each counts as a
+    drive, though they may be of one."""
 
     def finding(self) -> str:
         """The number of drives in each urgent state, for example "12 drives: 1 failing, 2 in need of attention"."""
@@ -60,6 +64,11 @@ class Summary:
             said += f"; implausible on {_count(self.implausible, 'drive')}"
         if self.unread:
             said += f"; {_count(self.unread, 'file')} could not be read"
+        if self.unnamed:
+            said += (
+                f". {self.unnamed:,} reports without a serial number count as a drive each, though those of the same"
+                " model may be of one drive; ssdlab lifetime --before REPORT --after REPORT compares two of one drive"
+            )
         return f"{said}."
 
     def to_dict(self) -> SummaryJson:
@@ -72,11 +81,12 @@ class Summary:
             "implausible": self.implausible,
             "waf_percentiles": {str(percent): value for percent, value in self.waf_percentiles.items()},
             "unread": self.unread,
+            "unnamed": self.unnamed,
         }
 
 
-def summed_up(drives: pl.LazyFrame, unread: int) -> Summary:
-    """Computes the figures of a survey."""
+def summed_up(drives: pl.LazyFrame, unread: int, unnamed: int = 0) -> Summary:
+    """Computes the figures of a survey; the last two are those of `Summary`."""
     waf, settled = pl.col("waf"), ~pl.col("waf_is_early")
     figures = drives.select(
         pl.len().alias("drives"),
@@ -101,6 +111,7 @@ def summed_up(drives: pl.LazyFrame, unread: int) -> Summary:
         },
         settled=row["settled"],
         unread=unread,
+        unnamed=unnamed,
     )
 
 

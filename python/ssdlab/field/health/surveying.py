@@ -113,7 +113,7 @@ def observed(
         unread = spool.unread().collect()
         if anonymous:
             unread = unread.with_columns(pl.lit("a file").alias(unread.columns[0]))
-        yield Health(drives, reports, summary.summed_up(drives, len(unread)), unread, folder)
+        yield Health(drives, reports, summary.summed_up(drives, len(unread), spool.unnamed()), unread, folder)
 
 
 def _sink(drives: pl.LazyFrame, folder: Path) -> pl.LazyFrame:
