@@ -12,6 +12,7 @@ from ssdlab.cli.destination import check_folder
 from ssdlab.cli.fleet import print_rows
 from ssdlab.cli.form import Form, Rows
 from ssdlab.cli.progress import counting
+from ssdlab.errors import notify
 from ssdlab.foundation.foreign import TableRow
 from ssdlab.foundation.quantities import format_bytes
 from ssdlab.presentation.terminal import wrapped
@@ -37,12 +38,15 @@ def fleet_smart(
     The drives' own write amplification and write rate are used; nothing is simulated.
     """
     from ssdlab.experiments.fleet import reported, reported_page
+    from ssdlab.field.health.summary import of_unnamed
     from ssdlab.field.health.survey import surveyed
 
     if output:
         check_folder(Path(output), "fleet")
     with counting("files") as tell, surveyed(places, workers=workers, tell=tell) as spool:
         rows = spool.drives().collect().to_dicts()
+        if unnamed := spool.unnamed():
+            notify([of_unnamed(unnamed)])
     found = reported.fleet_of(rows, left_empty)
     form.give(lambda: Rows(found.frame().to_dicts()), lambda: _print(found, rows, life))
     if output:

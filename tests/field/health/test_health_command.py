@@ -438,3 +438,14 @@ def test_reports_without_a_serial_number_may_be_of_one_drive(ssdlab: Program, tm
     named = nvme(10**6, day=60) | {"model_name": "OTHER", "serial_number": ""}
     (tmp_path / "other.json").write_text(json.dumps(named))
     assert "without a serial number" not in ssdlab("health", "before.json", "other.json").stdout
+    counted = {
+        (9, "Power_On_Hours"): 1000,
+        (202, "Percent_Lifetime_Used"): 10,
+        (246, "Total_Host_Sector_Write"): 10**10,
+    }
+    counted |= {(247, "Host_Program_Page_Count"): 3 * 10**8, (248, "FTL_Program_Page_Count"): 2 * 10**8}
+    for name, day in (("first", 0), ("second", 60)):
+        report = ata("Micron 5100 Pro / 52x0 / 5300 SSDs", counted, day=day, serial="")
+        (tmp_path / f"{name}.json").write_text(json.dumps(report))
+    # It would count the writes of one drive twice.
+    assert said in " ".join(ssdlab("fleet", "smart", "first.json", "second.json").stderr.split())

@@ -64,12 +64,7 @@ class Summary:
             said += f"; implausible on {_count(self.implausible, 'drive')}"
         if self.unread:
             said += f"; {_count(self.unread, 'file')} could not be read"
-        if self.unnamed:
-            said += (
-                f". {self.unnamed:,} reports without a serial number count as a drive each, though those of the same"
-                " model may be of one drive; ssdlab lifetime --before REPORT --after REPORT compares two of one drive"
-            )
-        return f"{said}."
+        return f"{said}. {of_unnamed(self.unnamed)}." if self.unnamed else f"{said}."
 
     def to_dict(self) -> SummaryJson:
         """The summary as in `result.json`."""
@@ -83,6 +78,14 @@ class Summary:
             "unread": self.unread,
             "unnamed": self.unnamed,
         }
+
+
+def of_unnamed(reports: int) -> str:
+    """What it means that so many reports of models with several of them have no serial number."""
+    return (
+        f"{reports:,} reports without a serial number count as a drive each, though those of the same model may be of"
+        " one drive; ssdlab lifetime --before REPORT --after REPORT compares two of one drive"
+    )
 
 
 def summed_up(drives: pl.LazyFrame, unread: int, unnamed: int = 0) -> Summary:
