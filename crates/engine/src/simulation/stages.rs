@@ -73,7 +73,7 @@ impl Stages {
                 let erased_bytes = erased_units * u64::from(capacity.mapping_unit_bytes);
                 Patience::new(drive.ledger(), erased_bytes, round_bytes, host_bytes_max)
             }
-            _ => Patience::default(),
+            Until::Job => Patience::default(),
         };
     }
 
