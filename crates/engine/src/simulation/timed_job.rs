@@ -34,16 +34,9 @@ pub struct RunningJob {
     search: Option<Box<DepthSearch>>,
     /// A request that was too late although it was the only one outstanding.
     too_late: Option<JobFailure>,
-    /// For observers: its counts before they were reset.
-    before: Option<Box<Counted>>,
+    /// For observers: its latencies and its reads, writes and trims before they were reset.
+    before: Option<Box<([Histogram; Operation::COUNT], [u64; 3])>>,
     pub outcome: JobOutcome,
-}
-
-/// What a job had counted.
-struct Counted {
-    latencies: [Histogram; Operation::COUNT],
-    /// By direction: read, write, trim.
-    ios: [u64; 3],
 }
 
 /// When a job begins, counts and ends.
@@ -282,7 +275,7 @@ impl RunningJob {
         self.time.start_ns = Some(now_ns);
         let ios = self.ios();
         self.outcome = JobOutcome::new(&self.outcome.name, self.outcome.clone, self.outcome.stage);
-        self.before = Some(Box::new(Counted { latencies: self.latencies.restart(), ios }));
+        self.before = Some(Box::new((self.latencies.restart(), ios)));
         self.log = self.log.take().map(|log| Box::new(log.restarted()));
         self.rounds = self.rounds.take().map(|rounds| Box::new(rounds.restarted()));
         self.limits = self.limits.take().map(|limits| Box::new(limits.restarted()));
@@ -295,7 +288,7 @@ impl RunningJob {
 
     /// For observers: what it has counted, and what it had counted before its counts were reset, if they were.
     pub fn counted(&self) -> impl Iterator<Item = (&[Histogram; Operation::COUNT], [u64; 3])> {
-        let before = self.before.as_ref().map(|before| (&before.latencies, before.ios));
+        let before = self.before.as_ref().map(|before| (&before.0, before.1));
         std::iter::once((&self.latencies.by_operation, self.ios())).chain(before)
     }
 

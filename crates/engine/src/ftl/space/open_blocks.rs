@@ -231,6 +231,16 @@ impl OpenBlocks {
         self.is_open_everywhere[stream.index()] = false;
     }
 
+    /// The stream's frontier is parked, and its open block on another die becomes the frontier.
+    #[inline(always)]
+    fn exchange(&mut self, stream: StreamId, die: u32, frontier: &mut Frontier) {
+        let last = std::mem::replace(&mut self.active[stream.index()], die);
+        let of_stream = self.slots_of(stream);
+        let parked = &mut self.parked[of_stream];
+        parked[last as usize] = std::mem::replace(frontier, parked[die as usize]);
+        parked[die as usize] = Frontier::shut();
+    }
+
     #[inline(always)]
     fn die_after(&self, die: u32) -> u32 {
         if die + 1 == self.dies { 0 } else { die + 1 }
@@ -425,11 +435,7 @@ impl Space {
         let last = open_blocks.active[stream.index()];
         let die = open_blocks.chooser.choose(last, open_blocks.homes[stream.index()], is_timed, |_| true);
         if die != last {
-            open_blocks.active[stream.index()] = die;
-            let of_stream = open_blocks.slots_of(stream);
-            let parked = &mut open_blocks.parked[of_stream];
-            parked[last as usize] = std::mem::replace(frontier, parked[die as usize]);
-            parked[die as usize] = Frontier::shut();
+            open_blocks.exchange(stream, die, frontier);
         }
         // Its last turn may have been interrupted in the middle of a group.
         if frontier.is_stopped()
@@ -451,14 +457,9 @@ impl Space {
         }
         let open_blocks = self.open_blocks.as_mut().expect("it has turns");
         let frontier = &mut self.frontiers[stream.index()];
-        let last = open_blocks.active[stream.index()];
-        let next = open_blocks.die_after(last);
+        let next = open_blocks.die_after(open_blocks.active[stream.index()]);
         open_blocks.turns[stream.index()] -= 1;
-        open_blocks.active[stream.index()] = next;
-        let of_stream = open_blocks.slots_of(stream);
-        let parked = &mut open_blocks.parked[of_stream];
-        parked[last as usize] = std::mem::replace(frontier, parked[next as usize]);
-        parked[next as usize] = Frontier::shut();
+        open_blocks.exchange(stream, next, frontier);
         frontier.run_to(Ppn(frontier.next().0 + open_blocks.group_units.get()));
         true
     }

@@ -14,7 +14,7 @@ pub(super) struct CommandAdmission {
     /// None: commands enter at once.
     rate: Option<Admission>,
     /// Only for a drive with a limit.
-    power_limit: Option<Box<PowerLimit>>,
+    pub power_limit: Option<Box<PowerLimit>>,
     /// Only on SATA.
     flush_turns: Option<Box<FlushTurns>>,
     slots: Option<CommandSlots>,
@@ -28,10 +28,6 @@ impl CommandAdmission {
             flush_turns: front_end.is_sata.then(Box::default),
             slots: CommandSlots::new(front_end.controller.command_slots, front_end.controller.slots_in_turn),
         }
-    }
-
-    pub fn with_power_limit(self, power_limit: Option<Box<PowerLimit>>) -> Self {
-        Self { power_limit, ..self }
     }
 
     /// Whether every command enters at once; a flush may still be alone in the drive.

@@ -57,8 +57,7 @@ use link::Link;
 use power_limit::PowerLimit;
 use processing::Processing;
 use read_counts::ReadCounts;
-use reading::OWN;
-pub use reading::Reading;
+use reading::{OWN, Reading};
 use slots::Slots;
 pub use striped::{Devices, StripedFront};
 pub use submission::{Completion, Submission};
@@ -202,15 +201,10 @@ impl Front {
             .with_program_issue(drive.controller.program_us)
             .below(layer);
         let power_limit = PowerLimit::new(drive)?;
-        let front = Self::new(flash, &FrontEnd::of(drive)?);
-        let front = Self { commands: front.commands.with_power_limit(power_limit), ..front };
-        Ok(front.with_reading(Reading::new(drive)?))
-    }
-
-    /// Adds waits for map pages and streams to read ahead.
-    pub fn with_reading(mut self, reading: Option<Box<Reading>>) -> Self {
-        self.back_end.reading = reading;
-        self
+        let mut front = Self::new(flash, &FrontEnd::of(drive)?);
+        front.commands.power_limit = power_limit;
+        front.back_end.reading = Reading::new(drive)?;
+        Ok(front)
     }
 
     /// Starts at a given time, as after a loss of power.

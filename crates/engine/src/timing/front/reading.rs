@@ -17,7 +17,7 @@ pub(super) const OWN: u32 = 1 << 31;
 pub(super) const SEGMENT: u32 = OWN | 1 << 30;
 
 /// See the file's description.
-pub struct Reading {
+pub(super) struct Reading {
     map_waits: MapWaits,
     miss_ns: u64,
     streams: Option<ReadStreams>,
@@ -132,7 +132,6 @@ impl Reading {
         streams.stream_of(offset_bytes, length_bytes)
     }
 
-    /// The streams of a drive that reads ahead.
     pub fn streams(&mut self) -> &mut ReadStreams {
         self.streams.as_mut().expect("only drives that read ahead come here")
     }
