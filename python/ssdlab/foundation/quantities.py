@@ -302,8 +302,8 @@ def is_nearly_empty(effective: float) -> bool:
 
 def format_effective(effective: float, digits: int | None = None) -> str:
     """An effective over-provisioning as a share; without its value where the drive holds nearly nothing: `above
-    1,000 %`."""
-    return f"above {_PERCENT_MAX:,} %" if is_nearly_empty(effective) else format_share(effective, digits)
+    10 times`."""
+    return f"above {_PERCENT_MAX // 100} times" if is_nearly_empty(effective) else format_share(effective, digits)
 
 
 def format_deviation(share: float, decimals: int = 1) -> str:

@@ -164,7 +164,7 @@ def _legend(variants: Sequence[Variant]) -> list[str]:
     empty = any(share is not None and is_nearly_empty(share) for share in shares)
     lines.append(
         "effective OP: the over-provisioning that garbage collection has: spare, trimmed and never-written space"
-        + ("; above 1,000 %: the drive holds nearly no data." if empty else ".")
+        + ("; above 10 times: the drive holds nearly no data." if empty else ".")
     )
     if headings := [_PART_HEADINGS.get(name, name) for name in _present(variants)]:
         is_wide = any(each.share >= WIDE for variant in variants if (each := variant.result.waf_estimate))

@@ -102,7 +102,7 @@ def _columns(variants: Sequence[ComparedVariant]) -> list[_Column]:
             "effective OP",
             "effective_over_provisioning",
             lambda v: _text(v.effective_over_provisioning, wording.effective),
-            "over-provisioning that garbage collection has; above 1,000 %: the drive holds nearly no data",
+            "over-provisioning that garbage collection has; above 10 times: the drive holds nearly no data",
         ),
         _Column(
             "WAF",

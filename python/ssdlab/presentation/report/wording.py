@@ -21,7 +21,7 @@ def share(fraction: float, digits: int = 3) -> str:
 
 
 def effective(fraction: float) -> str:
-    """An effective over-provisioning: 0.07 -> "7 %", 1952255.0 -> "above 1,000 %"."""
+    """An effective over-provisioning: 0.07 -> "7 %", 1952255.0 -> "above 10 times"."""
     return unbroken(format_effective(fraction, 3))
 
 
