@@ -13,9 +13,8 @@ const MIB: u64 = 1 << 20;
 /// A drive has at most so many mapping units, where one is drawn. Most are small, since small runs find as much.
 const UNITS_MAX: [u64; 4] = [1024, 1024, 1024, 4096];
 const TIME_NS_MAX: u64 = 5_000_000;
-const DEPTH_MAX: u64 = 4096;
-/// Of a job that runs for some time.
-const TIMED_DEPTH_MAX: u64 = 256;
+/// A deeper queue only takes longer: all of its requests are in the drive when a stage has ended.
+const DEPTH_MAX: u64 = 256;
 /// Of a job, each time that it runs, where one is drawn.
 const REQUESTS_MAX: [u64; 4] = [600, 600, 600, 3000];
 
@@ -192,12 +191,8 @@ fn keep_small(job: &mut Value, drive_bytes: u64, requests_max: u64) {
     job["io_bytes"] = json!(amount.min(4 * drive_bytes));
     job["loops"] = json!(job["loops"].as_u64().unwrap_or(1).min(2));
     job["number_ios"] = json!(job["number_ios"].as_u64().unwrap_or(requests_max).min(requests_max));
-    if job["time_based"] == json!(true) {
-        // In a deeper queue requests that need no flash are hundreds of millions in this time.
-        job["iodepth"] = json!(job["iodepth"].as_u64().unwrap_or(1).min(TIMED_DEPTH_MAX));
-        if job["runtime_ns"].is_null() {
-            job["runtime_ns"] = json!(TIME_NS_MAX);
-        }
+    if job["time_based"] == json!(true) && job["runtime_ns"].is_null() {
+        job["runtime_ns"] = json!(TIME_NS_MAX);
     }
 }
 
@@ -323,7 +318,6 @@ fn whole(choices: &mut Choices<'_>, node: &Value, name: &str) -> Value {
     json!(match name {
         _ if name.ends_with("_ns") => value.min(TIME_NS_MAX),
         "channels" | "dies_per_channel" | "planes_per_die" | "devices" => value.min(4),
-        // A deeper queue only takes longer.
         "iodepth" if node["maximum"].is_null() => value.min(DEPTH_MAX),
         "bytes" if node["maximum"].is_null() => value.min(MIB),
         "write" | "read" | "trim" | "duration_seconds" => value.min(MIB),
