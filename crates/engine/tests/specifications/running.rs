@@ -3,7 +3,7 @@
 use ssdlab_engine::description::DriveCapacity;
 use ssdlab_engine::ledger::Ledger;
 use ssdlab_engine::simulation::{InitialState, Outcome, Run, start, start_from};
-use ssdlab_engine::specification::drive::{BackgroundOperations, ReadAhead, WriteBuffer};
+use ssdlab_engine::specification::drive::{BackgroundOperations, PolicyChoice, ReadAhead, WriteBuffer};
 use ssdlab_engine::specification::{Specification, Until};
 
 /// Requests, or events of a run with a clock.
@@ -98,14 +98,17 @@ fn total_of(ledgers: impl Iterator<Item = Ledger>) -> Ledger {
 }
 
 /// The specification without what depends on time: jobs beside each other, ends and rates by time, requests that overtake
-/// others, idle time, coalescing, reads ahead of the host's, which fetch map pages earlier, and pages that are padded
-/// because the write buffer has no room for a whole group.
+/// others, idle time, coalescing, reads ahead of the host's, which fetch map pages earlier, the load of dies, by which
+/// other blocks are filled, and pages that are padded because the write buffer has no room for a whole group.
 fn without_times(specification: &Specification) -> Specification {
     let mut without = specification.clone();
     without.until = Until::Job;
     without.drive.write_buffer = WriteBuffer { bytes: 64 << 20, coalesce: false, ..WriteBuffer::default() };
     without.drive.background = BackgroundOperations::default();
     without.drive.read_ahead = ReadAhead::default();
+    if without.drive.ftl.die_choice.name == "least-loaded" {
+        without.drive.ftl.die_choice = PolicyChoice::named("round-robin");
+    }
     for (stage, job) in (0..).zip(&mut without.jobs) {
         job.stage = stage;
         (job.iodepth, job.ramp_ns) = (1, 0);
