@@ -423,8 +423,14 @@ impl Gc {
         let Some(victim) = self.choose(media, pool, die) else {
             return Err(media.find_nothing_to_reclaim());
         };
-        let gained = media.space.occupancy.live_units(victim) < media.space.layout.data_units_per_erase_unit();
+        let (room, live_units) = (media.space.room(), media.space.occupancy.live_units(victim));
         self.empty(media, layer, victim, Cause::Gc)?;
+        // Packed data needs an index and padding, which can take all that its stale slots gave.
+        let gained = if L::IS_PACKED {
+            media.space.room() > room
+        } else {
+            live_units < media.space.layout.data_units_per_erase_unit()
+        };
         self.level_wear(media, layer)?;
         Ok(gained)
     }

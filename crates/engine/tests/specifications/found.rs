@@ -96,6 +96,13 @@ fn putting_in_order_leaves_the_reserve() {
     survives(include_str!("found/defragmentation-of-small-blocks.json"));
 }
 
+/// The index of moved data took all that its stale slots gave: one pool was collected without an end, in one write,
+/// until all memory was full of decisions.
+#[test]
+fn garbage_collection_that_gains_nothing_is_not_repeated_in_one_pool() {
+    survives(include_str!("found/packed-data-without-room.json"));
+}
+
 /// With no erased unit left, padding a whole group took the room that the rest of a victim needed.
 #[test]
 fn padding_leaves_room_for_the_victim() {

@@ -323,6 +323,13 @@ impl Space {
         .sum()
     }
 
+    /// Free data slots in all open and erased erase units.
+    pub fn room(&self) -> u64 {
+        let open: u64 =
+            (0..self.frontiers.len()).map(|stream| u64::from(self.slots_left(StreamId(stream as u8)))).sum();
+        open + u64::from(self.free.len()) * u64::from(self.layout.data_units_per_erase_unit())
+    }
+
     /// All open erase units, parked or not, each with its stream.
     pub fn open_frontiers(&self) -> impl Iterator<Item = (StreamId, EraseUnit, &Frontier)> {
         let parked = self.open_blocks.as_ref().map_or(&[][..], |open_blocks| open_blocks.parked());
