@@ -423,14 +423,11 @@ impl Gc {
         let Some(victim) = self.choose(media, pool, die) else {
             return Err(media.find_nothing_to_reclaim());
         };
-        let (room, live_units) = (media.space.room(), media.space.occupancy.live_units(victim));
-        self.empty(media, layer, victim, Cause::Gc)?;
+        let has_stale = media.space.occupancy.live_units(victim) < media.space.layout.data_units_per_erase_unit();
         // Packed data needs an index and padding, which can take all that its stale slots gave.
-        let gained = if L::IS_PACKED {
-            media.space.room() > room
-        } else {
-            live_units < media.space.layout.data_units_per_erase_unit()
-        };
+        let room_before = L::IS_PACKED.then(|| media.space.room());
+        self.empty(media, layer, victim, Cause::Gc)?;
+        let gained = room_before.map_or(has_stale, |before| media.space.room() > before);
         self.level_wear(media, layer)?;
         Ok(gained)
     }

@@ -172,7 +172,7 @@ def _legend(variants: Sequence[Variant]) -> list[str]:
         lines.append(f"{', '.join(headings)}: what the WAF is made of, by cause{within}.")
     if untold := [each.label for each in variants if (waf := each.result.waf_estimate) and waf.has_only_ends]:
         who = "" if len(untold) == len(variants) else f" of {', '.join(untold)}"
-        lines.append(f"no parts of the WAF{who}: {drive_state.TELLS_NO_PARTS}.")
+        lines.append(f"no parts of the WAF{who}: {drive_state.PARTS_UNDETERMINED}.")
     if not all(variant.result.timing_series is not None for variant in variants):
         lines.append(f"{UNTIMED}.")
     elif few := [variant.label for variant in variants if not variant.speed]:
@@ -239,7 +239,7 @@ def _directions(variants: Sequence[Variant]) -> list[Literal["read", "write"]]:
 
 
 def _parts(variant: Variant) -> dict[str, float] | None:
-    parts = variant.result.told_waf_parts
+    parts = variant.result.determined_waf_parts
     return dict(parts) if parts else None
 
 

@@ -81,7 +81,7 @@ class Summary:
 
 
 def of_unnamed(reports: int) -> str:
-    """What it means that so many reports of models with several of them have no serial number."""
+    """The remark on so many reports without a serial number, of models with two or more of them."""
     return (
         f"{reports:,} reports without a serial number count as a drive each, though those of the same model may be of"
         " one drive; ssdlab lifetime --before REPORT --after REPORT compares two of one drive"

@@ -193,8 +193,8 @@ def _total(variant: ComparedVariant) -> float:
 
 
 def _main_cause(variant: ComparedVariant) -> tuple[str, float | None]:
-    """The largest part of the flash writes that is not the host's, and its share of them; None if so few writes do not
-    tell it. A share not worth saying is told wherever all of its interval is small."""
+    """The largest part of the flash writes that is not the host's, and its share of them; None if the writes were too
+    few to determine it. A small share is known as such where the whole of its interval is small."""
     assert variant.main_cause, "the variant wrote something"
     part, units = variant.main_cause
     share = units.value / _total(variant)

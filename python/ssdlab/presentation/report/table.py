@@ -227,7 +227,7 @@ def _part_column(part: str) -> _Column:
     return _Column(
         PARTS[part],
         "waf_parts",
-        lambda v: f"{v.told_waf_parts.get(part, 0.0):,.{v.waf_decimals}f}" if v.told_waf_parts else None,
+        lambda v: f"{v.determined_waf_parts.get(part, 0.0):,.{v.waf_decimals}f}" if v.determined_waf_parts else None,
         "a part of the WAF: bytes programmed for this cause per host byte; where the WAF has an interval, its own is"
         " as wide",
     )

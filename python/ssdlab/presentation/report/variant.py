@@ -181,8 +181,8 @@ class ComparedVariant:
         return None if self.waf is None else wording.waf(self.waf)
 
     @property
-    def told_waf_parts(self) -> Mapping[str, float]:
-        """`waf_parts`; empty where of `waf` itself only the ends of its interval are told."""
+    def determined_waf_parts(self) -> Mapping[str, float]:
+        """`waf_parts`; empty where of `waf` itself only the ends of its interval are printed."""
         return {} if self.waf_estimate is not None and self.waf_estimate.has_only_ends else self.waf_parts
 
     @property

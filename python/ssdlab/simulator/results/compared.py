@@ -63,7 +63,7 @@ def of_result(result: Result, label: str, notes: Sequence[str] = ()) -> Compared
         is_workload_scaled=result.specification.moved_times != 1,
         scale_chosen=chosen_scale.sentence(result.specification.scale, how) if how else None,
         specification=result.specification.to_dict(),
-        missing={"waf_parts": drive_state.TELLS_NO_PARTS} if waf and waf.has_only_ends else {},
+        missing={"waf_parts": drive_state.PARTS_UNDETERMINED} if waf and waf.has_only_ends else {},
     )
 
 

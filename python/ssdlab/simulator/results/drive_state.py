@@ -37,7 +37,7 @@ _DRIVE_WRITES_MIN_WHEN_STEADY = 1
 _DRIVE_WRITES_OF_A_LIFE = 0.95
 TELLS_NO_LIFE = "the last stage wrote less than the drive's capacity, which says nothing of its life"
 
-TELLS_NO_PARTS = "the last stage made too few writes to tell the parts of its WAF"
+PARTS_UNDETERMINED = "the last stage made too few writes to tell the parts of its WAF"
 
 
 # The saved state is the map: buffer, queues and open blocks are empty. What that changes: docs/theory/steady-state.md.

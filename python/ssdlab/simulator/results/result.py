@@ -354,8 +354,8 @@ class Result(Shown):
         return steady.window_waf_parts if steady and steady.round_waf else self.last_stage_ledger.waf_parts
 
     @property
-    def told_waf_parts(self) -> Mapping[str, float] | None:
-        """`settled_waf_parts`, None also where of the WAF only the ends of its interval are told."""
+    def determined_waf_parts(self) -> Mapping[str, float] | None:
+        """`settled_waf_parts`, None also where of the WAF only the ends of its interval are printed."""
         estimate = self.waf_estimate
         return None if estimate is None or estimate.has_only_ends else self.settled_waf_parts
 

@@ -29,7 +29,7 @@ _READ_US = (8.0, 250.0)
 _COMMAND_US = (0.5, 200.0)
 _DIES_FACTOR_MAX = 8
 _MAPPING_UNITS = 2**32
-"""Fewer than these the flash of a drive has (`nand/geometry.rs` of the engine)."""
+"""The flash of a drive has fewer (`nand/geometry.rs` of the engine)."""
 _OP_MAX = 1.0
 _OP_MARGIN = 1.2
 """The least over-provisioning of a fit, over the least with which garbage collection works."""

@@ -20,7 +20,7 @@ _BAR_PX = 20
 
 def parts_of_nand_writes(variants: Sequence[ComparedVariant]) -> vl.Picture | None:
     """Stacked bars with their sums, and a tick at the sum that theory predicts."""
-    drawn = [variant for variant in variants if sum(variant.told_waf_parts.values()) > 0]
+    drawn = [variant for variant in variants if sum(variant.determined_waf_parts.values()) > 0]
     if not drawn:
         return None
     rows = [
