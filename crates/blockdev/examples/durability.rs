@@ -28,8 +28,8 @@ fn main() {
     };
     let front: Front = if is_through_nvme { through::through } else { itself };
     let started = Instant::now();
-    let mut done = 0;
-    let (mut erased, mut power_cycles, mut torn_units, mut lost_units, mut read_only) = (0, 0, 0, 0, 0);
+    let (mut executed, mut erased, mut power_cycles, mut torn_units, mut lost_units, mut read_only) =
+        (0, 0, 0, 0, 0, 0);
     while started.elapsed() < Duration::from_secs_f64(hours * 3600.0) {
         let scenario = Scenario::of_seed(seed);
         let mut steps = operations(&scenario, OPERATIONS);
@@ -38,6 +38,7 @@ fn main() {
         }
         match run_caught(&scenario, &steps, front) {
             Ok(summary) => {
+                executed += summary.executed;
                 erased += summary.erased;
                 power_cycles += summary.power_cycles;
                 torn_units += summary.torn_units;
@@ -51,11 +52,10 @@ fn main() {
             }
         }
         seed += 1;
-        done += OPERATIONS;
         if is_through_nvme || seed.is_multiple_of(50) {
             let seconds = started.elapsed().as_secs_f64();
             println!(
-                "{done} operations in {seconds:.0} s, up to seed {seed}: {power_cycles} losses of power, {erased} erases, \
+                "{executed} operations in {seconds:.0} s, up to seed {seed}: {power_cycles} losses of power, {erased} erases, \
                  {torn_units} torn units, {lost_units} lost, {read_only} drives worn out"
             );
         }

@@ -6,7 +6,8 @@ use crate::simulation::{Operation, Scenario, Summary, itself, operations, shrink
 use crate::tiny::{Reduction, SlcCache, Tiny};
 use ssdlab_blockdev::nand::FlashFaults;
 
-const RUNS: u64 = 200;
+/// Some drives wear out before all operations are done.
+const RUNS: u64 = 240;
 const OPERATIONS: u64 = 5_000;
 
 fn run_caught(scenario: &Scenario, operations: &[Operation]) -> Result<Summary, String> {
@@ -16,6 +17,7 @@ fn run_caught(scenario: &Scenario, operations: &[Operation]) -> Result<Summary, 
 /// What happened, so that nothing is taken for tested that did not.
 #[derive(Debug, Default)]
 struct Seen {
+    executed: u64,
     erased: u64,
     power_cycles: u64,
     failures: u64,
@@ -30,6 +32,7 @@ fn run_all(scenarios: impl Iterator<Item = Scenario>) -> Seen {
         let steps = operations(&scenario, OPERATIONS);
         match run_caught(&scenario, &steps) {
             Ok(summary) => {
+                seen.executed += summary.executed;
                 seen.erased += summary.erased;
                 seen.power_cycles += summary.power_cycles;
                 seen.failures += summary.events.program_failures + summary.events.erase_failures;
@@ -54,6 +57,7 @@ fn run_all(scenarios: impl Iterator<Item = Scenario>) -> Seen {
 #[test]
 fn a_million_operations_with_losses_of_power_and_faults() {
     let seen = run_all((0..RUNS).map(Scenario::of_seed));
+    assert!(seen.executed > 1_000_000, "{seen:?}");
     assert!(seen.erased > 10_000 && seen.power_cycles > 1000 && seen.failures > 50, "{seen:?}");
     assert!(seen.rebuilt > 50 && seen.read_only > 5 && seen.torn_units > 100, "{seen:?}");
 }

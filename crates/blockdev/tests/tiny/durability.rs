@@ -122,10 +122,11 @@ pub fn run(scenario: &Scenario, operations: &[Operation], front: Front) -> Resul
         device.core().forget_a_move(moves);
     }
     let mut promise = Promise::default();
-    let mut refusals = 0;
+    let (mut executed, mut refusals) = (0, 0);
     for (index, operation) in operations.iter().enumerate() {
         let at = |wrong: String| format!("operation {index}: {wrong}");
         step(&on, &mut promise, scenario, operation).map_err(at)?;
+        executed += 1;
         if std::mem::take(&mut promise.was_refused) {
             // How much of it was carried out is known when it has been looked at.
             verify(&on, &mut promise, &|promise, unit| promise.since_flush.contains_key(&unit)).map_err(at)?;
@@ -141,6 +142,7 @@ pub fn run(scenario: &Scenario, operations: &[Operation], front: Front) -> Resul
     core.ftl().check_accounts()?;
     core.ftl().check_map()?;
     Ok(Summary {
+        executed,
         erased: core.outcome().ledger.erased_erase_units,
         torn_units: core.recovery().map_or(0, |recovery| recovery.torn_units),
         events: core.events(),
@@ -152,6 +154,8 @@ pub fn run(scenario: &Scenario, operations: &[Operation], front: Front) -> Resul
 /// What a run met, so that a test knows that it met anything.
 #[derive(Clone, Copy, Debug)]
 pub struct Summary {
+    /// Fewer than there are if the drive wore out.
+    pub executed: u64,
     pub erased: u64,
     pub torn_units: u64,
     pub events: ssdlab_blockdev::nand::Events,
