@@ -13,6 +13,7 @@ const MIB: u64 = 1 << 20;
 /// A drive has at most so many mapping units, where one is drawn. Most are small, since small runs find as much.
 const UNITS_MAX: [u64; 4] = [1024, 1024, 1024, 4096];
 const TIME_NS_MAX: u64 = 5_000_000;
+const COMMAND_US_MIN: f64 = 0.1;
 /// A deeper queue only takes longer: all of its requests are in the drive when a stage has ended.
 const DEPTH_MAX: u64 = 256;
 /// Of a job, each time that it runs, where one is drawn.
@@ -218,7 +219,7 @@ fn usual_policy(choices: &mut Choices<'_>, key: &str, usual: &str) -> Value {
 fn like(choices: &mut Choices<'_>, value: &Value) -> Value {
     match value {
         Value::Bool(_) => json!(choices.one_in(2)),
-        Value::Number(number) if number.is_f64() => real(choices, &json!({})),
+        Value::Number(number) if number.is_f64() => real(choices, &json!({}), ""),
         Value::Number(_) => whole(choices, &json!({ "minimum": 0 }), ""),
         other => other.clone(),
     }
@@ -287,7 +288,7 @@ fn of_type(choices: &mut Choices<'_>, node: &Value, name: &str, depth: u32) -> V
     match kind {
         Some("boolean") => json!(choices.one_in(2)),
         Some("integer") => whole(choices, node, name),
-        Some("number") => real(choices, node),
+        Some("number") => real(choices, node, name),
         Some("array") if depth < 4 => {
             let count = choices.below(3);
             (0..count).map(|_| of_type(choices, &node["items"], "", depth + 1)).collect()
@@ -325,14 +326,16 @@ fn whole(choices: &mut Choices<'_>, node: &Value, name: &str) -> Value {
     })
 }
 
-fn real(choices: &mut Choices<'_>, node: &Value) -> Value {
+fn real(choices: &mut Choices<'_>, node: &Value, name: &str) -> Value {
     let most = node["maximum"].as_f64();
-    match choices.below(7) {
-        0 => json!(node["minimum"].as_f64().unwrap_or(0.0)),
-        1 => json!(most.unwrap_or(100.0)),
-        2 | 3 => json!(node["examples"][0].as_f64().unwrap_or(50.0)),
-        4 => json!(most.unwrap_or(100.0) * choices.below(101) as f64 / 100.0),
-        5 => json!(1e-3),
-        _ => json!(choices.below(1000) as f64),
-    }
+    let value = match choices.below(7) {
+        0 => node["minimum"].as_f64().unwrap_or(0.0),
+        1 => most.unwrap_or(100.0),
+        2 | 3 => node["examples"][0].as_f64().unwrap_or(50.0),
+        4 => most.unwrap_or(100.0) * choices.below(101) as f64 / 100.0,
+        5 => 1e-3,
+        _ => choices.below(1000) as f64,
+    };
+    // A job that is limited by time alone issues millions of requests if each takes a nanosecond.
+    json!(if name == "command_us" { value.max(COMMAND_US_MIN) } else { value })
 }
