@@ -1,6 +1,8 @@
 //! Simulation testing for as long as it is let: `cargo run --release -p ssdlab-blockdev --example durability -- HOURS
 //! [FIRST-SEED [nvme]]`. Prints the seed and the shortest sequence of the first failure. With `nvme` the requests are
-//! those of a host that has the drive attached over NVMe/TCP, and that connects again after every loss of power.
+//! those of a host that has the drive attached over NVMe/TCP, and that connects again after every loss of power. With
+//! `CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=true` an error in the map is found where it happens; without, it is missed if
+//! the unit is overwritten before it is read.
 
 #[expect(dead_code, reason = "the host does what the drive's tests need")]
 #[path = "../tests/nvme/initiator.rs"]

@@ -107,6 +107,7 @@ fn stripes_with_losses_of_power_and_faults() {
 }
 
 #[test]
+#[cfg_attr(not(debug_assertions), ignore = "a unit may be overwritten before it is missed; assertions find it at once")]
 fn a_forgotten_move_is_found_and_its_sequence_shrinks() {
     let scenario = Scenario {
         tiny: Tiny::default(),

@@ -141,6 +141,7 @@ fn what_is_read_is_what_was_written() {
 }
 
 #[test]
+#[cfg_attr(not(debug_assertions), ignore = "a unit may be overwritten before it is missed; assertions find it at once")]
 fn an_engine_that_forgets_one_move_is_found_out() {
     for moves in [2, 7, 100, 1000] {
         for tiny in [Tiny::default(), Tiny::reducing(Reduction::Both), Tiny::striped()] {
