@@ -64,14 +64,6 @@ impl Listeners {
         }
     }
 
-    /// Units were moved to the erase unit that is open at their new stream.
-    #[inline]
-    pub fn moved(&mut self, from: EraseUnit, to: Option<EraseUnit>, units: u32) {
-        if let (Some(observed), Some(to)) = (&mut self.observed, to) {
-            observed.moved(from, to, units);
-        }
-    }
-
     /// All live units of a victim, filled by this stream, were moved.
     #[inline(always)]
     pub fn emptied(&mut self, stream: StreamId, moved_units: u64, host_written_bytes: u64) {

@@ -327,11 +327,11 @@ impl<C: Clock> Media<C> {
     }
 
     /// All units come from one erase unit.
-    #[inline]
+    #[inline(always)]
     pub fn observe_move(&mut self, moved: &[(Lpn, Ppn)], stream: StreamId) {
-        if let Some(&(_, from)) = moved.first() {
-            let to = self.space.frontiers[stream.index()].erase_unit;
-            self.listeners.moved(self.space.layout.erase_unit_of(from), to, moved.len() as u32);
+        let (Some(observed), [(_, from), ..]) = (&mut self.listeners.observed, moved) else { return };
+        if let Some(to) = self.space.frontiers[stream.index()].erase_unit {
+            observed.moved(self.space.layout.erase_unit_of(*from), to, moved.len() as u32);
         }
     }
 }
