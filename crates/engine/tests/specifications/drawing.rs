@@ -18,6 +18,8 @@ const COMMAND_US_MIN: f64 = 0.1;
 const DEPTH_MAX: u64 = 256;
 /// Of a job, each time that it runs, where one is drawn.
 const REQUESTS_MAX: [u64; 4] = [600, 600, 600, 3000];
+/// Runs until the steady state take most of the time of all; most of them are short.
+const ROUNDS_A_FILL: [u64; 4] = [4, 16, 16, 64];
 
 /// Bytes as a sequence of choices; zeroes follow them.
 pub struct Choices<'a> {
@@ -74,8 +76,9 @@ impl Drawn {
             jobs.push(drawn);
             plain_jobs.push(plain);
         }
+        let round_bytes = bytes / choices.of(&ROUNDS_A_FILL);
         let steady = json!({
-            "kind": "steady-state", "round_bytes": bytes / 4, "host_bytes_max": bytes * (1 + choices.below(2)),
+            "kind": "steady-state", "round_bytes": round_bytes, "host_bytes_max": round_bytes * choices.of(&[4, 8]),
         });
         let specification = json!({
             "seed": choices.below(1 << 32), "drive": drive, "timed": !choices.one_in(4),
