@@ -162,6 +162,20 @@ fn sync_writes_of_several_jobs_on_sata_are_one_after_another() {
     near(rate(4, true), 4.0 / four_ns, 0.01);
 }
 
+/// The writes that wait for a slot are not in the drive, and no flush waits for them.
+#[test]
+fn a_sync_write_on_sata_keeps_its_slot_through_its_flush() {
+    let mut drive = buffered(true);
+    drive["host_link"] = json!({ "interface": "sata-6g", "mb_s": 409.6, "command_us": 2.0 });
+    let mut took_ns = |slots: u64, iodepth: u64| {
+        drive["controller"]["command_slots"] = json!(slots);
+        took_ns(&fresh(&drive, 60, json!({ "iodepth": iodepth, "sync_writes": true })))
+    };
+    let pair_ns = 12_000 + COMMAND_NS + 2_000 + COMMAND_NS;
+    assert_eq!([took_ns(1, 1), took_ns(1, 8)], [60 * pair_ns; 2]);
+    assert_eq!(took_ns(4, 8), took_ns(4, 4));
+}
+
 #[test]
 fn a_sync_write_on_sata_counts_twice_for_the_limit_of_commands() {
     let mut drive = buffered(true);

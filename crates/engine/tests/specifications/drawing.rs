@@ -76,13 +76,19 @@ impl Drawn {
             jobs.push(drawn);
             plain_jobs.push(plain);
         }
+        let is_steady = choices.one_in(5);
         let round_bytes = bytes / choices.of(&ROUNDS_A_FILL);
         let steady = json!({
             "kind": "steady-state", "round_bytes": round_bytes, "host_bytes_max": round_bytes * choices.of(&[4, 8]),
         });
+        if is_steady {
+            // Beside a few writes a second hundreds of millions of reads would fit into a round.
+            jobs.iter_mut()
+                .for_each(|job| (job["rate_iops"], job["rate_bytes_per_second"]) = (Value::Null, Value::Null));
+        }
         let specification = json!({
             "seed": choices.below(1 << 32), "drive": drive, "timed": !choices.one_in(4),
-            "until": if choices.one_in(5) { steady } else { json!({ "kind": "job" }) },
+            "until": if is_steady { steady } else { json!({ "kind": "job" }) },
             "series_points_max": 1 + choices.below(64), "jobs": jobs,
         });
         Self { specification, plain: json!({ "drive": plain_drive, "jobs": plain_jobs }) }

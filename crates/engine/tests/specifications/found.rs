@@ -103,6 +103,12 @@ fn garbage_collection_that_gains_nothing_is_not_repeated_in_one_pool() {
     survives(include_str!("found/packed-data-without-room.json"));
 }
 
+/// On SATA the flush behind a write waited for commands that had entered, of which one waited for the write's slot.
+#[test]
+fn a_flush_does_not_wait_for_commands_without_a_slot() {
+    survives(include_str!("found/synchronous-writes-with-fewer-slots.json"));
+}
+
 /// With no erased unit left, padding a whole group took the room that the rest of a victim needed.
 #[test]
 fn padding_leaves_room_for_the_victim() {

@@ -1,5 +1,5 @@
-//! The way of a command into the drive: its rate and power are limited, on SATA it waits for a flush before it, and it
-//! takes one of the controller's slots. Most drives have only some of these stages, and many have none.
+//! The way of a command into the drive: its rate and power are limited, it takes one of the controller's slots, and on
+//! SATA it waits for a flush before it. Most drives have only some of these stages, and many have none.
 
 use super::command_slots::CommandSlots;
 use super::flush_turns::FlushTurns;

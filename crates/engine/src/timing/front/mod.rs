@@ -526,7 +526,7 @@ impl Front {
         // The next enters its slot before the host can submit more.
         if let Some(next) = self.commands.leave_slot() {
             self.slots.account(next).spend(Part::Queueing, self.now_ns);
-            self.admit(next, sides)?;
+            self.take_turn(next, sides)?;
         }
         debug_assert!(Slots::is_accounted_for(&completion, &parts));
         sides.above.completed(completion, &parts, self, sides.below)

@@ -52,13 +52,24 @@ impl Front {
         Ok(())
     }
 
-    /// After its admission: enters the drive, and takes one of the controller's slots, or waits for it.
+    /// After its admission: takes one of the controller's slots, or waits for it. The flush behind a write has that of the
+    /// write.
     #[inline(always)]
     pub(super) fn enter(&mut self, slot: u32, sides: &mut Sides<'_, Self>) -> Result<(), ReadOnly> {
+        if !self.slots.has_written(slot) && !self.commands.takes_slot(slot, self.slots.submission(slot).tag) {
+            return Ok(());
+        }
+        self.take_turn(slot, sides)
+    }
+
+    /// With its slot: begins, or waits for a flush before it, or a flush for all before it. No command that waits for a
+    /// slot is waited for here: the slots may be those of writes whose flushes wait.
+    #[inline(always)]
+    pub(super) fn take_turn(&mut self, slot: u32, sides: &mut Sides<'_, Self>) -> Result<(), ReadOnly> {
         if !self.commands.takes_turn(slot, self.slots.is_flush(slot)) {
             return Ok(());
         }
-        self.take_command_slot(slot, sides)
+        self.begin(slot, sides)
     }
 
     /// A command that waited for a flush, or a flush that waited for others, goes on.
@@ -66,21 +77,14 @@ impl Front {
         self.commands.leave_turn(is_flush);
         while let Some(next) = self.commands.next_turn() {
             self.slots.account(next).spend(Part::Queueing, self.now_ns);
-            self.take_command_slot(next, sides)?;
+            self.begin(next, sides)?;
         }
         Ok(())
     }
 
     #[inline(always)]
-    fn take_command_slot(&mut self, slot: u32, sides: &mut Sides<'_, Self>) -> Result<(), ReadOnly> {
-        if self.slots.has_written(slot) {
-            // The flush behind a write keeps its slot.
-            return self.bring(slot, 0, sides);
-        }
-        if !self.commands.takes_slot(slot, self.slots.submission(slot).tag) {
-            return Ok(());
-        }
-        self.admit(slot, sides)
+    fn begin(&mut self, slot: u32, sides: &mut Sides<'_, Self>) -> Result<(), ReadOnly> {
+        if self.slots.has_written(slot) { self.bring(slot, 0, sides) } else { self.admit(slot, sides) }
     }
 
     /// The controller has admitted the command.
