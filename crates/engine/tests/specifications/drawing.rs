@@ -82,9 +82,13 @@ impl Drawn {
             "kind": "steady-state", "round_bytes": round_bytes, "host_bytes_max": round_bytes * choices.of(&[4, 8]),
         });
         if is_steady {
-            // Beside a few writes a second hundreds of millions of reads would fit into a round.
-            jobs.iter_mut()
-                .for_each(|job| (job["rate_iops"], job["rate_bytes_per_second"]) = (Value::Null, Value::Null));
+            // Rounds are in bytes: there are millions of writes of a byte in them, or of reads beside writes that come
+            // now and then.
+            for (job, plain) in jobs.iter_mut().zip(&plain_jobs) {
+                for key in ["rate_iops", "rate_bytes_per_second", "block_sizes", "following_block_sizes"] {
+                    job[key] = plain[key].clone();
+                }
+            }
         }
         let specification = json!({
             "seed": choices.below(1 << 32), "drive": drive, "timed": !choices.one_in(4),
