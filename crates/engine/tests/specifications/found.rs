@@ -109,6 +109,13 @@ fn a_flush_does_not_wait_for_commands_without_a_slot() {
     survives(include_str!("found/synchronous-writes-with-fewer-slots.json"));
 }
 
+/// A device of a stripe heard that a program had begun only at its next event, and went on from the time of the beginning:
+/// the others were later by then, and reads started before they came.
+#[test]
+fn devices_of_a_stripe_keep_time_where_programs_free_the_buffer_when_they_begin() {
+    survives(include_str!("found/stripe-that-frees-its-buffer-at-programs.json"));
+}
+
 /// With no erased unit left, padding a whole group took the room that the rest of a victim needed.
 #[test]
 fn padding_leaves_room_for_the_victim() {

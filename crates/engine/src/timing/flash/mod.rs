@@ -166,6 +166,11 @@ impl Flash {
         if self.begun.is_reported { self.begun.units } else { 0 }
     }
 
+    /// Whether a program has begun since the last call of `take_begun`.
+    pub fn has_begun(&self) -> bool {
+        self.begun.has_news
+    }
+
     /// Whether a program has begun since the last call.
     pub fn take_begun(&mut self) -> bool {
         std::mem::take(&mut self.begun.has_news)

@@ -58,6 +58,8 @@ impl Ledgers {
 /// The order of simultaneous events, the same as in the front of a single drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
+    /// A program has begun, of which the front has not yet been told.
+    Begun,
     EventQueue,
     /// A submission by the caller.
     Requester,
@@ -68,6 +70,9 @@ impl Front {
     /// The time and rank of its next event.
     #[inline]
     fn next_of_device(&self) -> (u64, Rank) {
+        if self.flash().has_begun() {
+            return (self.now_ns, Rank::Begun);
+        }
         let event_queue_ns = self.event_queue.next_ns();
         match self.flash().next_event_ns() {
             Some(flash_ns) if flash_ns < event_queue_ns => (flash_ns, Rank::Flash),
@@ -160,6 +165,7 @@ impl StripedFront {
             self.is_cut_short = false;
             return Ok(Stepped::ToTheEnd(0));
         }
+        debug_assert!(at_ns >= self.now_ns, "device {index} is behind: at {at_ns} ns of {}", self.now_ns);
         let others = self.devices.iter().enumerate().filter(|&(other, _)| other != index);
         let others_ns = others.map(|(_, other)| other.next_of_device().0).min().unwrap_or(u64::MAX);
         let Self { devices, slots, completed, ledgers, .. } = self;
