@@ -4,6 +4,7 @@ Of a report of smartctl and a log as text below it, the log had been lost, with 
 """
 
 import json
+import re
 
 import pytest
 
@@ -178,7 +179,7 @@ def test_a_log_that_is_cut_off_is_said_to_be(tmp_path: object) -> None:
     cut = LOGS["OCP as JSON"][:-8]
     found = list(scanning.rows_of(Content("paste", data=(SMARTCTL + cut).encode())))
     assert isinstance(found[0], dict) and found[0]["model"] == "SOME NVME 1T9"
-    assert isinstance(found[1], scanning.Unread) and "not complete JSON" in found[1].reason
+    assert isinstance(found[1], scanning.Unread) and re.search(r"not complete JSON \((?!.* at\)).*\)$", found[1].reason)
 
 
 def test_halves_of_a_report() -> None:
@@ -272,3 +273,20 @@ def test_a_table_of_markdown() -> None:
 def test_a_single_line_is_enough() -> None:
     (row,) = rows(attribute_lines([(202, "Percent_Lifetime_Remain", 10, "90")]))
     assert (row["used_percent"], row["level"]) == (90, "attention")
+
+
+def test_tables_one_below_the_other_are_of_a_drive_each() -> None:
+    """Of two tables of attributes without the identities above them, the second was left out without a word."""
+    little, much = (attribute_lines([(202, "Percent_Lifetime_Remain", left, str(100 - left))]) for left in (93, 40))
+    assert sorted(row["used_percent"] for row in rows(f"sda:\n{little}\nsdb:\n{much}")) == [7, 60]
+    named = f"{little}Device Model:     SOME SSD 500GB\nSerial Number:    S1\n{much}"
+    assert [(row["model"], row["used_percent"]) for row in rows(named)] == [("", 7), ("SOME SSD 500GB", 60)]
+
+
+@pytest.mark.parametrize("cut", ["120,000,0", "120,000,", "1.20", "120 000 00"])
+def test_a_number_that_is_cut_off_is_none(cut: str) -> None:
+    """A counter cut off within its last group was read as a smaller one: `2,912,7` as 29,127 data units."""
+    (row,) = rows(f"{SMARTCTL.split('Data Units Written')[0]}Data Units Written:                 {cut}\n")
+    assert (row["used_percent"], row["host_bytes"]) == (4, None)
+    (row,) = rows(f"{SMART_LOG.split('data_units_written')[0]}data_units_written\t\t\t: {cut}\n")
+    assert (row["used_percent"], row["host_bytes"]) == (4, None)

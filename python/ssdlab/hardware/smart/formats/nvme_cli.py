@@ -14,6 +14,7 @@ from typing import Any
 
 from ssdlab.foundation.foreign import JsonObject
 from ssdlab.hardware.smart import vendor_log
+from ssdlab.hardware.smart.formats.grouped_numbers import whole_at_start
 
 HEALTH = "nvme_smart_health_information_log"
 OCP = "ocp_smart_log"
@@ -48,8 +49,6 @@ _GROUP_KEYS = ("data_units_written", "media_units_written", "percent_used", "avl
 _OCP_KEYS = ("physical media units written", "physical_media_units_written", "physical_media_units_written_bytes")
 _OCP_KEY = "Physical media units written"
 _KELVIN = 273
-_DIGITS_MAX = 39
-"""Digits of a 128-bit number, the largest counter."""
 _HEADING = re.compile(
     r"^(?:Smart Log for NVME device|SMART Cloud Attributes|Host Bytes with Metadata Written"
     r"|Endurance Group Log for NVME device|Additional Smart Log for NVME device|NVME Identify Controller"
@@ -75,7 +74,6 @@ _IDENTITY = re.compile(r"^(mn|sn|tnvmcap)[ \t]*:[ \t]*(\S.*?)[ \t]*$", re.MULTIL
 # Other programs' lines, before the values.
 _NAMED = re.compile(r"^(Model|Model ?Number|Serial ?Number)[ \t]*:[ \t]*(\S.*?)[ \t]*$", re.MULTILINE)
 _IDENTITY_KEYS = {"mn": "model_name", "sn": "serial_number", "tnvmcap": "nvme_total_capacity"}
-_NUMBER = re.compile(r"[0-9][^A-Za-z%(\[°]*")
 
 
 def log_of(value: Mapping[str, Any]) -> JsonObject:
@@ -105,7 +103,7 @@ def _flattened(value: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _identity(found: Mapping[str, str]) -> JsonObject:
     identity: JsonObject = {_IDENTITY_KEYS[key]: text.strip() for key, text in found.items()}
-    capacity = _first_number(identity.pop("nvme_total_capacity", ""))
+    capacity = whole_at_start(identity.pop("nvme_total_capacity", ""))
     return identity | ({"nvme_total_capacity": capacity} if capacity else {})
 
 
@@ -117,7 +115,7 @@ def _ocp_written(value: Mapping[str, Any]) -> JsonObject | None:
         if key in lower:
             entry = lower[key]
             is_hexadecimal = isinstance(entry, str) and entry.lower().startswith("0x")
-            return {_OCP_KEY: _first_number(entry) if is_hexadecimal else entry}
+            return {_OCP_KEY: whole_at_start(entry) if is_hexadecimal else entry}
         if f"{key}_lo" in lower:
             return {_OCP_KEY: {"hi": lower.get(f"{key}_hi", 0), "lo": lower[f"{key}_lo"]}}
     return None
@@ -139,7 +137,7 @@ def added_logs(text: str) -> JsonObject:
     logs: JsonObject = {}
     ocp = _OCP_LINE.search(text)
     if ocp:
-        first = _first_number(ocp[1].lower()) or 0
+        first = whole_at_start(ocp[1].lower()) or 0
         logs[OCP] = {_OCP_KEY: {"hi": first, "lo": int(ocp[2])} if ocp[2] else {"hi": 0, "lo": first}}
     log = vendor_log.of_text(text)
     return logs | {MAKER: asdict(log)} if log else logs
@@ -154,7 +152,7 @@ def _text_logs(part: str) -> JsonObject:
     for match in _LINE.finditer(_BITS.sub(r"\1\2", part)):
         # Intel's tools write `PercentageUsed`.
         name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", match[1].strip()).lower().replace(" ", "_")
-        number = _celsius(match[2]) if "temperature" in name else _first_number(match[2])
+        number = _celsius(match[2]) if "temperature" in name else whole_at_start(match[2])
         if number is not None:
             values.setdefault(name, number)
     if "media_units_written" in values and "data_units_written" in values:
@@ -195,18 +193,8 @@ def _celsius(text: str) -> int | None:
         return int(kelvins[1]) - _KELVIN
     if fahrenheit:
         return round((int(fahrenheit[1]) - 32) / 1.8)
-    number = _first_number(text.removeprefix("-"))
+    number = whole_at_start(text.removeprefix("-"))
     return -number if number is not None and text.startswith("-") else number
-
-
-def _first_number(text: str) -> int | None:
-    """The number at the start of a text, with thousands separators of any locale, or None."""
-    if text.startswith("0x"):
-        hexadecimal = re.match(r"0x[0-9a-fA-F]+", text)
-        return int(hexadecimal[0], 16) if hexadecimal else None
-    match = _NUMBER.match(text)
-    digits = re.sub(r"[^0-9]", "", match[0]) if match else ""
-    return int(digits) if 0 < len(digits) <= _DIGITS_MAX else None
 
 
 def _whole(value: Any) -> int | None:
@@ -217,7 +205,7 @@ def _whole(value: Any) -> int | None:
         return None
     if isinstance(value, str):
         # Some versions print 128-bit counters as text, in the form of the locale.
-        return _first_number(value.strip())
+        return whole_at_start(value.strip())
     try:
         return int(value)
     except (ValueError, OverflowError):

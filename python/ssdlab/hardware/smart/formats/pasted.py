@@ -61,6 +61,8 @@ def _next_value(text: str, at: int) -> int:
 
 def _incomplete(text: str, start: int, error: Exception) -> str:
     said = error.msg if isinstance(error, json.JSONDecodeError) else "too deeply nested, or a number is too long"
+    # The decoder's sentences end where it would go on with the place.
+    said = said.removesuffix(" at").removesuffix(" starting")
     line = text.count("\n", 0, getattr(error, "pos", start)) + 1
     return f"line {line}: is not complete JSON ({said})"
 
@@ -70,8 +72,7 @@ def _text_parts(text: str) -> Iterator[JsonObject]:
     text = text[: text.rfind("\n") + 1]
     beginnings = {*smartctl_text.starts(text), *smartctl_text.identities_without_start(text)}
     begins = sorted({0, *beginnings, *(match.start() for match in _OTHER.finditer(text)), len(text)})
-    for start, end in pairwise(begins):
-        part = text[start:end]
+    for part in (part for start, end in pairwise(begins) for part in _tables(text[start:end])):
         if _OTHER.match(part) or not smartctl_text.is_report(part):
             yield from nvme_cli.text_parts(part)
             continue
@@ -79,3 +80,9 @@ def _text_parts(text: str) -> Iterator[JsonObject]:
         logs = nvme_cli.added_logs(part)
         if logs:
             yield logs
+
+
+def _tables(text: str) -> Iterator[str]:
+    """A report, divided where it has more than one table of attributes."""
+    for start, end in pairwise((0, *smartctl_text.further_tables(text), len(text))):
+        yield text[start:end]

@@ -9,6 +9,7 @@ import time
 from itertools import pairwise
 
 from ssdlab.foundation.foreign import JsonObject
+from ssdlab.hardware.smart.formats.grouped_numbers import whole_at_start
 
 _START = re.compile(r"^smartctl (?:version )?(\d+)\.(\d+)", re.MULTILINE)
 _SECTION = re.compile(r"^=== START OF (?:INFORMATION|READ SMART DATA|SMART DATA) SECTION ===", re.MULTILINE)
@@ -41,11 +42,6 @@ _STATISTIC = re.compile(
 _FAILED = {"NOW": "now", "FAILING_NOW": "now", "Past": "past", "In_the_past": "past"}
 _PROCESSED = re.compile(r"^(read|write|verify): +(.+)$", re.MULTILINE)
 _HOURS = re.compile(r"(?:number of hours powered up|Accumulated power on time, hours:minutes)[ =:]*(\d{1,12})")
-# Thousands separators are any characters except ASCII letters and marks that end a number; up to three of them, where
-# one was decoded as several.
-_WHOLE = re.compile(r"(-?)(\d{1,3}(?:[^0-9A-Za-z%(/\[]{1,3}\d{2,3})+(?!\d)|\d+)", re.ASCII)
-_DIGITS_MAX = 39
-"""Digits of a 128-bit number, the largest counter; Python refuses to convert very long numbers."""
 _ERASED = "--"
 # The newest entry of the log of self-tests, if the test failed.
 _TEST_FAILED = re.compile(
@@ -137,6 +133,23 @@ def identities_without_start(text: str) -> list[int]:
     found = [match.start() for match in _IDENTITY.finditer(text)]
     first_lines = starts(text)
     return [later for earlier, later in pairwise(found) if not any(earlier < start < later for start in first_lines)]
+
+
+def further_tables(text: str) -> list[int]:
+    """Where the tables of attributes after the first begin, with the identities above them: at an attribute that the
+    table before has, too. People paste tables of several drives, or of one drive at several times, without any more."""
+    found: list[int] = []
+    seen: set[int] = set()
+    last = end = 0
+    for match in _ATTRIBUTE.finditer(text):
+        number = _level(match[1]) or 0
+        if number in seen and number <= last:
+            identity = _IDENTITY.search(text, end, match.start())
+            found.append((identity or match).start())
+            seen.clear()
+        seen.add(number)
+        last, end = number, match.end()
+    return found
 
 
 def report_of(text: str) -> JsonObject:
@@ -303,23 +316,13 @@ def _level(text: str) -> int | None:
 
 
 def _bytes(text: str | None) -> int | None:
-    """Bytes from `480.103.981.056 bytes [480 GB]`: the digits before the unit, with any thousands separators."""
-    if text is None:
-        return None
-    digits = re.sub(r"[^0-9]", "", text.split("[")[0].split("bytes")[0])
-    return int(digits) if 0 < len(digits) <= _DIGITS_MAX else None
+    """Bytes from `480.103.981.056 bytes [480 GB]`."""
+    bytes_said = _number(text)
+    return bytes_said if bytes_said is None or bytes_said >= 0 else None
 
 
 def _number(text: str | None) -> int | None:
-    """An integer with thousands separators of any locale, optionally followed by a unit or a size in words."""
-    if text is None:
-        return None
-    if text.startswith("0x"):
-        hexadecimal = re.match(r"0x[0-9a-fA-F]+", text)
-        return int(hexadecimal[0], 16) if hexadecimal else None
-    match = _WHOLE.match(text)
-    digits = re.sub(r"[^0-9]", "", match[2]) if match else ""
-    return int(match[1] + digits) if match and len(digits) <= _DIGITS_MAX else None
+    return None if text is None else whole_at_start(text)
 
 
 def _time(text: str | None) -> int | None:
