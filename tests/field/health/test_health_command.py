@@ -160,6 +160,19 @@ def test_the_years_of_a_drive_that_is_hardly_used_are_a_range(
     assert said in row.split()
 
 
+def test_less_than_a_year_of_a_drive_that_is_hardly_used_is_a_range(tmp_path: Path) -> None:
+    """A regression: of 3 % used in 241 hours the table had `1-1` years, the writes left were named to four digits, and
+    the sentence named one number of months. The days were said to be those since the drive was new, not with power."""
+    report = nvme(188_000_000, used=3)
+    report["nvme_smart_health_information_log"]["power_on_hours"] = 241
+    (tmp_path / "one.json").write_text(json.dumps(report))
+    said = program_in(tmp_path, 160)("health", "one.json").stdout
+    row = next(line for line in said.splitlines() if line.lstrip().startswith("NVME"))
+    assert "0.7-1.3" in row.split() and "2.3-4.7 PB" in row
+    told = " ".join(said.split())
+    assert "the rest lasts 8 months to 1.3 years with power" in told and "9.6 TB a day of its time with power" in told
+
+
 def test_a_percentage_that_the_written_bytes_cannot_have_used_gives_no_years(ssdlab: Program, tmp_path: Path) -> None:
     """A regression: a SAS drive that had used 7 % by 1.5 drive writes, in 146 hours, was said to last 3 more months."""
     for name, drive_writes in (("reset", 1.5), ("worn", 15.0)):

@@ -17,6 +17,8 @@ WAF_HIGH = 5.0
 YEARS_SAID_MAX = 50.0
 """Above it nothing is known of a drive."""
 _WHOLE_YEARS_MIN = 10
+_WIDE = 1.9
+"""From this ratio of the bounds on they are shown: up to 3 % used, one percent more or less is a factor of two."""
 _RAID = re.compile(r"AVAGO|LSI|MegaRAID|\bMR9|PERC|LOGICAL VOLUME|ServeRAID|Adaptec|Smart ?Array|ASR\d|RAID", re.I)
 """Names of volumes of RAID controllers in the answer to SCSI INQUIRY."""
 
@@ -105,7 +107,8 @@ def _wear(row: Row) -> list[Concern]:
     if years is not None:
         days = row["pace_days"]
         since = f"the pace of the last {days:.0f} days" if row["pace_between_reports"] else "its mean write rate so far"
-        text += f"; at {since} the rest lasts {_lasts(row, years)}"
+        powered = "" if row["pace_between_reports"] else " with power"
+        text += f"; at {since} the rest lasts {_lasts(row, years)}{powered}"
     return [Concern(Level.ATTENTION, f"{text}: plan its replacement.")]
 
 
@@ -191,11 +194,19 @@ def life_left(row: Row) -> str | None:
     return _more_than(least or 0.0) if years > YEARS_SAID_MAX else _lasts(row, years)
 
 
+def is_wide(low: float, high: float) -> bool:
+    """Whether a figure with these bounds is rather said by them."""
+    return high > _WIDE * low
+
+
 def _lasts(row: Row, years: float) -> str:
-    """The years left in words; if it may be none, what is left at most."""
-    if row["years_left_low"]:
+    """The years left in words, of a wide interval its bounds; if it may be none, what is left at most."""
+    low, high = row["years_left_low"], row["years_left_high"]
+    if low and is_wide(low, high) and duration(low) != duration(high):
+        return f"{duration(low)} to {duration(high)}"
+    if low:
         return duration(years)
-    most = duration(row["years_left_high"])
+    most = duration(high)
     return most if most.startswith("less than") else f"at most {most}"
 
 

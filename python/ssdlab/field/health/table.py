@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ssdlab.field.health.concerns import YEARS_SAID_MAX, used_share
+from ssdlab.field.health.concerns import YEARS_SAID_MAX, is_wide, used_share
 from ssdlab.field.health.drive import Row
 from ssdlab.field.health.models import EXPLAINED, HEADS, URGENT
 from ssdlab.foundation.quantities import format_bytes, format_share, rounded
@@ -19,9 +19,7 @@ from ssdlab.theory import endurance_class
 
 _MISSING = "-"
 _YEARS_SHOWN_MIN = 0.1
-_YEARS_WIDE = 1.9
 _DRIVES_FOR_PERCENT = 100
-"""From this ratio of the bounds on they are shown: up to 3 % used, one percent more or less is a factor of two."""
 _SAID_IN_FULL_OF = 5
 """For more drives than this, a line for a ticket is printed of those that need a person, and the gravest concern of
 others."""
@@ -61,8 +59,8 @@ def years_text(row: Row) -> str:
         return f"<{_YEARS_SHOWN_MIN}"
     if not low:
         return f"<{rounded(high, 2)}"
-    if high > _YEARS_WIDE * low:
-        return f"{low:.0f}-{high:.0f}" if high >= 1 else f"{low:.1f}-{high:.1f}"
+    if is_wide(low, high):
+        return f"{low:.0f}-{high:.0f}" if low >= 1 else f"{low:.1f}-{high:.1f}"
     return f"{years:.1f}"
 
 
@@ -74,11 +72,16 @@ def used_text(row: Row) -> str:
 
 
 def pace_text(row: Row) -> str:
-    """`7.3 GB a day over the last 7 days, 0.01 drive writes a day, which a rating of 0.3 drive writes a day allows.`"""
+    """`7.3 GB a day over the last 7 days, 0.01 drive writes a day, which a rating of 0.3 drive writes a day allows.`
+
+    The days of a single report are those that the drive had power.
+    """
     pace = row["host_bytes_per_day"]
     if pace is None:
         return ""
-    since = f"over the last {rounded(row['pace_days'])} days" if row["pace_between_reports"] else "since it was new"
+    since = (
+        f"over the last {rounded(row['pace_days'])} days" if row["pace_between_reports"] else "of its time with power"
+    )
     text = f"{format_bytes(round(pace))} a day {since}"
     if row["pace_low"] is not None and row["pace_high"] is not None:
         text += f" ({format_bytes(round(row['pace_low']))} to {format_bytes(round(row['pace_high']))} between reports)"
@@ -124,11 +127,15 @@ def _size(name: str) -> Callable[[Row], str]:
 
 
 def _left_text(row: Row) -> str:
-    """The writes left; where they have no upper bound, the lower one, and where they may be none, the upper one."""
+    """The writes left; where they have no upper bound, the lower one, where they may be none, the upper one, and of a
+    wide interval both."""
     if row["left_bytes"] is not None and row["left_bytes_high"] is None:
         return f">{format_bytes(round(row['left_bytes_low']))}"
     if row["left_bytes_low"] == 0 and row["left_bytes_high"]:
         return f"<{format_bytes(round(row['left_bytes_high']))}"
+    if row["left_bytes"] is not None and is_wide(row["left_bytes_low"], row["left_bytes_high"]):
+        low, high = (format_bytes(round(row[f"left_bytes_{end}"])) for end in ("low", "high"))
+        return f"{low.removesuffix(high[-3:])}-{high}"
     return _size("left_bytes")(row)
 
 
