@@ -137,6 +137,15 @@ def test_the_lists_of_a_loop(words: str, values: list[str]) -> None:
         parse("for i in {1..2000}; do fio --name=$i; done\n")
 
 
+def test_a_variable_within_the_value_of_another() -> None:
+    """Regressions: `${1:-$BS}` was `$BS` itself, which no length is; and a folder without a value, which has no effect,
+    was refused within a variable of options, but not in the call itself."""
+    (job,) = parse("BS=8k\nfio --name=a --bs=${1:-$BS}\n", environment={}).sections
+    assert job.get(BS).read.least_bytes == 8192  # type: ignore[union-attr]
+    (job,) = parse('O="--filename ${MNT}/x --bs=16k"\nfio --name=a $O\n', environment={}).sections
+    assert job.get(BS).read.least_bytes == 16384  # type: ignore[union-attr]
+
+
 def test_functions_have_their_own_arguments() -> None:
     text = "outer() {\n  inner x-$1; fio --name=$1\n}\nfunction inner { fio --name=$1; }\nset -e\nouter a\nouter b\n"
     assert [job.name for job in parse(text).sections] == ["x-a", "a", "x-b", "b"]
@@ -229,9 +238,13 @@ def shown(file: JobFile) -> tuple[dict[str, str], list[dict[str, str]]]:
         ("fio --name=a --bsz=4k", r"the command line, line 1: 'bsz' is not an option .* did you mean"),
         ("fio --name=a --bs=0", r"line 1: bs=0: allowed is"),
         ("fio --name=a --bs=$BS", r"line 1: '--bs=\$BS': \$BS has no value; write BS=VALUE on a line above"),
+        # Regressions: the message had the whole value of $A, or `iodepth=$2` as if it had been written so.
+        ('A="--bs=4k --size=${M}"\nfio $A --name=a', r"line 2: '--size=\$\{M\}': \$M has no value; write M=VALUE"),
+        ("D=$2\nfio --name=a --iodepth=$D", r"line 2: '--iodepth=\$2': \$2 is an argument of the script"),
+        ("fio --name=a --bs=${A:-$B}", r"line 1: .*: \$B has no value; write B=VALUE"),
         ("fio --name=a --size=$(cat size)", r"is the output of a command, which is not run here"),
         ("A=$(cat size)\nfio --name=a --size=$A", r"line 2: '--size=\$A' is the output of a command"),
-        ('A=(--bs=8k --size=$(cat size))\nfio --name=a "${A[@]}"', r"line 2: '\$A' is the output of a command"),
+        ('A=(--bs=8k --size=$(cat size))\nfio --name=a "${A[@]}"', r"line 2: '--size=\$\(...\)' is the output"),
         (
             'declare -A A=([b]="--bs=8k")\nfio --name=a ${A[b]}',
             r"line 2: '\$\{A\[b\]\}': \$\{A\[b\]\} is not worked out",
@@ -241,6 +254,12 @@ def shown(file: JobFile) -> tuple[dict[str, str], list[dict[str, str]]]:
             "#!/bin/sh\nprintf '\n[a]\nbs=4k\n' > a.fio\nfio a.fio",
             r"line 2: .* is a line of a script, and the sections below are of a job file that it contains",
         ),
+        # Regressions: the first was said to have sections, and the others to need one above their first line.
+        (
+            "#!/bin/sh\nset -e\n$FIO $JOB --rw=read",
+            r"line 2: 'set -e' is a line of a script without a call of fio that",
+        ),
+        ("kind: PVCBenchmark\nrw: write\n", r"line 1: 'kind: PVCBenchmark' is no option, and no line is a section"),
         ("\nfio --name=a 'x", r"line 2: .* is not a command of a shell: no closing quotation"),
         (
             "while true; do\nfio --name=a\ndone",

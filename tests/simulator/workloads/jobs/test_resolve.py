@@ -257,3 +257,11 @@ def test_zones_that_do_not_fit_the_smallest_file_are_refused_by_line() -> None:
     ):
         one(files)
     assert len(one(files.replace("24m", "32m"))["files"]["ranges"]) == 2
+
+
+def test_a_block_that_is_too_long_for_the_scaled_job_says_the_scale() -> None:
+    """A regression: `size=100M` was said to be some kilobytes, without the scale that makes it so."""
+    with pytest.raises(
+        InputError, match=r"longer than the 24,576 bytes .*\(size=100M, line 5\), under --scale 1/2048$"
+    ):
+        parse("[a]\nrw=write\nnrfiles=2\nbs=64k\nsize=100M\n").resolve(DRIVE, seed=1, scale=Fraction(1, 2048))

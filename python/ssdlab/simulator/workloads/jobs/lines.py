@@ -114,13 +114,8 @@ def split_sections(text: str, source: str, environment: Mapping[str, str]) -> li
         if line.startswith("["):
             sections.append(RawSection(_section_name(line, where), number))
             continue
-        if not sections and text.startswith("#!"):
-            raise InputError(
-                f"{where}: {line!r} is a line of a script, and the sections below are of a job file that it contains; "
-                "save the job file under a name of its own and give that"
-            )
         if not sections:
-            raise InputError(f"{where}: {line!r} is before the first section; {_instead(line)}")
+            raise InputError(f"{where}: {line!r} {_outside(line, text)}")
         sections[-1].options.extend(_options(line, number, source, environment, ()))
     if not sections:
         raise InputError(f"{source}: contains no section; {_EXPECTED}")
@@ -130,7 +125,27 @@ def split_sections(text: str, source: str, environment: Mapping[str, str]) -> li
 
 
 _FIRST_SECTION = "add a section above it, such as [global]"
+_LIKE_AN_OPTION = re.compile(r"\w+[ \t]*(?:=|$)")
 _OTHER_BENCHMARKS = ("diskspd", "ioping", "bonnie++", "iozone", "elbencho", "iometer", "vdbench")
+
+
+def _outside(line: str, text: str) -> str:
+    """What is wrong with a line above the first section of a text, or in one without sections."""
+    has_sections = any(line.startswith("[") for _, line in _lines(text))
+    if text.startswith("#!") and has_sections:
+        return (
+            "is a line of a script, and the sections below are of a job file that it contains; save the job file under "
+            "a name of its own and give that"
+        )
+    if text.startswith("#!"):
+        return (
+            "is a line of a script without a call of fio that can be read, such as fio --name=job --rw=randwrite or "
+            "fio job.fio; write such calls, or give the job file"
+        )
+    instead = _instead(line)
+    if instead == _FIRST_SECTION and not has_sections and not _LIKE_AN_OPTION.match(line):
+        return f"is no option, and no line is a section or a call of fio; {_EXPECTED}"
+    return f"is before the first section; {instead}"
 
 
 def _instead(line: str) -> str:

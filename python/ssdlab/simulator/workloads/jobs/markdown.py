@@ -1,5 +1,5 @@
-"""The job file, or the calls of fio, in a text as it is pasted: quoted (`> `), fenced by three backquotes or tildes, or
-as a value of a Kubernetes ConfigMap.
+"""The job file, or the calls of fio, in a text as it is pasted: quoted (`> `), fenced by three backquotes or tildes, a
+list of calls each between backquotes, or as a value of a Kubernetes ConfigMap.
 
 Line numbers stay the same, so that errors name the line of the text as given. Not for what the lines mean.
 """
@@ -11,6 +11,10 @@ _QUOTED = re.compile(r"^[ \t]*(?:>[ \t]?)+")
 # `  job.fio: |` and the first line below it, a section that is indented further.
 _VALUE = re.compile(r"^([ \t]*)[\w.-]+:[ \t]*\|[-+]?[ \t]*\n(?:[ \t]*\n)*(\1[ \t]+)\[[^\]\n]+\][ \t]*$", re.MULTILINE)
 _SECTION = re.compile(r"^\s*\[[^\]\n]+\]\s*(?:[;#].*)?$", re.MULTILINE)
+
+
+# A list of calls of fio, each between backquotes.
+_CALL_IN_LINE = re.compile(r"^[ \t]*(?:[-*+]|\d+[.)])?[ \t]*`((?:sudo[ \t]+)?fio[ \t]+[^`]*)`[^\w`]*$")
 
 
 _SECTION_FIRST = re.compile(r"(?:[ \t]*(?:[;#][^\n]*)?\n)*\[")
@@ -49,6 +53,9 @@ def plain(text: str) -> tuple[str, list[str]]:
             inside[place] = outside[place] = ""
         else:
             (outside if fence else inside)[place] = ""
+    calls = [match[1] if (match := _CALL_IN_LINE.match(line)) else "" for line in lines]
+    if not fenced and any(calls) and not _SECTION.search("\n".join(lines)):
+        return "\n".join(calls), ["only the calls between backquotes are taken; the text around them is left out"]
     if not fenced or fence or _SECTION.search("\n".join(outside)):
         return "\n".join(lines), []
     if any(line.strip() for line in outside):

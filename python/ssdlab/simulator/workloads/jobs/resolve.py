@@ -461,6 +461,8 @@ class _Resolver:
         sized = self.section.setting(SIZE)
         limit = f"{size_bytes:,} bytes that the job works on"
         limit += f" ({sized.written}, line {sized.raw.line})" if sized is not None else ", the drive from the offset on"
+        if self.scale != 1:
+            limit += f", under --scale {format_scale(self.scale)}"
         raise self.error(used, f"has blocks of {block_bytes:,} bytes, longer than the {limit}")
 
     def error(self, option: Option[Any], problem: str, value_bytes: int | None = None) -> InputError:

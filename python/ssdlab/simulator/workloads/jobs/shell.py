@@ -219,8 +219,13 @@ class _Reading:
                 named = _VARIABLE.sub(r"\1\3", _expanded(word, self.values, where, strict=False))
                 found.append(named.replace(UNKNOWN, "_"))
                 continue
+            known = _expanded(word, self.values, where, strict=False)
+            if _VARIABLE.fullmatch(word) and known != word:
+                found += self._expand(known.split(), where)
+                continue
             whole = _expanded(word, self.values, where, strict=True)
-            found += whole.split() if _VARIABLE.fullmatch(word) else [whole]
+            # What a variable holds can have others, which had no value where it was set.
+            found.append(_expanded(whole, self.values, where, strict=True))
         return found
 
 
@@ -338,7 +343,7 @@ def _expanded(word: str, values: Mapping[str, str], where: str, *, strict: bool)
     def value(match: re.Match[str]) -> str:
         name, default = match[1] or match[3], match[2]
         if name in values or default is not None:
-            return values.get(name) or default or ""
+            return values.get(name) or _VARIABLE.sub(value, default or "")
         if not strict:
             return match[0]
         if name.isdigit() or name in "@*":

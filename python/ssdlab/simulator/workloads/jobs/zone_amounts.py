@@ -17,7 +17,7 @@ def in_bytes(job_file: JobFile, drive_zone_bytes: int, scale: Fraction) -> JobFi
     """The job file with amounts in zones as bytes of the full drive.
 
     `drive_zone_bytes` is the size of the drive's zones, scaled; 0: a job's `zonesize` applies, as in fio. Raises
-    InputError if a job has amounts in zones but no zones.
+    InputError if a job has amounts in zones, or keeps to zones, but neither it nor the drive has any.
     """
     return replace(
         job_file, sections=tuple(_in_bytes(section, drive_zone_bytes, scale) for section in job_file.sections)
@@ -39,6 +39,12 @@ def _in_bytes(section: Section, drive_zone_bytes: int, scale: Fraction) -> Secti
         zone_bytes = drive_zone_bytes or scaled_bytes(given_bytes, scale, _least_bytes(section))
         settings[option.name] = replace(
             setting, value=Amount(size_bytes=round(setting.value.zones * zone_bytes / scale))
+        )
+    mode = section.setting(ZONEMODE)
+    if mode is not None and mode.value == "zbd" and not (section.get(ZONESIZE) or drive_zone_bytes):
+        raise InputError(
+            f"{mode.raw.where}: {mode.written}: the drive has no zones, and zonesize does not say how large those are "
+            "that the host keeps; add zonesize=SIZE, such as 256m, or take a drive with zones"
         )
     return replace(section, settings=settings)
 
