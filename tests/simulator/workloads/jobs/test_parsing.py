@@ -268,6 +268,16 @@ def test_a_percentage_that_fio_misreads_is_noted() -> None:
     assert not parse("[a]\nrw=randrw\nrwmixwrite=30 %\ndirect=1\n").notes(timed=True)
 
 
+def test_a_time_that_fio_misreads_is_noted() -> None:
+    """Measured with fio 3.33: runtime=2 m runs for 2 s, runtime=500 ms for 500 s, runtime=2sec ends at once, and
+    thinktime=1 ms pauses for 1 us. Without a word all were taken as their units say."""
+    (note,) = parse("[a]\nruntime=2 m\nramp_time=2sec\nthinktime=1 ms\nmax_latency=5 ms\ndirect=1\n").notes(timed=True)
+    assert note.endswith(
+        ": runtime=2 m (line 2), ramp_time=2sec (line 3), thinktime=1 ms (line 4), max_latency=5 ms (line 5)"
+    )
+    assert not parse("[a]\nruntime=60 s\nthinktime=10 us\nramp_time=5s\ndirect=1\n").notes(timed=True)
+
+
 @pytest.mark.parametrize(
     ("text", "parts"),
     [

@@ -285,6 +285,7 @@ def _of_values(settings: Iterable[Setting], source: str) -> Iterable[str]:
     spaced: list[str] = []
     dashed: list[str] = []
     signed: list[str] = []
+    timed: list[str] = []
     replaced: dict[str, str] = {}
     for setting in sorted(settings, key=lambda setting: setting.order):
         raw, line = setting.raw, _line(setting, source)
@@ -294,6 +295,8 @@ def _of_values(settings: Iterable[Setting], source: str) -> Iterable[str]:
             dashed.append(f"{setting.written} ({line})")
         if BY_NAME[raw.key] in (RWMIXREAD, RWMIXWRITE) and re.search("[0-9]%$", raw.text or ""):
             signed.append(f"{setting.written} ({line})")
+        if BY_NAME[raw.key].effect.needs_clock and _misread_time(BY_NAME[raw.key], raw, setting.value):
+            timed.append(f"{setting.written} ({line})")
         for name, text in raw.replaced.items():
             replaced.setdefault(f"{name} = {text!r}" if name[:1] != "$" else f"{name} = {text}", line)
     if dashed:
@@ -303,6 +306,11 @@ def _of_values(settings: Iterable[Setting], source: str) -> Iterable[str]:
             "read as the percentage; fio 3.33 itself misreads one with its sign, and such a job only reads: "
             f"{', '.join(signed)}"
         )
+    if timed:
+        yield (
+            "read with the unit of the time; fio 3.33 itself ignores a unit behind a blank, and takes the number before "
+            f"sec as microseconds: {', '.join(timed)}"
+        )
     if replaced:
         named = ", ".join(f"{what} ({line})" for what, line in replaced.items())
         yield f"taken from the environment or this machine, so the job may differ on another machine: {named}"
@@ -311,3 +319,13 @@ def _of_values(settings: Iterable[Setting], source: str) -> Iterable[str]:
             "the blank after '=' is skipped here, but fio itself would misread the value: "
             f"{', '.join(spaced).replace(', line ', ', ')}"
         )
+
+
+def _misread_time(option: Option[Any], raw: RawOption, value: Any) -> bool:
+    """Whether fio takes a time for another one than its unit says: behind a blank it ignores a unit, and `sec` has none
+    of its units."""
+    text = raw.text or ""
+    if re.search(r"[0-9]sec$", text, re.IGNORECASE):
+        return True
+    number = re.fullmatch(r"([0-9]+)[ \t]+(?:[um]?s|[um]?sec|[mhd])", text, re.IGNORECASE)
+    return number is not None and bool(option.parse(number[1], 1024) != value)
