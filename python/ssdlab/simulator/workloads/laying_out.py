@@ -19,6 +19,11 @@ Range = tuple[int, int]
 """The first byte on the drive, and the byte behind the last."""
 
 
+_COVERED_SHARE = 0.99
+"""Of the part that a job reads. Behind the last whole block of a job that writes less than another one is left, and
+several jobs can write a part together."""
+
+
 def unwritten_files(job_file: JobFile, jobs: Sequence[plain.Job]) -> tuple[list[Range], list[str]]:
     """The parts of a fresh drive that fio would write first, in order and apart, and the names of the jobs on them."""
     found = [(name, part) for name, part, is_file in _unwritten(job_file, jobs) if is_file]
@@ -41,10 +46,9 @@ def _unwritten(job_file: JobFile, jobs: Sequence[plain.Job]) -> Iterator[tuple[s
         assert section is not None
         part = (job["offset_bytes"], job["offset_bytes"] + job["size_bytes"])
         if job["direction"] in ("read", "read-write") and section.get(ZONEMODE) != "zbd":
-            covers = any(
-                stage < job["stage"] and first <= part[0] and part[1] <= end for stage, (first, end) in written
-            )
-            if not covers:
+            before = _joined([its_part for stage, its_part in written if stage < job["stage"]])
+            covered_bytes = sum(max(0, min(end, part[1]) - max(first, part[0])) for first, end in before)
+            if covered_bytes < _COVERED_SHARE * job["size_bytes"]:
                 yield section.name, part, _is_file(section)
         if job["direction"] in ("write", "read-write") and job["io_bytes"] >= job["size_bytes"]:
             written.append((job["stage"], part))

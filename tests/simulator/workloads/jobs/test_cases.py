@@ -220,6 +220,15 @@ def test_a_read_of_a_fresh_device_is_noted() -> None:
     assert file.notes(timed=True)[-1].startswith("a reads a fresh drive, which answers without its flash")
 
 
+@pytest.mark.parametrize("fill", ["bs=3m", "bs=64k\nnumjobs=4\nsize=25%\noffset_increment=25%", "bs=4k\nsize=50%"])
+def test_a_read_of_a_device_that_an_earlier_stage_filled_is_not_noted(fill: str) -> None:
+    """A regression: a drive filled with long blocks, which leave a rest behind the last one, or by clones that share
+    it, was said to be fresh."""
+    file = parse(f"[a]\nrw=write\n{fill}\n[b]\nstonewall\nrw=randread\nfilename=/dev/nvme0n1\n")
+    ssdlab.specify(file, drive(), lays_out=True)
+    assert any("reads a fresh drive" in note for note in file.notes(timed=True)) == ("50%" in fill)
+
+
 @pytest.mark.parametrize(
     ("options", "passes", "of"),
     [
