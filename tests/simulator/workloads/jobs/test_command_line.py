@@ -266,6 +266,8 @@ def shown(file: JobFile) -> tuple[dict[str, str], list[dict[str, str]]]:
             r"line 1: while true: fio is called in a loop whose end only a shell knows",
         ),
         ("fio --version", r"calls fio without a job; add --name=NAME"),
+        # A regression: it was said to call fio without a job.
+        ('echo "Running fio with $B"\n"$FIO" --name=a --bs=$B\n', r"command line: has no call of fio that can be read"),
         ("fio missing.fio", r"missing\.fio: no such job file"),
         (f"fio {300 * 'x'}.fio", r"line 1: x{300}\.fio: File name too long"),
     ],

@@ -44,6 +44,11 @@ def _is_file(name: str) -> bool:
 def sections_of(text: str, source: str, environment: Mapping[str, str]) -> tuple[list[RawSection], list[str]]:
     """The sections of all calls of fio in a text, and notes. Raises InputError if none of the calls has a job."""
     found = script(text, source, environment)
+    if not found.calls:
+        raise InputError(
+            f"{source}: has no call of fio that can be read; write its name and its options, as in fio --name=job "
+            "--rw=randwrite, or give the job file"
+        )
     calls = [sections for call in found.calls if (sections := _of_call(call, source, environment))]
     if not calls:
         raise InputError(f"{source}: calls fio without a job; add --name=NAME with its options, or a job file")

@@ -308,7 +308,7 @@ def _of_values(settings: Iterable[Setting], source: str) -> Iterable[str]:
         )
     if timed:
         yield (
-            "read with the unit of the time; fio 3.33 itself ignores a unit behind a blank, and takes the number before "
+            "read with the unit of the time; fio 3.33 itself ignores a unit behind a blank, and takes a number before "
             f"sec as microseconds: {', '.join(timed)}"
         )
     if replaced:
