@@ -53,6 +53,17 @@ def test_more_spare_area_is_worth_what_advise_smart_says(ssdlab: Program, tmp_pa
     assert "".join(inference).split(". ")[0] in advice
 
 
+def test_what_an_slc_cache_moves_is_not_said_to_be_saved_by_spare_area(ssdlab: Program, tmp_path: Path) -> None:
+    """A regression: of 1.0 in TLC and 1.8 in SLC mode, a third of the drive left empty was said to leave 1.2 in all."""
+    counts = {(241, "Host_Writes_32MiB"): 64_000, (245, "TLC_Writes_32MiB"): 64_640, (246, "SLC_Writes_32MiB"): 115_800}
+    report = ata("Silicon Motion based SSDs", counts)
+    report["user_capacity"] = {"bytes": 256_060_514_304}
+    (tmp_path / "a.json").write_text(json.dumps(report))
+    said = " ".join(ssdlab("advise", "smart", "a.json").stdout.split())
+    assert "write amplification 2.8" in said
+    assert "cannot be inferred: its NAND writes are those of cells in SLC mode and of the others together" in said
+
+
 def test_nvme_says_how_much_is_used(ssdlab: Program, tmp_path: Path) -> None:
     ended = ssdlab(*_readings(tmp_path, nvme(0, used=10), nvme(10**6, used=20, day=365, warning=1)))
     assert "by the rise of its used percentage: 8 (7.27 to 8.89) years left" in ended.stdout

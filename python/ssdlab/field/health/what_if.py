@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from ssdlab.field.health.concerns import YEARS_SAID_MAX, bounded_years
 from ssdlab.field.health.drive import Row
 from ssdlab.foundation.quantities import format_share, rounded
+from ssdlab.hardware.smart.lifetime_waf import sums_kinds_of_cells
 from ssdlab.theory import field_inference
 
 LEFT_EMPTY = (0.07, 0.14, 0.28)
@@ -63,7 +64,7 @@ def of(row: Row, over_provisioning: float | None = None, left_empty: Sequence[fl
     from its capacity if None.
     """
     waf = row["recent_waf"] or row["waf"]
-    if waf is None or row["reduces_data"] or not row["capacity_bytes"]:
+    if waf is None or row["reduces_data"] or not row["capacity_bytes"] or sums_kinds_of_cells(row["waf_source"]):
         return []
     own = over_provisioning_of(row["capacity_bytes"]) if over_provisioning is None else over_provisioning
     found = []
@@ -117,6 +118,11 @@ def _why_not(row: Row) -> str:
         return "the drive reduces data"
     if not row["capacity_bytes"]:
         return "its capacity is not known"
+    if sums_kinds_of_cells(row["waf_source"]):
+        return (
+            "its NAND writes are those of cells in SLC mode and of the others together, and what an SLC cache moves to "
+            "the others is written whatever the spare area is"
+        )
     if waf < _WAF_MIN:
         return f"a write amplification of {waf:.2f} is too close to 1"
     return f"no random writes on a drive of this spare area have a write amplification of {waf:.1f}"

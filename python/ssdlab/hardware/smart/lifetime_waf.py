@@ -39,6 +39,12 @@ class LifetimeWaf:
     """A reason to treat the figure with caution, or None."""
 
 
+def sums_kinds_of_cells(source: str | None) -> bool:
+    """Whether a figure with this source counts the programs of cells in SLC mode and of the others: a byte that passes
+    an SLC cache counts twice."""
+    return source is not None and " + " in source and not source.startswith("(")
+
+
 def of(reading: Reading) -> LifetimeWaf:
     """Write amplification since the drive was new, from one reading."""
     if reading.pages:
