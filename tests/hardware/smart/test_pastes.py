@@ -290,3 +290,9 @@ def test_a_number_that_is_cut_off_is_none(cut: str) -> None:
     assert (row["used_percent"], row["host_bytes"]) == (4, None)
     (row,) = rows(f"{SMART_LOG.split('data_units_written')[0]}data_units_written\t\t\t: {cut}\n")
     assert (row["used_percent"], row["host_bytes"]) == (4, None)
+
+
+@pytest.mark.parametrize("behind", [" ", "\t", "\r", " \r"])
+def test_a_blank_behind_a_number_is_no_separator(behind: str) -> None:
+    (row,) = rows(f"{SMART_LOG.split('data_units_written')[0]}data_units_written\t\t\t: 120,000{behind}\n")
+    assert row["host_bytes"] == 120_000 * 512_000
