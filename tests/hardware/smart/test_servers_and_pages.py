@@ -267,8 +267,68 @@ def test_log_pages_of_a_sas_drive() -> None:
     (row,) = rows(SG_LOGS)
     assert (row["model"], row["used_percent"], row["host_bytes"]) == ("HGST HUSMM1680ASS200", 12, 123_456_789_000_000)
     assert (row["temperature_c"], row["power_on_hours"]) == (31, 20_576)
+    (one_page,) = rows("Write error counter page  [0x2]\n  Total bytes processed = 5000000\n")
+    assert (one_page["host_bytes"], one_page["model"], one_page["media_errors"]) == (5_000_000, "", None)
     (one_page,) = rows("Solid State Media page  [0x11]\n  Percentage used endurance indicator: 3%\n")
     assert (one_page["used_percent"], one_page["model"], one_page["host_bytes"]) == (3, "", None)
+
+
+SG_LOGS_TESTS = """    HGST      HUSMM1680ASS200   A360
+
+Self-test results page  [0x10]
+  Parameter code = 1, accumulated power-on hours = 20570
+    self-test code: background short [1]
+    self-test result: self test in progress [15]
+
+  Parameter code = 2, accumulated power-on hours = 20500
+    self-test code: background extended [2]
+    self-test result: second segment in self test failed [6]
+    self-test number = 3
+    address of first error = 0x1a2b3c
+    sense key = 0x3 [Medium Error] , asc = 0x11, ascq = 0x0      [Unrecovered read error]
+
+  Parameter code = 3, accumulated power-on hours = 20000
+    self-test code: background short [1]
+    self-test result: completed without error [0]
+
+"""
+
+
+@pytest.mark.parametrize("spelled", ["self-test result:", "Self-test result:", "self test result:"])
+@pytest.mark.parametrize("page", ["Self-test results page  [0x10]", "Self-test results log page  [0x10]"])
+def test_self_tests_of_a_sas_drive(spelled: str, page: str) -> None:
+    """A regression: a failed self-test in sg_logs's pages was left out, and its drive was fine; the page alone was no
+    known report."""
+    tests = SG_LOGS_TESTS.replace("self-test result:", spelled).replace("Self-test results page  [0x10]", page)
+    no_errors = SG_LOGS.replace("errors = 9", "errors = 0")
+    whole = no_errors.replace("Solid State Media page", tests.partition("\n\n")[2] + "Solid State Media page")
+    for text in (tests, whole):
+        (row,) = rows(text)
+        assert (row["model"], row["level"]) == ("HGST HUSMM1680ASS200", "attention")
+        assert row["reported"] == "Its last self-test failed (second segment in self test failed)."
+    (passed,) = rows(whole.replace("second segment in self test failed [6]", "completed without error [0]"))
+    assert (passed["reported"], passed["level"]) == (None, "fine")
+    (unnamed,) = rows(tests.partition("\n\n")[2])
+    assert (unnamed["model"], unnamed["level"]) == ("", "attention")
+
+
+def test_uncorrected_errors_and_the_verdict_of_a_sas_drive() -> None:
+    """A regression: the errors of reads in sg_logs's pages were left out, those of a page without such a line were 0,
+    and a drive that predicts its failure was fine."""
+    (row,) = rows(SG_LOGS)
+    assert (row["media_errors"], row["passed"]) == (9, None)
+    (without,) = rows(SG_LOGS.replace("Total uncorrected errors", "Total errors corrected"))
+    assert without["media_errors"] is None
+
+    def verdict(codes: str) -> tuple[bool | None, str]:
+        (row,) = rows(f"{SG_LOGS}\nInformational Exceptions page  [0x2f]\n  IE {codes}\n  Current temperature = 31 C\n")
+        return row["passed"], row["level"]
+
+    assert verdict("asc = 0x5d, ascq = 0x10") == (False, "failing")
+    assert verdict("asc = 0x0, ascq = 0x0")[0] is True
+    # A drive sends the first on request, as a test; the second is a temperature.
+    assert verdict("asc = 0x5d, ascq = 0xff")[0] is None
+    assert verdict("asc = 0xb, ascq = 0x1")[0] is None
 
 
 WMIC_TABLE = (

@@ -40,6 +40,7 @@ IDENTITY = "identity"
 """The key of a name that the reports of a drive without a serial number share."""
 _SCSI_USED = "scsi_percentage_used_endurance_indicator"
 _SCSI_ERRORS = "scsi_error_counter_log"
+_SCSI_SELF_TEST = "scsi_self_test_0"
 _GB = 10**9
 """The unit of NVMe's endurance group information and of SCSI's error counters."""
 _HOURS_MAX = 20 * 365 * 24
@@ -173,8 +174,9 @@ def parse(
     is_nvme = ocp is not None or any(isinstance(report.get(log), Mapping) for log in (HEALTH, FDP, GROUP, MAKER))
     model = _text(report.get("model_name") or report.get("scsi_model_name"))
     is_scsi = _SCSI_USED in report or _SCSI_ERRORS in report or _mapping(report.get("device")).get("protocol") == "SCSI"
-    # Attributes that were copied without the drive's name are a report of an unnamed drive.
-    has_log = _SCSI_USED in report or (model and ("ata_smart_attributes" in report or is_scsi))
+    # Logs and attributes that were copied without the drive's name are a report of an unnamed drive.
+    has_scsi_log = any(log in report for log in (_SCSI_USED, _SCSI_ERRORS, _SCSI_SELF_TEST))
+    has_log = has_scsi_log or (model and ("ata_smart_attributes" in report or is_scsi))
     if not (plain or is_nvme or has_log or attributes_of(report)):
         raise InputError(
             f"{where}: contains no SMART data{_messages(report)}; run smartctl -x as root, with the option -d that a "
