@@ -1,7 +1,7 @@
 //! Recognises a trace's format by its first bytes.
 
 use crate::error::{PieceKind, TraceError, shown};
-use crate::formats::{Decode, Event, Format, columns_of_head};
+use crate::formats::{Decode, Event, Format, SECTOR_BYTES, columns_of_head};
 use crate::volumes::Volumes;
 
 /// Bytes of a trace that are examined.
@@ -115,13 +115,65 @@ fn without_addresses(head: &[u8]) -> Option<(&'static str, &'static str)> {
             "`ssdlab run FILE --drive NAME` runs a job file",
         ));
     }
-    if first.starts_with(b"procs") || has(b"-dsk/") || first.starts_with(b"total disk read") {
+    // vmstat prints its first head line as `procs` or `--procs--`, once only with -n; -s prints sums, -p a partition's.
+    let is_vmstat = [&b"procs"[..], b"swpd", b"k total memory", b"requested writes"].iter().any(|&word| has(word));
+    if is_vmstat || has(b"-dsk/") || first.starts_with(b"total disk read") {
         return Some((
-            "a table of vmstat, dstat or iotop, which has bytes a second and no requests",
+            "output of vmstat, dstat or iotop, which has sums and no requests",
             "log with `iostat -x 1`, `sar -d 1` or `vmstat -d 1`",
         ));
     }
-    None
+    fio_log(head)
+}
+
+/// What a log that fio writes beside its results is, and what to do about it; `None` for anything else.
+fn fio_log(head: &[u8]) -> Option<(&'static str, &'static str)> {
+    // A histogram's lines are long, and the last one of the head may be cut.
+    const LOOKED_AT_MAX: usize = 8;
+    let entries = || lines(head, true).filter(|line| !is_around(line)).take(LOOKED_AT_MAX).map(FioLogLine::read);
+    if entries().next().is_none() || entries().any(|entry| entry.is_none()) {
+        return None;
+    }
+    if entries().flatten().any(|entry| entry.has_offset) {
+        return Some((
+            "numbers as in a log of latency, IOPS or bandwidth of fio with log_offset=1",
+            "if it is one, and of every request (no log_avg_msec), read it with --columns time_ms,-,write=1,bytes,offset",
+        ));
+    }
+    Some((
+        "numbers as in a log of latency, IOPS or bandwidth of fio, which has no offsets",
+        "give the file that fio writes with --write_iolog=FILE, or run its job file with `ssdlab run`; if it is another \
+         table, name its columns, such as --columns time,op,sector,sectors",
+    ))
+}
+
+/// A line of fio's logs: time, value, direction, block size, and of the offset and the priority those that were asked for
+/// (HOWTO of fio, "Log File Formats"); or, in a histogram's, time, direction, block size and a count for each of its bins.
+struct FioLogLine {
+    has_offset: bool,
+}
+
+impl FioLogLine {
+    /// Bins of a histogram are hundreds, merged ones tens.
+    const BINS_MIN: usize = 16;
+
+    fn read(line: &[u8]) -> Option<Self> {
+        let number = |field: &str| match field.strip_prefix("0x") {
+            // A priority, whose value does not matter here.
+            Some(digits) => u64::from_str_radix(digits, 16).ok().map(|_| 0),
+            None => field.parse().ok(),
+        };
+        // Only numbers, as fio separates them.
+        let numbers: Vec<u64> = std::str::from_utf8(line).ok()?.split(", ").map(number).collect::<Option<_>>()?;
+        let is_direction = |at: usize| numbers.get(at).is_some_and(|&number| number <= 2);
+        if numbers.len() >= 3 + Self::BINS_MIN {
+            return is_direction(1).then_some(FioLogLine { has_offset: false });
+        }
+        // A decimal priority without an offset is a small number; an average has no block size.
+        let has_offset = numbers.get(3).is_some_and(|&bytes| bytes > 0)
+            && numbers.get(4).is_some_and(|&offset| numbers.len() > 5 || offset >= SECTOR_BYTES);
+        ((4..=7).contains(&numbers.len()) && is_direction(2)).then_some(FioLogLine { has_offset })
+    }
 }
 
 /// The first line that is not text around a trace; the first one if there is no other.

@@ -91,6 +91,48 @@ fn what_is_no_trace_is_refused() {
     assert!(error.to_string().contains("queue (Q), issue (D) or completion (C) events"), "{error}");
 }
 
+/// A regression: fio's own logs, and vmstat's tables without their usual first line, were answered with the list of formats.
+#[test]
+fn statistics_without_requests_are_named() {
+    let refusal = |text: &str| read_all(text, None, 0).err().unwrap().to_string();
+    let histogram = format!("4, 0, 4096{}\n", ", 0".repeat(1216));
+    for log in [
+        "3, 3742452, 0, 4096, 0\n3, 111947, 1, 4096, 0\n",
+        "500, 56284, 0, 0, 0\n500, 2494, 1, 0, 0\n",
+        "0, 208510, 0, 4096, 0x4004\n0, 79458, 2, 4096, 0x0000\n",
+        "1, 123456, 0, 4096\n2, 140000, 1, 4096\n",
+        // Averages have an offset of 0 whatever the job asks for.
+        "500, 56284, 0, 0, 0, 0\n",
+        &histogram.repeat(64),
+    ] {
+        let error = refusal(log);
+        assert!(error.contains("bandwidth of fio, which has no offsets; give the file that fio writes"), "{error}");
+    }
+    for log in ["0, 155992, 0, 4096, 0, 0\n", "0, 155992, 0, 4096, 0\n1, 70795, 1, 4096, 774144\n"] {
+        let error = refusal(log);
+        assert!(
+            error.contains("log_offset=1") && error.contains("--columns time_ms,-,write=1,bytes,offset"),
+            "{error}"
+        );
+        let columns = "time_ms,-,write=1,bytes,offset".parse().unwrap();
+        let mut reader = Reader::open_columns(log.as_bytes(), columns, ReadOptions::default()).unwrap();
+        assert_eq!(drain(&mut reader).unwrap().len(), log.lines().count());
+    }
+    for other in ["1, 2048, 3, 4096\n", "1, 2048, 0\n", "1,2048,0,4096\n", "1, 2048, 0, 4096\n1, W, 0, 4096\n"] {
+        let error = refusal(other);
+        assert!(error.contains("not recognised"), "{other}: {error}");
+    }
+    for table in [
+        "--procs-- -----------------------memory---------------------- ---swap--\n   r    b         swpd         free\n",
+        " r  b   swpd   free   buff  cache   si   so    bi    bo\n 3  1      0 16620812  83140 7666820    0    0  3246  7446\n",
+        "     24684092 K total memory\n       855572 K used memory\n",
+        "sda1          reads      read sectors      writes  requested writes\n                100       800         50        400\n",
+    ] {
+        let error = refusal(table);
+        assert!(error.contains("output of vmstat") && error.contains("iostat -x 1"), "{error}");
+    }
+}
+
 #[test]
 fn extents_beyond_the_address_space_are_malformed() {
     for line in ["0,R,18446744073709551615,4096,1", "0,R,0,4294967296,1", "0,R,0,1,18446744073709552"] {
