@@ -45,12 +45,13 @@ def fleet_smart(
         check_folder(Path(output), "fleet")
     with counting("files") as tell, surveyed(places, workers=workers, tell=tell) as spool:
         rows = spool.drives().collect().to_dicts()
-        if unnamed := spool.unnamed():
-            notify([of_unnamed(unnamed)])
+        unnamed = spool.unnamed()
+    notices = [of_unnamed(unnamed)] if unnamed else []
+    notify(notices)
     found = reported.fleet_of(rows, left_empty)
     form.give(lambda: Rows(found.frame().to_dicts()), lambda: _print(found, rows, life))
     if output:
-        names = reported_page.write(found, Path(output), years=life, line=command_line(context))
+        names = reported_page.write(found, Path(output), years=life, notices=notices, line=command_line(context))
         form.say_files(output, names)
 
 

@@ -460,5 +460,8 @@ def test_reports_without_a_serial_number_may_be_of_one_drive(ssdlab: Program, tm
     for name, day in (("first", 0), ("second", 60)):
         report = ata("Micron 5100 Pro / 52x0 / 5300 SSDs", counted, day=day, serial="")
         (tmp_path / f"{name}.json").write_text(json.dumps(report))
-    # It would count the writes of one drive twice.
-    assert said in " ".join(ssdlab("fleet", "smart", "first.json", "second.json").stderr.split())
+    # It would count the writes of one drive twice. What is written said nothing of it.
+    done = ssdlab("fleet", "smart", "first.json", "second.json", "--output", "fleet")
+    assert said in " ".join(done.stderr.split())
+    assert [notice for notice in json.loads((tmp_path / "fleet/result.json").read_text())["notices"] if said in notice]
+    assert said in (tmp_path / "fleet/report.html").read_text()

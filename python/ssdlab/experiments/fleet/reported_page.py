@@ -58,7 +58,7 @@ def _counted(drives: int) -> str:
     return f"{drives:,} drive{'s' * (drives != 1)}"
 
 
-def write(fleet: ReportedFleet, directory: Path, *, years: float, line: str) -> list[str]:
+def write(fleet: ReportedFleet, directory: Path, *, years: float, notices: Sequence[str] = (), line: str) -> list[str]:
     """Writes report.html, result.json and `data/fleet.parquet`, all or none. Returns their names, the page last."""
     head, *wholes = rows(fleet, years)
     whole = page.Page(
@@ -68,11 +68,11 @@ def write(fleet: ReportedFleet, directory: Path, *, years: float, line: str) -> 
             f"{_counted(len(fleet.drives))} write {format_bytes(round(fleet.nand_bytes_per_day))} a day to flash; the "
             f"remaining life of {fleet.known_lives:,} is known."
         ),
-        notices=[INFERENCE],
+        notices=[*(f"{notice}." for notice in notices), INFERENCE],
         before=[page.Section("The whole fleet", parts.table("The whole fleet", head, wholes))],
         after=[page.Section("Most flash writes", _heaviest(fleet)), *page.reproduced(line)],
     )
-    content = {"years": years, "left_empty": [asdict(each) for each in fleet.wholes(years)]}
+    content = {"years": years, "notices": list(notices), "left_empty": [asdict(each) for each in fleet.wholes(years)]}
     texts = {"result.json": json.dumps(content, indent=2) + "\n"}
     return page_folder.write(directory, whole, texts, {"fleet": fleet.frame()})
 
