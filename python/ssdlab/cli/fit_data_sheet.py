@@ -59,9 +59,8 @@ def notices(found: SheetFit) -> list[str]:
         f" no evidence; {predicted} row{'s are' if predicted != 1 else ' is'} predicted."
     ]
     lines += [
-        f"{key} ended at a bound of what flash and controllers of the class have, and does not meet its row:"
-        f" {found.fitted[key]}."
-        for key in found.at_bound
+        f"{key} ended at a bound {bound}, and does not meet its row: {found.fitted[key]}."
+        for key, bound in found.at_bound.items()
     ]
     off = [row for row in found.rows if row.deviation is not None and abs(row.deviation) > TOLERANCE]
     if off:

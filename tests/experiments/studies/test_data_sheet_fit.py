@@ -1,6 +1,7 @@
 """A drive fitted to its data sheet: each row gives a value, the closed forms are near, and what is not met is said."""
 
 import json
+import math
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -87,9 +88,25 @@ def test_a_client_drive_is_rated_within_its_slc_cache(tmp_path: Path) -> None:
 
 def test_a_row_that_no_flash_meets_is_said() -> None:
     found = fitting.fit(of_line("550/0.5 MB/s", load("generic-sata-dc-480"), "slow"), workers=1)
-    assert found.at_bound == ["nand.program_us"]
+    assert found.at_bound == {"nand.program_us": "of what flash and controllers of the class have"}
     assert found.finding.startswith("1 of 2 rows")
     assert "2 of the rows were fitted to" in found.finding, "one of them is missed"
+
+
+@pytest.mark.parametrize(
+    ("line", "bound"),
+    [
+        ("14 TB, 3200/3000 MB/s, 490k/600k IOPS", "of the simulator, which has fewer than 2^32 mapping units of flash"),
+        ("960 GB, 3200/3000 MB/s, 490k/800k IOPS", "of the fit, as much spare area as data"),
+    ],
+)
+def test_the_bound_of_the_spare_area_is_named_for_what_it_is(line: str, bound: str) -> None:
+    """The most flash that a simulated drive can have was called a bound of what flash and controllers have."""
+    start = starting.start(of_line(line, load("generic-nvme-dc-3840"), "large"))
+    (spare,) = (free for free in start.free if free.key == starting.EFFECTIVE_OP)
+    assert spare.start == spare.high and spare.bound_at(spare.start) == bound
+    assert spare.bound_at(math.sqrt(spare.low * spare.high)) is None
+    assert "garbage collection" in str(spare.bound_at(spare.low))
 
 
 def test_a_value_at_its_bound_that_meets_its_row_is_not_said_to_miss_it() -> None:
@@ -229,9 +246,14 @@ def test_what_does_not_go_together_is_refused(arguments: list[str], said: str) -
 def test_a_capacity_that_the_drive_cannot_have_is_refused_as_a_capacity(tmp_path: Path) -> None:
     """99 TB were refused as nand.blocks_per_plane, which nobody had given."""
     like = load("generic-tlc-480")
-    refused = r"^data sheet '99 TB, 98k IOPS': a drive like generic-tlc-480 cannot have 99 TB: .* less than 16\.4 TB"
+    refused = (
+        r"^data sheet '99 TB, 98k IOPS': a drive like generic-tlc-480 cannot have 99 TB: .* which is 16\.3 TB or less"
+    )
     with pytest.raises(InputError, match=refused):
         of_line("99 TB, 98k IOPS", like, "large")
+    # Its whole blocks are just too much, and it was refused as nand.blocks_per_plane.
+    with pytest.raises(InputError, match=r"cannot have 15\.4 TB: .* which is 15\.3 TB or less for the host"):
+        of_line("15.36 TB, 98k IOPS", load("generic-nvme-dc-3840"), "large")
     with pytest.raises(InputError, match=r"cannot have 1 GB with as much flash for each byte: .* spare area"):
         of_line("1 GB, 98k IOPS", like, "small")
     path = tmp_path / "mine.toml"
@@ -247,4 +269,4 @@ def test_a_fit_adds_no_more_flash_than_a_drive_can_have() -> None:
     assert spare.high < 0.08
     with pytest.raises(InputError, match=r"nand\.blocks_per_plane .* fewer than 2\^32"):
         drive_of(changed(drive.content, starting.at_effective_op(drive, 0.09), {}), "beyond")
-    drive_of(changed(drive.content, starting.at_effective_op(drive, starting._most(drive)), {}), "at most")
+    drive_of(changed(drive.content, starting.at_effective_op(drive, starting._possible(drive)), {}), "at most")

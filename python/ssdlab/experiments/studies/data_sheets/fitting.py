@@ -73,8 +73,8 @@ class SheetFit:
     """The fitted keys, and the row of each."""
     given: Mapping[str, str]
     chosen: Mapping[str, str]
-    at_bound: Sequence[str]
-    """Fitted keys that ended at a bound of their class: no value within the bounds meets the row."""
+    at_bound: Mapping[str, str]
+    """Fitted keys that ended at a bound, with whose bound it is: no value within the bounds meets the row."""
     simulations: int
     rows: Sequence[Row]
     """Every row that can be simulated, rated and simulated."""
@@ -191,12 +191,12 @@ def fit(
     found, values = search.run()
     keys = {key: _label(drive.data_sheet[free.row]) for free in start.free for key in _keys_of(free, found, drive)}
     off = search.deviations(search.results)
-    at_bound = [
-        key
+    at_bound = {
+        key: bound
         for free, value, deviation in zip(start.free, values, off, strict=True)
         for key in _keys_of(free, found, drive)
-        if min(value / free.low, free.high / value) < 1.001 and abs(deviation) >= NEAR
-    ]
+        if (bound := free.bound_at(value)) is not None and abs(deviation) >= NEAR
+    }
     whole = _with_rows(_with_sources(found, keys, start), drive, start)
     context = Context(seed=seed, workers=workers, show_progress=show_progress, known=search.results)
     rows = comparison.compare(context, [whole])

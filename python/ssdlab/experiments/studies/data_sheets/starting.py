@@ -31,6 +31,7 @@ _DIES_FACTOR_MAX = 8
 _MAPPING_UNITS = 2**32
 """The flash of a drive has fewer (`nand/geometry.rs` of the engine)."""
 _OP_MAX = 1.0
+_OF_CLASS = "of what flash and controllers of the class have"
 _OP_MARGIN = 1.2
 """The least over-provisioning of a fit, over the least with which garbage collection works."""
 _SCALED = (
@@ -52,6 +53,16 @@ class Free:
     high: float
     elasticity: float
     """The relative change of the row's figure per relative change of the value, roughly."""
+    low_is: str = _OF_CLASS
+    """Whose bound the lower one is, in words behind "a bound"."""
+    high_is: str = _OF_CLASS
+    """The same of the upper one."""
+
+    def bound_at(self, value: float) -> str | None:
+        """Whose bound the value is at; None if it is at none."""
+        if value < 1.001 * self.low:
+            return self.low_is
+        return self.high_is if 1.001 * value > self.high else None
 
 
 @dataclass
@@ -89,20 +100,21 @@ def of_capacity(drive: DriveFile, user_bytes: int) -> DriveFile:
     unit = drive.ftl.mapping_unit_bytes
     ratio = user_bytes / drive.ftl.user_bytes
     asked = f"a drive like {drive.name} cannot have {format_bytes(user_bytes)}"
-    if ratio * drive.capacity.flash_bytes >= _MAPPING_UNITS * unit:
-        most = _MAPPING_UNITS * unit * drive.ftl.user_bytes / drive.capacity.flash_bytes
-        raise InputError(
-            f"{asked}: its flash has fewer than 2^32 mapping units of {format_count(unit)} B, which is less than"
-            f" {format_bytes(int(most))} for the host; start from a drive with larger mapping units"
-        )
     dies = 2 ** round(math.log2(ratio))
     per_channel = max(1, round(drive.nand.dies_per_channel * dies))
-    blocks = drive.nand.blocks_per_plane * ratio * drive.nand.dies_per_channel / per_channel
+    blocks = math.ceil(drive.nand.blocks_per_plane * ratio * drive.nand.dies_per_channel / per_channel)
+    share = blocks * per_channel / (drive.nand.blocks_per_plane * drive.nand.dies_per_channel)
+    if share * drive.capacity.flash_bytes >= _MAPPING_UNITS * unit:
+        most = _flash_max(drive) * drive.ftl.user_bytes / drive.capacity.flash_bytes
+        raise InputError(
+            f"{asked}: its flash has fewer than 2^32 mapping units of {format_count(unit)} B, which is"
+            f" {math.floor(most / 1e11) / 10:g} TB or less for the host; start from a drive with larger mapping units"
+        )
     values: JsonObject = {
         "ftl.user_bytes": user_bytes // unit * unit,
         "market.sold_bytes": user_bytes,
         "nand.dies_per_channel": per_channel,
-        "nand.blocks_per_plane": math.ceil(blocks),
+        "nand.blocks_per_plane": blocks,
     }
     for key in _SCALED:
         if drive.says(key):
@@ -183,8 +195,15 @@ def _link(start: Start, rows: _Rows) -> None:
             start.chosen["host_link.interface"] = f"{row.quantity}: four lanes that carry it"
     block, _ = condition(row, drive)
     fitted = block / (block / rated - min(drive.host_link.command_us, 0.5 * block / rated))
-    start.free.append(Free("host_link.mb_s", index, fitted, rated * 0.9, rated * 3, 1.0))
+    start.free.append(_of_row("host_link.mb_s", index, fitted, (0.9, 3), rated))
     _set(start, {"host_link.mb_s": fitted})
+
+
+def _of_row(key: str, row: int, value: float, factors: tuple[float, float], rated: float) -> Free:
+    """A free rate with bounds around the rated figure of its row."""
+    low, high = factors
+    said = f"of the fit, {low:g} to {high:g} times the rated figure"
+    return Free(key, row, value, low * rated, high * rated, 1.0, said, said)
 
 
 def _dies(start: Start, rows: _Rows) -> None:
@@ -314,7 +333,7 @@ def _commands(start: Start, rows: _Rows) -> None:
         return
     rated, index = max(random)
     # A limit of commands that the dies or the link never reach changes nothing.
-    start.free.append(Free("controller.commands_per_second_max", index, rated, rated * 0.95, rated * 1.5, 1.0))
+    start.free.append(_of_row("controller.commands_per_second_max", index, rated, (0.95, 1.5), rated))
     _set(start, {"controller.commands_per_second_max": round(rated)})
 
 
@@ -350,13 +369,16 @@ def _spare_area(start: Start, rows: _Rows) -> None:
         return
     index, row = steady[0]
     waf = _waf_for(drive, float(row.value) * max(1, condition(row, drive)[0] // drive.ftl.mapping_unit_bytes))
-    low = _least(drive)
-    high = max(low, _most(drive))
+    low, possible = _least(drive), _possible(drive)
+    high, high_is = (_OP_MAX, _AS_MUCH_AS_DATA) if possible > _OP_MAX else (max(low, possible), _OF_SIMULATOR)
     op = min(_op_for(waf, low, drive.capacity.data_units_per_erase_unit), high)
-    start.free.append(Free(EFFECTIVE_OP, index, op, low, high, 0.9))
+    start.free.append(Free(EFFECTIVE_OP, index, op, low, high, 0.9, _OF_COLLECTION, high_is))
     _set(start, at_effective_op(drive, op))
 
 
+_AS_MUCH_AS_DATA = "of the fit, as much spare area as data"
+_OF_COLLECTION = "of garbage collection, which needs as much spare area"
+_OF_SIMULATOR = "of the simulator, which has fewer than 2^32 mapping units of flash"
 EFFECTIVE_OP = "effective over-provisioning"
 """Not a key: it is set by `ftl.reserved_bytes`, or by more blocks where the flash is too little."""
 
@@ -379,13 +401,16 @@ def _least(drive: DriveFile) -> float:
     return _OP_MARGIN * (least if least is not None else 0.02)
 
 
-def _most(drive: DriveFile) -> float:
-    """The most over-provisioning of a fit: of any drive, or what the mapping units of this one allow, with the flash in
-    whole blocks."""
+def _flash_max(drive: DriveFile) -> float:
+    """Flash that the mapping units of a simulated drive allow at most, in bytes, in whole blocks."""
+    return _MAPPING_UNITS * drive.ftl.mapping_unit_bytes - drive.capacity.flash_bytes / drive.nand.blocks_per_plane
+
+
+def _possible(drive: DriveFile) -> float:
+    """The most over-provisioning that this flash allows."""
     capacity = drive.capacity
-    flash = _MAPPING_UNITS * drive.ftl.mapping_unit_bytes - capacity.flash_bytes / drive.nand.blocks_per_plane
-    data = flash * capacity.data_units_per_erase_unit / capacity.units_per_erase_unit
-    return min(_OP_MAX, data / capacity.user_bytes - 1)
+    data = _flash_max(drive) * capacity.data_units_per_erase_unit / capacity.units_per_erase_unit
+    return data / capacity.user_bytes - 1
 
 
 def _waf_for(drive: DriveFile, units_per_second: float) -> float:
