@@ -43,8 +43,8 @@ _SCSI_ERRORS = "scsi_error_counter_log"
 _SCSI_SELF_TEST = "scsi_self_test_0"
 _GB = 10**9
 """The unit of NVMe's endurance group information and of SCSI's error counters."""
-_HOURS_MAX = 20 * 365 * 24
-"""Greatest accepted number of hours; some firmware starts to count far above 0."""
+_HOURS_MAX = 175_000
+"""Greatest accepted number of hours, 20 years; some firmware starts to count far above 0."""
 _TEXT_CHARACTERS_MAX = 80
 _TEMPERATURES = (194, 190)
 """The numbers of the temperature attributes; the second is often the air temperature."""

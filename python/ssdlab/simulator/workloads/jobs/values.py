@@ -50,13 +50,14 @@ _SIZE_FORM = "a whole number of bytes with k, m, g, t, p or nothing behind it, s
 _EXPRESSION = re.compile(r"\((?:[^()]|\([^()]*\))*\)")
 _TIME = re.compile(r"([0-9]{1,18})\s*(us|usec|ms|msec|s|sec|m|h|d)?", re.IGNORECASE)
 _SECOND_NS = 10**9
+_DAY_NS = 86_400 * _SECOND_NS
 # The engine counts nanoseconds in 64 bits; this limit stays far below the maximum.
-_NANOSECONDS_MAX = 30 * 365 * 86400 * _SECOND_NS
+_DAYS_MAX = 10_950
 _UNITS_NS = {
     **dict.fromkeys(("us", "usec"), 1000),
     **dict.fromkeys(("ms", "msec"), 10**6),
     **dict.fromkeys(("s", "sec"), _SECOND_NS),
-    **{"m": 60 * _SECOND_NS, "h": 3600 * _SECOND_NS, "d": 86400 * _SECOND_NS},
+    **{"m": 60 * _SECOND_NS, "h": 3600 * _SECOND_NS, "d": _DAY_NS},
 }
 
 
@@ -234,9 +235,9 @@ def _nanoseconds(text: str | None, unit: str, examples: str) -> int:
     if given[0] == "(" and given[-1] == ")":
         given = str(_computed(given, 1024))
     match = _TIME.fullmatch(given)
-    nanoseconds = int(match[1]) * _UNITS_NS[(match[2] or unit).lower()] if match else _NANOSECONDS_MAX + 1
-    if nanoseconds > _NANOSECONDS_MAX:
-        raise Refused(f"a time, such as {examples}, at most 30 years")
+    nanoseconds = int(match[1]) * _UNITS_NS[(match[2] or unit).lower()] if match else None
+    if nanoseconds is None or nanoseconds > _DAYS_MAX * _DAY_NS:
+        raise Refused(f"a time, such as {examples}, at most {_DAYS_MAX}d")
     return nanoseconds
 
 
