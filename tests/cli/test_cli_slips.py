@@ -24,6 +24,12 @@ from program import Program
         ("advise uniform.fio --drive small.toml --life 5y --writes-per-day 500", "'500' has no unit"),
         ("lifetime uniform.fio --drive small.toml --writes-per-day 11PB", "11PB; allowed: up to 10 PB"),
         ("run uniform.fio --drive small.toml --set ftl.victim=fifo --op 20000%", "out of range"),
+        ("fleet smart uniform.fio --left-empty 7%,7%", "--left-empty 7%,7%: a share is listed twice"),
+        ("advise space uniform.fio --drive small.toml --waf 3 --left-empty 7%", "--left-empty requires --smart"),
+        ("mount drive --drive small.toml --output .", "--output [.]: is a folder; a file is needed"),
+        ("serve --drive small.toml --output .", "--output [.]: is a folder; a file is needed"),
+        ("serve --drive small.toml --socket uniform.fio", "uniform.fio: is no socket; name a new file"),
+        ("serve --drive small.toml --socket .", "is no socket; name a new file"),
         ("compare uniform.fio --drive small.toml --dwpd 1e9", "--dwpd is 1e[+]09; allowed: above 0, up to 10000"),
     ],
 )
@@ -104,6 +110,27 @@ def test_closed_standard_streams(tmp_path: Path, ssdlab: Program) -> None:
         ended = subprocess.run(line, shell=True, cwd=tmp_path, capture_output=True, text=True)
         assert (ended.returncode, "bug" in ended.stderr) == (0, False), ended.stderr
         assert json.loads((tmp_path / "out.json").read_text())["jobs"]
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        ("health", "PLACE is empty; allowed: "),
+        ("health uniform.fio", "PLACE is empty; allowed: "),
+        ("atlas build", "is empty; allowed: "),
+        ("fleet smart", "PLACE is empty; allowed: SMART reports"),
+        ("export", "PLACE is empty; allowed: "),
+        ("run --drive small.toml", "JOB is empty; allowed: A fio job file"),
+        ("replay --drive small.toml", "TRACE is empty; allowed: Trace files"),
+        ("refresh --dry-run", "PATH is empty; allowed: A file, or a block device."),
+    ],
+)
+def test_an_empty_argument_is_not_the_working_folder(ssdlab: Program, tmp_path: Path, call: str, said: str) -> None:
+    """A regression: `ssdlab health "$UNSET"` surveyed the working folder, others called "." or nothing a folder."""
+    before = sorted(tmp_path.iterdir())
+    ended = ssdlab(*call.split(), "")
+    assert (ended.returncode, said in ended.stderr) == (2, True), ended.stderr
+    assert sorted(tmp_path.iterdir()) == before
 
 
 @pytest.mark.parametrize("call", ["measure uniform.fio", "study pny-over-provisioning"])

@@ -82,7 +82,15 @@ class Numbers:
 class Own:
     """SMART reports of a real drive in place of a workload."""
 
-    left_empty: options.LeftEmptyOfReports
+    left_empty: Annotated[
+        list[float] | None,
+        typer.Option(
+            metavar="LIST",
+            help="With --smart: shares of the drive to leave unpartitioned, of which the effect is inferred first.  "
+            f"[default: {options.LEFT_EMPTY_OF_REPORTS}]",
+        ),
+        Parsed(options.left_empty_of_reports),
+    ] = None
     smart: Annotated[
         Sequence[str],
         typer.Option(
@@ -136,6 +144,8 @@ def advise_space(
 
     The last sentence says whether placement helps the workload, and how much spare area it is worth.
     """
+    if own.left_empty is not None and not own.smart:
+        raise InputError("--left-empty requires --smart: without reports the least spare area is searched for")
     if own.smart:
         wanted, numbers = _explaining(own, drive, settings, wanted, numbers, files, form)
     if has_tenants(drive):
@@ -190,7 +200,9 @@ def _explaining(
     if numbers.space_in_use is not None or numbers.skew != "uniform" or wanted.writes_per_day or files:
         raise InputError("--smart determines the workload; leave out files, --space-in-use, --skew, --writes-per-day")
     own_share = Setting(load(drive), settings or {}, drive).at(None, None).capacity.over_provisioning
-    found = own_drive(own.smart, own_share, own.left_empty)
+    found = own_drive(
+        own.smart, own_share, own.left_empty or options.left_empty_of_reports(options.LEFT_EMPTY_OF_REPORTS)
+    )
     advise.say_own(found, form)
     if not found.what_ifs:
         raise InputError(

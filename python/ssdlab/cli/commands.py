@@ -17,7 +17,7 @@ from typer.core import TyperCommand, TyperGroup
 from ssdlab.cli import older_forms
 from ssdlab.cli.command_line import command_line
 from ssdlab.cli.groups import flat
-from ssdlab.errors import NoRoom, RunFailed, check_word, notify
+from ssdlab.errors import InputError, NoRoom, RunFailed, check_word, notify
 from ssdlab.presentation.report import chosen
 from ssdlab.presentation.report.chosen import Pictures
 
@@ -249,7 +249,22 @@ def loaded(name: str) -> Any:
         if parameter.param_type_name == "argument":
             # The name of an argument says what it is; typer would add "<list[str]>".
             setattr(parameter, "display_type_rich", lambda ctx: None)  # noqa: B010
+            setattr(parameter, "process_value", _not_empty(parameter))  # noqa: B010
     return command
+
+
+def _not_empty(argument: Any) -> Callable[[Any, Any], Any]:
+    """How the argument is processed, which raises InputError for an empty text: as a path it is the working folder, and
+    in a script it is an unset variable."""
+    process = argument.process_value
+
+    def processed(context: Any, value: Any) -> Any:
+        if value == "" or (isinstance(value, list | tuple) and "" in value):
+            name = argument.metavar.strip("[]").removesuffix("...")
+            raise InputError(f"{name} is empty; allowed: {' '.join(argument.help.split())}")
+        return process(context, value)
+
+    return processed
 
 
 def _with_pictures(command: Callable[..., None]) -> Callable[..., None]:

@@ -126,11 +126,13 @@ class Served:
 
 
 def writer_of(output: str | None) -> Callable[[str], None]:
-    """A function that writes the statistics to `--output`, or does nothing without it. Raises InputError if the folder
-    is not writable."""
+    """A function that writes the statistics to `--output`, or does nothing without it. Raises InputError for a folder,
+    or if the folder of the file is not writable."""
     if not output:
         return lambda _text: None
     file = Path(output)
+    if file.is_dir():
+        raise InputError(f"--output {output}: is a folder; a file is needed")
     check_writable(file.parent)
     return lambda text: write_text(file, text)
 

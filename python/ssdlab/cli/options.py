@@ -62,12 +62,15 @@ def left_empty(text: str) -> float:
 def left_empties(text: str | None) -> list[float]:
     """The shares in a list in `--left-empty`, or none. Raises InputError unless all are valid."""
     try:
-        return [] if text is None else parse_left_empties(text)
+        shares = [] if text is None else parse_left_empties(text)
     except InputError as error:
         raise InputError(f"--left-empty: {error}") from None
+    if len(set(shares)) < len(shares):
+        raise InputError(f"--left-empty {text}: a share is listed twice")
+    return shares
 
 
-def _left_empty_of_reports(text: str) -> list[float]:
+def left_empty_of_reports(text: str) -> list[float]:
     shares = left_empties(text)
     if not all(shares):
         raise InputError(f"--left-empty is {text!r}; allowed: shares above 0 % and below 100 %")
@@ -119,10 +122,11 @@ Reports = Annotated[
     list[str],
     typer.Argument(metavar="PLACE...", help="SMART reports, as for ssdlab health.", show_default=False),
 ]
+LEFT_EMPTY_OF_REPORTS = "7%,14%,28%"
 LeftEmptyOfReports = Annotated[
     list[float],
-    typer.Option("--left-empty", metavar="LIST", help="Shares of a drive of reports to leave unpartitioned."),
-    Parsed(_left_empty_of_reports, default="7%,14%,28%"),
+    typer.Option("--left-empty", metavar="LIST", help="Shares of a drive to leave unpartitioned."),
+    Parsed(left_empty_of_reports, default=LEFT_EMPTY_OF_REPORTS),
 ]
 LeftEmptyOfFleet = Annotated[
     list[float] | None,
@@ -131,7 +135,7 @@ LeftEmptyOfFleet = Annotated[
         metavar="LIST",
         help=f"{LEFT_EMPTY_HELP}. In addition to --op.",
     ),
-    Parsed(_left_empty_of_reports),
+    Parsed(left_empty_of_reports),
 ]
 Set = Annotated[
     dict[str, str] | None,

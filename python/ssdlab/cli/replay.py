@@ -148,7 +148,11 @@ class Profiling(FormOrTraces):
     """Options for describing a trace without a replay, and the format of what is printed."""
 
     profile: Annotated[
-        bool, typer.Option("--profile", help=f"Describe the trace without a drive; --op, or {PROFILE_OP}.")
+        bool,
+        typer.Option(
+            "--profile",
+            help=f"Describe the trace without a drive, and its expected write amplification at --op, or {PROFILE_OP}.",
+        ),
     ] = False
     as_json: Annotated[bool, typer.Option("--json", help="Older form of --format json.", hidden=True)] = False
 

@@ -47,6 +47,8 @@ def at_socket(drive: ServedDrive, path: Path, connections_max: int = CONNECTIONS
     # The portable limit for the length of a socket's name.
     if len(str(path).encode()) > 107:
         raise InputError(f"--socket {path}: longer than the limit of 107 bytes for the name of a socket")
+    if path.exists() and not path.is_socket():
+        raise InputError(f"--socket {path}: is no socket; name a new file")
     serve = partial(drive.device.serve_at_socket, path, connections_max)
     with _stopped(drive, serve, f"--socket {path}") as server:
         yield Served(f"nbd+unix:///?socket={quote(str(path))}", server)
