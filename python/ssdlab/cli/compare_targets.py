@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -35,6 +35,7 @@ from ssdlab.simulator.workloads.specifying import Beginning
 if TYPE_CHECKING:
     from ssdlab.experiments.comparison.targets import Figures, Target
     from ssdlab.foundation.foreign import JsonObject
+    from ssdlab.hardware.device.place import Place
     from ssdlab.simulator.results.result import Result, ResultJson
     from ssdlab.simulator.workloads.jobs import JobFile
 
@@ -96,6 +97,11 @@ def compare_targets(
     start = precondition or ("fill" if reports else "none")
     job_file = workloads.load_for_device(job)
     drives = [each for each in named if each.kind == "simulated"]
+    for each in named:
+        if each.kind == "device":
+            # What is wrong with a place is said before the simulations, which can take minutes.
+            with _opened(job_file, each, real, seed):
+                pass
     runs = iter(_simulated(job_file, drives, changes, start, seed, workers))
     found: list[Figures] = []
     results: list[ResultJson | JsonObject] = []
@@ -243,14 +249,17 @@ def _state(result: Result, start: Beginning) -> str:
     return said if scale == "1" else f"{said}; simulated on {scale} of the drive, and that share of the job's requests"
 
 
-def _measured(job_file: JobFile, target: Target, real: Real, seed: int) -> tuple[Figures, JsonObject, str | None]:
-    from ssdlab.hardware.device import health, run
-
+def _opened(job_file: JobFile, target: Target, real: Real, seed: int) -> AbstractContextManager[Place]:
     # Here, because a comparison of simulated drives needs nothing that checks and claims a real one.
     from ssdlab.hardware.device.opened import opened
 
-    permission = Permission(real.destroy_data_on)
-    with opened(Path(target.name), job_file, permission, size_bytes=real.size, seed=seed) as place:
+    return opened(Path(target.name), job_file, Permission(real.destroy_data_on), size_bytes=real.size, seed=seed)
+
+
+def _measured(job_file: JobFile, target: Target, real: Real, seed: int) -> tuple[Figures, JsonObject, str | None]:
+    from ssdlab.hardware.device import health, run
+
+    with _opened(job_file, target, real, seed) as place:
         stages = run.prepared(job_file, place, seed=seed)
         source = health.of(place.claim.place)
         with shown([f"{target.label}, {stage.name}" for stage in stages]) as tell:

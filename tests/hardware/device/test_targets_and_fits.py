@@ -1,6 +1,7 @@
 """A job on several targets for comparison, and a drive file fitted to measurements."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ import ssdlab as lab
 from own_devices import needs
 from running_drives import DRIVE
 from served import Serve, serial_of, ssdlab
+from ssdlab import cli
+from ssdlab.cli import compare_targets
 from ssdlab.hardware.device import jobtext
 from ssdlab.simulator.workloads import jobs
 
@@ -69,6 +72,19 @@ def test_a_served_drive_stands_beside_the_simulated_one(serve: Serve, files: tup
 def test_a_wrong_target_is_said(files: tuple[Path, Path], target: str, tmp_path: Path) -> None:
     done = ssdlab("compare", "targets", files[0], "--target", target, "--output", tmp_path / "out", code=2)
     assert "simulated:NAME" in done.stderr
+
+
+def test_a_place_that_is_missing_is_said_before_anything_is_simulated(
+    files: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(compare_targets, "all_side_by_side", lambda *_: pytest.fail("it was simulated"))
+    targets = ["--target", f"simulated:{files[1]}", "--target", f"device:{tmp_path}/missing/file"]
+    output = ["--output", f"{tmp_path}/out"]
+    monkeypatch.setattr(sys, "argv", ["ssdlab", "compare", "targets", str(files[0]), *targets, *output])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 2
+    assert "missing/file: No such file or directory" in capsys.readouterr().err
 
 
 def measured_result(job: Path, drive: Path, program_us: float) -> dict[str, object]:
