@@ -116,6 +116,12 @@ fn devices_of_a_stripe_keep_time_where_programs_free_the_buffer_when_they_begin(
     survives(include_str!("found/stripe-that-frees-its-buffer-at-programs.json"));
 }
 
+/// The clock of a stripe stood before the event with which a device became read-only, and its dies were busy longer.
+#[test]
+fn a_stripe_has_the_time_of_the_event_that_ends_it() {
+    survives(include_str!("found/stripe-that-becomes-read-only.json"));
+}
+
 /// With no erased unit left, padding a whole group took the room that the rest of a victim needed.
 #[test]
 fn padding_leaves_room_for_the_victim() {

@@ -171,16 +171,17 @@ impl StripedFront {
         let Self { devices, slots, completed, ledgers, .. } = self;
         let (device, drive) = (&mut devices[index], drives.device_mut(index));
         let mut above = Above { index, slots, ledgers, completed, requester };
-        let (events, concerns_host) = if rank == Rank::EventQueue {
-            device.take_event(&mut Sides { above: &mut above, below: drive })?;
-            (1, true)
+        let taken = if rank == Rank::EventQueue {
+            device.take_event(&mut Sides { above: &mut above, below: drive }).map(|()| (1, true))
         } else {
             // An event at the time of the earliest precedes the others of that time.
             let until_ns = others_ns.min(until_ns).max(at_ns + 1);
-            device.run_flash(until_ns, events_max, &mut Sides { above: &mut above, below: drive })?
+            device.run_flash(until_ns, events_max, &mut Sides { above: &mut above, below: drive })
         };
-        self.is_cut_short = !concerns_host && events == events_max;
+        // Also of an event that ends the run.
         self.now_ns = self.now_ns.max(device.now_ns);
+        let (events, concerns_host) = taken?;
+        self.is_cut_short = !concerns_host && events == events_max;
         Ok(Stepped::Events(events))
     }
 
