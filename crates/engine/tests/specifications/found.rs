@@ -12,6 +12,13 @@ fn writes_larger_than_what_a_closed_buffer_admits_pass() {
     passes(include_str!("found/paced-buffer-smaller-than-a-write.json"));
 }
 
+/// A closed buffer that had no room for the first write asked again eight million times a second, until one had crossed a
+/// link of 1 MB/s: so many events without a change were taken for a run that stands still.
+#[test]
+fn a_closed_buffer_that_has_no_room_waits_until_it_has() {
+    passes(include_str!("found/closed-buffer-beside-a-slow-link.json"));
+}
+
 /// While the trims of another job were in progress nobody padded the group that a write waited for.
 #[test]
 fn a_write_does_not_wait_for_the_trims_of_another_job_to_end() {

@@ -70,10 +70,11 @@ impl Buffer {
         Self { closed_interval_ns: 1_000_000_000u64.checked_div(per_second).unwrap_or(0), ..self }
     }
 
-    /// When it admits the next write although it is closed, unless that was already reported.
-    pub fn next_trickle_ns(&mut self, now: u64, freed_units: u64) -> Option<u64> {
-        let is_full = self.units - freed_units >= self.units_max;
-        if self.closed_interval_ns == 0 || !self.is_closed || self.trickle_is_due || is_full {
+    /// When it admits the next write, of this many units, although it is closed, unless that was already reported.
+    /// None as long as it has no room for them: asked again when it has.
+    pub fn next_trickle_ns(&mut self, now: u64, units: u64, freed_units: u64) -> Option<u64> {
+        let trickles = self.closed_interval_ns > 0 && self.is_closed;
+        if !trickles || self.trickle_is_due || !self.has_room(units, freed_units) {
             return None;
         }
         self.trickle_is_due = true;
@@ -249,18 +250,20 @@ mod tests {
     fn a_closed_buffer_takes_so_many_writes_a_second_while_it_has_room() {
         // Closes at 6 of 8, opens again at 2; one write a millisecond in between.
         let mut buffer = Buffer::new(8, false).closing_at(6).resuming_at(2).trickling(1000);
-        assert_eq!(buffer.next_trickle_ns(5, 0), None, "it is open");
+        assert_eq!(buffer.next_trickle_ns(5, 2, 0), None, "it is open");
         buffer.take(6);
         assert!(!buffer.takes(1, 0));
-        assert_eq!(buffer.next_trickle_ns(5_000_000, 0), Some(5_000_000));
-        assert_eq!(buffer.next_trickle_ns(5_000_000, 0), None, "one at a time");
+        assert_eq!(buffer.next_trickle_ns(5_000_000, 1, 0), Some(5_000_000));
+        assert_eq!(buffer.next_trickle_ns(5_000_000, 1, 0), None, "one at a time");
         assert!(buffer.will_trickle(2, 0) && !buffer.will_trickle(3, 0) && buffer.will_trickle(3, 1));
         assert!(buffer.trickle(1, 0));
         buffer.take(1);
-        assert_eq!(buffer.next_trickle_ns(5_000_000, 0), Some(6_000_000));
+        assert_eq!(buffer.next_trickle_ns(5_000_000, 1, 0), Some(6_000_000));
         assert!(buffer.trickle(1, 0) && !buffer.takes(1, 0));
         buffer.take(1);
-        assert_eq!(buffer.next_trickle_ns(6_000_000, 0), None, "it is full");
+        assert_eq!(buffer.next_trickle_ns(6_000_000, 1, 0), None, "it is full");
+        assert_eq!(buffer.next_trickle_ns(6_000_000, 3, 2), None, "it has no room for three");
+        assert_eq!(buffer.next_trickle_ns(6_000_000, 2, 2), Some(7_000_000));
         (0..6).for_each(|_| buffer.finish(buffer.tag()));
         assert!(buffer.takes(4, 0));
     }

@@ -503,7 +503,7 @@ impl Front {
             self.back_end.flash.hold_suspends(self.writes.are_waiting());
         }
         let moment = self.back_end.moment(self.now_ns);
-        self.writes.wake_ups(moment).for_each(|(at_ns, step)| self.event_queue.step(at_ns, step, 0));
+        self.writes.wake_ups(&self.slots, moment).for_each(|(at_ns, step)| self.event_queue.step(at_ns, step, 0));
     }
 
     /// A closed buffer admits one of the waiting writes.

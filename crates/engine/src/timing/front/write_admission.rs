@@ -170,13 +170,14 @@ impl WriteAdmission {
     }
 
     /// Times of the next admission that were not yet reported, each with the event that it is.
-    pub fn wake_ups(&mut self, moment: Moment) -> impl Iterator<Item = (u64, Step)> {
+    pub fn wake_ups(&mut self, slots: &Slots, moment: Moment) -> impl Iterator<Item = (u64, Step)> + use<> {
         let Moment { now_ns, freed_units, .. } = moment;
         let mut found = [None; 3];
-        if self.are_waiting() {
+        if let Some((_, part)) = self.next(slots) {
+            let units = self.units_of(&part);
             let pacer = self.pacer.as_mut().filter(|_| self.is_full);
             found = [
-                self.buffer.next_trickle_ns(now_ns, freed_units).map(|at_ns| (at_ns, Step::Trickled)),
+                self.buffer.next_trickle_ns(now_ns, units, freed_units).map(|at_ns| (at_ns, Step::Trickled)),
                 pacer.and_then(|pacer| pacer.next.report(now_ns)).map(|at_ns| (at_ns, Step::Paced)),
                 self.throttle
                     .as_mut()
