@@ -68,7 +68,7 @@ pub fn operations(scenario: &Scenario, count: u64) -> Vec<Operation> {
 struct Promise {
     now: Model,
     /// Of units written since the last flush: the values since then, the flushed one first.
-    since_flush: BTreeMap<u64, Vec<Vec<u8>>>,
+    since_flush: BTreeMap<u64, Vec<[u8; UNIT as usize]>>,
     /// Units that gave an error; they may do so again.
     lost: BTreeSet<u64>,
     is_read_only: bool,
@@ -79,12 +79,12 @@ impl Promise {
     fn change(&mut self, offset_bytes: u64, length_bytes: u64, change: impl FnOnce(&mut Model)) {
         let units = units_of(offset_bytes, length_bytes);
         for unit in units.clone() {
-            let before = self.now.read(unit * UNIT, UNIT);
+            let before = *self.now.unit(unit);
             self.since_flush.entry(unit).or_insert_with(|| vec![before]);
         }
         change(&mut self.now);
         for unit in units {
-            let after = self.now.read(unit * UNIT, UNIT);
+            let after = *self.now.unit(unit);
             self.since_flush.entry(unit).and_modify(|values| values.push(after));
         }
     }
@@ -264,7 +264,7 @@ fn changed(
         Err(DeviceError::ReadOnly(_)) => {
             // Each of its units is old or new, in flash or not.
             let before: Vec<_> =
-                units_of(offset_bytes, length_bytes).map(|unit| (unit, promise.now.read(unit * UNIT, UNIT))).collect();
+                units_of(offset_bytes, length_bytes).map(|unit| (unit, *promise.now.unit(unit))).collect();
             promise.change(offset_bytes, length_bytes, change);
             for (unit, value) in before {
                 promise.now.write(unit * UNIT, &value);
@@ -307,10 +307,10 @@ fn verify_units(
     may_have_changed: &dyn Fn(&Promise, u64) -> bool,
 ) -> Result<(), String> {
     let On { device, front } = on;
-    let mut read = vec![0; UNIT as usize];
+    let mut read = [0; UNIT as usize];
     for unit in units {
         match front.read(unit * UNIT, &mut read) {
-            Ok(()) if read == promise.now.read(unit * UNIT, UNIT) => {}
+            Ok(()) if read == *promise.now.unit(unit) => {}
             Ok(()) if promise.lost.contains(&unit) => promise.now.write(unit * UNIT, &read),
             Ok(())
                 if (promise.is_read_only || may_have_changed(promise, unit)) && {

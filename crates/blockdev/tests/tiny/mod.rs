@@ -5,7 +5,7 @@ use serde_json::json;
 use ssdlab_engine::random::Random;
 use ssdlab_engine::specification::Drive;
 use ssdlab_engine::specification::drive::MapCache;
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 pub const UNIT: u64 = 512;
 
@@ -149,24 +149,25 @@ impl Tiny {
 /// What each unit holds; zeroes where it holds nothing.
 #[derive(Default)]
 pub struct Model {
-    units: BTreeMap<u64, Vec<u8>>,
+    units: HashMap<u64, [u8; UNIT as usize]>,
 }
 
 impl Model {
+    pub fn unit(&self, unit: u64) -> &[u8; UNIT as usize] {
+        self.units.get(&unit).unwrap_or(&[0; UNIT as usize])
+    }
+
     pub fn read(&self, offset_bytes: u64, length_bytes: u64) -> Vec<u8> {
-        let mut data = vec![0; length_bytes as usize];
+        let mut data = Vec::with_capacity(length_bytes as usize);
         for (unit, from, part) in parts(offset_bytes, length_bytes) {
-            if let Some(held) = self.units.get(&unit) {
-                let length = part.len();
-                data[part].copy_from_slice(&held[from..from + length]);
-            }
+            data.extend_from_slice(&self.unit(unit)[from..from + part.len()]);
         }
         data
     }
 
     pub fn write(&mut self, offset_bytes: u64, data: &[u8]) {
         for (unit, from, part) in parts(offset_bytes, data.len() as u64) {
-            let held = self.units.entry(unit).or_insert_with(|| vec![0; UNIT as usize]);
+            let held = self.units.entry(unit).or_insert([0; UNIT as usize]);
             held[from..from + part.len()].copy_from_slice(&data[part]);
         }
     }

@@ -120,7 +120,7 @@ impl Nand {
     /// The stored bytes at a slot.
     fn stored_at(&self, slot: u32) -> Option<Vec<u8>> {
         let entry = self.medium.entry(slot).filter(|entry| !entry.is_lost)?;
-        let pieces = self.pieces(slot, entry.length_bytes);
-        Some(pieces.flat_map(|(unit, bytes)| self.medium.data(unit)[bytes].iter().copied()).collect())
+        let pieces = self.pieces(slot, entry.length_bytes).map(|(unit, bytes)| &self.medium.data(unit)[bytes]);
+        Some(pieces.collect::<Vec<_>>().concat())
     }
 }
