@@ -65,7 +65,7 @@ impl fmt::Display for ZoneStatus {
     }
 }
 
-/// Why a drive refuses a write. After any of these but a refused zone command it is read-only: it accepts no further
+/// Why a drive refuses a write. After one of the first two it is read-only: it accepts no further
 /// writes, and its data can still be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the variant's comment names its fields")]
@@ -76,6 +76,8 @@ pub enum ReadOnly {
     NothingToReclaim,
     /// A zone's rules forbid the command. Nothing was changed, and the drive accepts other commands.
     ZoneCommandRefused { status: ZoneStatus, offset_bytes: u64 },
+    /// So many programs wait for the dies that the engine has no memory for more. It ends a run with an error.
+    QueuesTooLong { programs_max: u32 },
 }
 
 impl fmt::Display for ReadOnly {
@@ -94,6 +96,10 @@ impl fmt::Display for ReadOnly {
             Self::ZoneCommandRefused { status, offset_bytes } => {
                 write!(f, "the drive refuses a command at byte {offset_bytes}: {status}")
             }
+            Self::QueuesTooLong { programs_max } => write!(
+                f,
+                "more than {programs_max} programs wait for the dies at once: ask for less at a time, or give the drive a write buffer or more spare area"
+            ),
         }
     }
 }

@@ -179,14 +179,13 @@ impl TimedSimulation {
     /// Processes at most this many events, up to the next sample of the drive. Returns how many.
     pub(super) fn go_on(&mut self, events_max: u64) -> Result<u64, SourceError> {
         if self.active.is_empty() {
-            self.start_stage(self.active.end);
+            self.start_stage(self.active.end)?;
         }
         let events = events_max.min(self.events_to_look);
         if self.failure.is_none() {
             let goes_on = match self.machine.advance(events, &mut self.jobs) {
                 Ok(goes_on) => Ok(goes_on),
-                Err(Halt::Refused(reason)) => Err(reason),
-                Err(halt) => return Err(halt.into()),
+                Err(halt) => Err(halt.refusal()?),
             };
             self.events_to_look -= events;
             if self.events_to_look == 0 || !matches!(goes_on, Ok(true)) {
@@ -233,10 +232,10 @@ impl TimedSimulation {
         self.stages.end(self.stage(), self.machine.drive(), read_ahead);
     }
 
-    fn start_stage(&mut self, first: usize) {
+    fn start_stage(&mut self, first: usize) -> Result<(), Halt> {
         let Some(stage) = self.jobs.jobs.get(first).map(|job| job.stage) else {
             self.active = first..first;
-            return;
+            return Ok(());
         };
         let end = first + self.jobs.jobs[first..].iter().take_while(|job| job.stage == stage).count();
         self.active = first..end;
@@ -246,8 +245,9 @@ impl TimedSimulation {
         self.jobs.account = Account { job: first as u32, begin: ledger, end: ledger };
         let plans = self.jobs.jobs[self.active.clone()].iter_mut().map(|job| std::mem::take(&mut job.plan)).collect();
         if let Err(reason) = self.machine.start_all(first as u32, plans, &mut self.jobs) {
-            self.failure = Some(reason);
+            self.failure = Some(Halt::from(reason).refusal()?);
         }
+        Ok(())
     }
 
     fn progress(&self) -> Progress {

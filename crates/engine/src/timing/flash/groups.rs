@@ -9,9 +9,12 @@
 use super::in_memory::{GroupId, InMemory, Numbering};
 use super::service::Queued;
 use crate::divisor::Divisor;
+use crate::error::ReadOnly;
 use crate::units::Ppn;
 use std::ops::Range;
 
+/// Groups under way, with their operations: some 2 GB.
+const GROUPS_MAX: u32 = 1 << 24;
 /// In place of the number of a group that has no slots. No other group has it, since the last slot is `Ppn::UNMAPPED`.
 const JOURNAL: u32 = u32::MAX;
 
@@ -39,6 +42,7 @@ pub struct Groups {
     units: Divisor,
     /// Only of a drive with smaller groups in SLC mode.
     in_slc_mode: Option<SlcGroups>,
+    groups_max: u32,
     groups: Vec<Group>,
     /// The waiting slots of the host, one entry a unit, `units` entries for each group.
     slots: Vec<u32>,
@@ -60,6 +64,7 @@ impl Groups {
         Self {
             units: Divisor::new(units),
             in_slc_mode: None,
+            groups_max: GROUPS_MAX,
             groups: Vec::new(),
             slots: Vec::new(),
             queued: Vec::new(),
@@ -77,6 +82,15 @@ impl Groups {
         let units = Divisor::new(self.units() / pages_per_program);
         let pages_per_program = Divisor::new(pages_per_program);
         Self { in_slc_mode: Some(SlcGroups { units, pages_per_program, is_slc: Vec::new() }), ..self }
+    }
+
+    /// An error if there is no memory for those of a further request.
+    #[inline(always)]
+    pub fn check_count(&self) -> Result<(), ReadOnly> {
+        if self.groups.len() - self.spare.len() <= self.groups_max as usize {
+            return Ok(());
+        }
+        Err(ReadOnly::QueuesTooLong { programs_max: self.groups_max })
     }
 
     /// Units in a group outside SLC mode.
@@ -367,5 +381,19 @@ impl Groups {
     #[inline(always)]
     pub fn forget(&mut self, group: GroupId) {
         self.spare.push(group);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_is_refused_while_there_are_too_many_groups() {
+        let mut groups = Groups { groups_max: 2, ..Groups::new(1) };
+        let opened: Vec<_> = (0..3).map(|slot| groups.of_unit(Ppn(slot), slot, Queued::default())).collect();
+        assert_eq!(groups.check_count(), Err(ReadOnly::QueuesTooLong { programs_max: 2 }));
+        groups.end(opened[1]);
+        assert_eq!(groups.check_count(), Ok(()));
     }
 }

@@ -57,6 +57,7 @@ impl BackEnd {
         request: &Request,
         drive: &mut dyn TimedDrive,
     ) -> Result<(), ReadOnly> {
+        self.flash.groups().check_count()?;
         if self.flash.is_asked_for_load() {
             self.flash.tell_load(now_ns, drive.load_by_die());
         }

@@ -15,6 +15,16 @@ pub enum Halt {
     Stuck(Stuck),
 }
 
+impl Halt {
+    /// What the drive refuses, with which the run has an outcome; otherwise it ends with an error.
+    pub fn refusal(self) -> Result<ReadOnly, Self> {
+        match self {
+            Self::Refused(reason) if !matches!(reason, ReadOnly::QueuesTooLong { .. }) => Ok(reason),
+            other => Err(other),
+        }
+    }
+}
+
 impl fmt::Display for Halt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -57,5 +67,17 @@ impl fmt::Display for Stuck {
 impl From<ReadOnly> for Halt {
     fn from(reason: ReadOnly) -> Self {
         Self::Refused(reason)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queues_for_which_there_is_no_memory_are_an_error_and_no_state_of_the_drive() {
+        assert_eq!(Halt::from(ReadOnly::NothingToReclaim).refusal(), Ok(ReadOnly::NothingToReclaim));
+        let error = Halt::from(ReadOnly::QueuesTooLong { programs_max: 5 }).refusal().unwrap_err();
+        assert!(error.to_string().starts_with("more than 5 programs wait for the dies at once: "), "{error}");
     }
 }

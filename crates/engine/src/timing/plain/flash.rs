@@ -2,6 +2,7 @@
 //! time.
 
 use super::dies::{Dies, in_turn};
+use crate::error::ReadOnly;
 use crate::ledger::Cause;
 use crate::timing::decision::Decision;
 use crate::timing::flash::erase_turns::EraseTurns;
@@ -74,6 +75,12 @@ impl PlainFlash {
             ended: Ended::default(),
             now_ns: 0,
         }
+    }
+
+    /// See `Groups::check_count`.
+    #[inline(always)]
+    pub fn check_queues(&self) -> Result<(), ReadOnly> {
+        self.groups.check_count()
     }
 
     /// Host data that is not yet in flash.

@@ -74,6 +74,7 @@ impl PlainFront {
 
     #[inline(always)]
     fn decide(&mut self, tag: u32, request: &Request, drive: &mut dyn TimedDrive) -> Result<(), ReadOnly> {
+        self.flash.check_queues()?;
         // The unit is a power of two; a partial write reads first, and not what is still in memory.
         let in_part = (request.offset_bytes | u64::from(request.length_bytes)) & (self.unit_bytes - 1);
         let may_read = request.operation == Operation::Read || in_part > 0;
